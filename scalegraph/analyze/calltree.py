@@ -103,12 +103,16 @@ def merged(tree: CallTree) -> CallTree:
     parents = tuple(parent for parent, _ in place)
     return _ordered(
         CallTree(
-            tuple(name for _, name in place), parents, own, visits,
+            tuple(name for _, name in place),
+            parents,
+            own,
+            visits,
             tuple(tree.keys[first[one]] for one in range(len(place))) if tree.keys else (),
-            tuple(tree.places[first[one]] for one in range(len(place))) if tree.places else (), tree.clipped,
+            tuple(tree.places[first[one]] for one in range(len(place))) if tree.places else (),
+            tree.clipped,
         ),
         inclusive(parents, own),
-    )  # fmt: skip
+    )
 
 
 def _ordered(tree: CallTree, weight: Floats) -> CallTree:
@@ -121,10 +125,14 @@ def _taken(tree: CallTree, order: Sequence[int]) -> CallTree:
     at = {old: new for new, old in enumerate(order)}
     rows = np.array(order, np.int64)
     return CallTree(
-        tuple(tree.names[i] for i in order), tuple(at.get(tree.parents[i], -1) for i in order), tree.own[rows],
-        tree.visits[rows], tuple(tree.keys[i] for i in order) if tree.keys else (),
-        tuple(tree.places[i] for i in order) if tree.places else (), tree.clipped,
-    )  # fmt: skip
+        tuple(tree.names[i] for i in order),
+        tuple(at.get(tree.parents[i], -1) for i in order),
+        tree.own[rows],
+        tree.visits[rows],
+        tuple(tree.keys[i] for i in order) if tree.keys else (),
+        tuple(tree.places[i] for i in order) if tree.places else (),
+        tree.clipped,
+    )
 
 
 def preorder(parents: Sequence[int], weight: Floats) -> list[int]:
@@ -190,9 +198,14 @@ def joined(first: CallTree, second: CallTree, *, keys_of_first: bool = False) ->
     after, former = (np.array([row[i] for row in rows], np.float64) for i in (0, 1))
     parents = tuple(parent for parent, _, _ in place)
     made = CallTree(
-        tuple(names[i] for i in range(len(rows))), parents, after, np.array([row[4] for row in rows], np.float64),
-        tuple(row[2] for row in rows), tuple(row[3] for row in rows), first.clipped + second.clipped,
-    )  # fmt: skip
+        tuple(names[i] for i in range(len(rows))),
+        parents,
+        after,
+        np.array([row[4] for row in rows], np.float64),
+        tuple(row[2] for row in rows),
+        tuple(row[3] for row in rows),
+        first.clipped + second.clipped,
+    )
     weight = inclusive(parents, after) + inclusive(parents, former)
     order = [index for index in preorder(parents, weight) if weight[index] > 0]
     return Joined(_taken(made, order), former[np.array(order, np.int64)])
@@ -264,13 +277,16 @@ def of_set(measured: MeasurementSet, metric: int, point: int) -> tuple[CallTree,
     clipped = int(np.count_nonzero(own < -_NEARLY * np.abs(np.nan_to_num(values)))) if len(own) else 0
     return (
         CallTree(
-            tuple(path.name for path in measured.call_paths), parents, np.maximum(own, 0.0),
-            np.full(len(parents), np.nan), tuple(str(i) for i in range(len(parents))),
+            tuple(path.name for path in measured.call_paths),
+            parents,
+            np.maximum(own, 0.0),
+            np.full(len(parents), np.nan),
+            tuple(str(i) for i in range(len(parents))),
             tuple(f"{path.file}:{path.line}" if path.file and path.line else path.file for path in measured.call_paths),
             clipped,
         ),
         said,
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -357,11 +373,14 @@ def _grouped(
         total = float(tree.total[[index for index in members if index in counted]].sum())
         made.append(
             Neighbour(
-                name, total, float(tree.own[members].sum()), _visits(tree, members),
+                name,
+                total,
+                float(tree.own[members].sum()),
+                _visits(tree, members),
                 tree.keys[other] if tree.keys and other >= 0 else "",
                 tree.places[other] if tree.places and other >= 0 else "",
             )
-        )  # fmt: skip
+        )
     return tuple(sorted(made, key=lambda one: (-one.total, one.name)))
 
 

@@ -28,8 +28,18 @@ CAUSE_OF = {category: name for name, _, categories in PARTS for category in cate
 WAITS = ("serial_wait_s", "barrier_wait_s", "other_wait_s", "message_wait_s")
 """Causes whose waiting is for what one place does; a place has one row for all of them."""
 SHARED_OUT = (
-    "for", "do", "sections", "section", "single", "master", "masked", "critical", "ordered", "task", "taskloop",
-)  # fmt: skip
+    "for",
+    "do",
+    "sections",
+    "section",
+    "single",
+    "master",
+    "masked",
+    "critical",
+    "ordered",
+    "task",
+    "taskloop",
+)
 """Kinds of constructs that say which thread does what; others wait at their end."""
 DIVIDED = ("for", "do", "sections", "section", "task", "taskloop")
 """Those that may divide work unevenly."""

@@ -76,9 +76,16 @@ def asymptotic_speed(rows: pd.DataFrame) -> AsymptoticSpeed | None:
     fastest = float(numbers(rows, "unit_speed").max())
     if not slope > 0:
         return AsymptoticSpeed(
-            count, math.inf, fastest, math.inf, math.inf, fastest, math.nan, len(rows),
+            count,
+            math.inf,
+            fastest,
+            math.inf,
+            math.inf,
+            fastest,
+            math.nan,
+            len(rows),
             "time does not grow with the work, so the speed has no asymptote in sight",
-        )  # fmt: skip
+        )
     freedom = len(work) - 2
     error = float(np.sqrt(np.sum((fitted / total - 1) ** 2) / freedom)) if freedom > 0 else math.nan
     low, high = _interval(design, slope, error, freedom)

@@ -73,8 +73,10 @@ def completed(
         draws[n] = _at(curves.work[None, :], met), _at(curves.latency[:, index], met)
     found = [anchors.get(n, Anchor(n, reason=f"no run on {n} processors")) for n in made.processors]
     again = matrices.from_anchors(found, made.metric, made.bound, made.target, work_unit=made.work_unit)
-    reasons = {pair: made.reasons.get(pair, reason) if not _touches(pair, wanted) else reason
-               for pair, reason in again.reasons.items()}  # fmt: skip
+    reasons = {
+        pair: made.reasons.get(pair, reason) if not _touches(pair, wanted) else reason
+        for pair, reason in again.reasons.items()
+    }
     return replace(again, reasons=reasons, intervals=_intervals(again, draws), notes=(*made.notes, *notes))
 
 

@@ -83,8 +83,9 @@ def _refused(made: Matrix, why: str) -> Matrix:
 
 def _again(made: Matrix, changed: Mapping[int, Anchor]) -> Matrix:
     """Return *made* with other points on some counts."""
-    found = [changed.get(n) or made.anchors.get(n, Anchor(n, reason=f"no run on {n} processors"))
-             for n in made.processors]  # fmt: skip
+    found = [
+        changed.get(n) or made.anchors.get(n, Anchor(n, reason=f"no run on {n} processors")) for n in made.processors
+    ]
     again = matrices.from_anchors(found, made.metric, made.bound, made.target, work_unit=made.work_unit)
     return replace(again, notes=made.notes)
 

@@ -93,9 +93,15 @@ def _anchor(n: int, speed: float, one: SequentialTime, overhead: Overhead, theor
     if not time > 0:
         return Anchor(n, reason=f"the time on {n} processors is not above 0 by the runs on one")
     return Anchor(
-        n, "predicted", work=work, latency_s=lost, time_s=time, unit_speed=speed,
-        efficiency=one(work) / (n * time), labels=(f"{theorem}, eq. 7",),
-    )  # fmt: skip
+        n,
+        "predicted",
+        work=work,
+        latency_s=lost,
+        time_s=time,
+        unit_speed=speed,
+        efficiency=one(work) / (n * time),
+        labels=(f"{theorem}, eq. 7",),
+    )
 
 
 def _psi(low: Anchor, high: Anchor, one: SequentialTime, overhead: Overhead) -> float | None:

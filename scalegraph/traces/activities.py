@@ -38,24 +38,34 @@ _PARAVER: Final = {
 _NAMES: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), activity)
     for pattern, activity in (
-        (r"^P?MPI_(Init|Finalize|Initialized|Finalized|Comm_|Group_|Type_|Wtime|Get_|Abort|Info_|Cart_|Op_|Error)",
-         PRIMITIVE),
+        (
+            r"^P?MPI_(Init|Finalize|Initialized|Finalized|Comm_|Group_|Type_|Wtime|Get_|Abort|Info_|Cart_|Op_|Error)",
+            PRIMITIVE,
+        ),
         (r"^P?MPI_(Register|File_)|^MPI[ _-]?IO", OTHER),
         (r"^P?MPI_\w*barrier", IDLE),
         (r"^P?MPI_|^mpi_|^P?g?a?spi_|^shmem_|^nccl|^gasnet|^upc_|^SHMEM", COMMUNICATION),
-        (r"barrier|taskwait|task_wait|thread_wait|futex|nanosleep|^u?sleep\b|cond(ition)?_?(timed)?_?wait|sem_(timed)?wait",
-         IDLE),
-        (r"mutex_lock|rwlock_..lock|spin_lock|set_(nest_)?lock|lock_wait|critical\s*(wait|sync)|pthread_join|\bwait(ing)?\b",
-         IDLE),
+        (
+            r"barrier|taskwait|task_wait|thread_wait|futex|nanosleep|^u?sleep\b|cond(ition)?_?(timed)?_?wait|sem_(timed)?wait",
+            IDLE,
+        ),
+        (
+            r"mutex_lock|rwlock_..lock|spin_lock|set_(nest_)?lock|lock_wait|critical\s*(wait|sync)|pthread_join|\bwait(ing)?\b",
+            IDLE,
+        ),
         (r"^idle\b|not.?created|blocked|synchroni[sz]ation|\bsleep", IDLE),
-        (r"^(send|recv|receive|broadcast|reduce|all_?reduce|gather|scatter)$|communicat|message|point2point|^coll_|^rma",
-         COMMUNICATION),
+        (
+            r"^(send|recv|receive|broadcast|reduce|all_?reduce|gather|scatter)$|communicat|message|point2point|^coll_|^rma",
+            COMMUNICATION,
+        ),
         (r"cache.?miss|memory.?stall|\bstall", MEMORY_STALL),
-        (r"mutex_|unlock|pthread_create|thread_create|fork|join|schedul|overhead|task_create|taskyield|flush|omp_lock",
-         PRIMITIVE),
+        (
+            r"mutex_|unlock|pthread_create|thread_create|fork|join|schedul|overhead|task_create|taskyield|flush|omp_lock",
+            PRIMITIVE,
+        ),
         (r"file_io|^i/?o$|\bI/O\b|tracing disabled", OTHER),
     )
-)  # fmt: skip
+)
 
 _ANY: Final = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _NAMES), re.IGNORECASE)
 

@@ -43,8 +43,13 @@ RULES = {
     "conservation_by_region": "has other sums of shares than the accounting",
     "released": "is released before it begins or after it ends",
 }
-_VALUES = {"calls": ("what", What), "waits": ("why", Wait), "tasks": ("what", TaskStep), "locks": ("what", LockStep),
-           "collectives": ("operation", Operation)}  # fmt: skip
+_VALUES = {
+    "calls": ("what", What),
+    "waits": ("why", Wait),
+    "tasks": ("what", TaskStep),
+    "locks": ("what", LockStep),
+    "collectives": ("operation", Operation),
+}
 _IN_ORDER = ("calls", "counters", "tasks", "locks", "marks", "states", "waits", "collectives", "shares")
 
 
@@ -239,5 +244,12 @@ class _Calls:
             first = {name: int(values[0]) for name, values in self._open.items()}
             regions = self._found.trace.definitions.regions
             name = f"'{regions[first['region']].name}'" if 0 <= first["region"] < len(regions) else ""
-            self._found.one("enter_without_leave", "calls", first["location"], first["time"], first["row"],
-                            len(self._open["row"]), name)  # fmt: skip
+            self._found.one(
+                "enter_without_leave",
+                "calls",
+                first["location"],
+                first["time"],
+                first["row"],
+                len(self._open["row"]),
+                name,
+            )

@@ -92,18 +92,37 @@ class ForeignEvents:
         self._time, self._length = array("q"), array("q")
         self._where, self._region, self._phase = array("i"), array("i"), array("b")
         self._marks: tuple[array[Any], ...] = array("q"), array("i"), array("i")
-        self._counters: dict[str, Any] = {"time": array("q"), "location": array("i"), "metric": array("i"),
-                                          "value": array("d"), "exact": array("q")}  # fmt: skip
+        self._counters: dict[str, Any] = {
+            "time": array("q"),
+            "location": array("i"),
+            "metric": array("i"),
+            "value": array("d"),
+            "exact": array("q"),
+        }
         self._places: dict[tuple[Any, Any], int] = {}
         self._regions: dict[tuple[Any, str], int] = {}
         self._fractions: set[int] = set()  # metrics with values that are not whole
         self._flows, self._spans = Flows(), Spans()
         self._names: dict[tuple[str, Any], str] = {}
         self._handle: dict[str, Callable[[dict[str, Any], int, int], None]] = {
-            "B": self._call, "E": self._call, "X": self._call, "C": self._counter, "i": self._mark, "I": self._mark,
-            "R": self._mark, "n": self._mark, "s": self._flow, "t": self._flow, "f": self._flow, "b": self._span,
-            "e": self._span, "S": self._span, "F": self._span, "T": self._mark, "p": self._mark,
-        }  # fmt: skip
+            "B": self._call,
+            "E": self._call,
+            "X": self._call,
+            "C": self._counter,
+            "i": self._mark,
+            "I": self._mark,
+            "R": self._mark,
+            "n": self._mark,
+            "s": self._flow,
+            "t": self._flow,
+            "f": self._flow,
+            "b": self._span,
+            "e": self._span,
+            "S": self._span,
+            "F": self._span,
+            "T": self._mark,
+            "p": self._mark,
+        }
 
     def add(self, event: Any) -> None:
         """Keep one event, or count what it is."""
@@ -173,8 +192,9 @@ class ForeignEvents:
             exact = value if isinstance(value, int) and abs(value) < 2**63 else None
             if exact is None:
                 self._fractions.add(metric)
-            for column, item in zip(self._counters.values(), (time, where, metric, float(value), exact or 0),
-                                    strict=True):  # fmt: skip
+            for column, item in zip(
+                self._counters.values(), (time, where, metric, float(value), exact or 0), strict=True
+            ):
                 column.append(item)
 
     def _flow(self, event: dict[str, Any], time: int, where: int) -> None:
@@ -203,8 +223,9 @@ class ForeignEvents:
         self._spans.finish(builder)
         self._flows.finish(builder)
         definitions = builder.definitions
-        definitions.metrics = [Metric(m.name, m.unit, m.mode, i not in self._fractions)
-                               for i, m in enumerate(definitions.metrics)]  # fmt: skip
+        definitions.metrics = [
+            Metric(m.name, m.unit, m.mode, i not in self._fractions) for i, m in enumerate(definitions.metrics)
+        ]
         for (table, key), name in self._names.items():
             if table == "group":
                 builder.group(key, lambda name=name: Group(name))  # type: ignore[misc]
@@ -261,9 +282,7 @@ def calls_in_order(begin: Array, end: Array, where: Array, region: Array, phase:
     return {"time": time, "location": location, "what": what, "region": regions}
 
 
-def _mixed(
-    begin: Array, end: Array, where: Array, region: Array, phase: Array
-) -> tuple[Array, Array, Array, Array]:  # fmt: skip
+def _mixed(begin: Array, end: Array, where: Array, region: Array, phase: Array) -> tuple[Array, Array, Array, Array]:
     """Return location, time, region and whether it enters, of locations that have whole events."""
     paired = phase != _WHOLE
     partner = np.full(len(begin), -1, np.int64)

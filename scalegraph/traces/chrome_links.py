@@ -65,8 +65,13 @@ class Flows:
             return
         stepped = np.isin(key, key[what == _STEP])
         plain, chained = np.flatnonzero(~stepped), np.flatnonzero(stepped)
-        pairs = [(rows[begin], rows[end]) for rows, (begin, end) in (
-            (plain, _in_turn(key[plain], what[plain])), (chained, _chains(key[chained], what[chained])))]  # fmt: skip
+        pairs = [
+            (rows[begin], rows[end])
+            for rows, (begin, end) in (
+                (plain, _in_turn(key[plain], what[plain])),
+                (chained, _chains(key[chained], what[chained])),
+            )
+        ]
         begin, end = (np.concatenate(rows) for rows in zip(*pairs, strict=True))
         builder.note("flows that do not begin", int(np.count_nonzero(what != _BEGIN)) - len(end))
         builder.note("flows that do not end", int(np.count_nonzero(what != _END)) - len(begin))
@@ -74,8 +79,18 @@ class Flows:
             order = np.lexsort((time[begin], where[begin]))
             begin, end = begin[order], end[order]
             left, came = time[begin], time[end]
-            builder.add("messages", sent=left, left=left, posted=came, received=came, sender=where[begin],
-                        receiver=where[end], size=0, tag=tag[end], communicator=NOBODY)  # fmt: skip
+            builder.add(
+                "messages",
+                sent=left,
+                left=left,
+                posted=came,
+                received=came,
+                sender=where[begin],
+                receiver=where[end],
+                size=0,
+                tag=tag[end],
+                communicator=NOBODY,
+            )
 
 
 def _in_turn(key: Array, what: Array) -> tuple[Array, Array]:
@@ -115,8 +130,7 @@ class Spans:
         rows = np.flatnonzero(begins & (partner >= 0))
         if len(rows):
             rows = rows[np.lexsort((time[rows], where[rows]))]
-            builder.add("states", begin=time[rows], end=time[partner[rows]], location=where[rows],
-                        state=state[rows])  # fmt: skip
+            builder.add("states", begin=time[rows], end=time[partner[rows]], location=where[rows], state=state[rows])
 
 
 def scoped(event: dict[str, Any]) -> tuple[Any, ...]:

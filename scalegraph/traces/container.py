@@ -76,8 +76,9 @@ class ContainerWriter:
         rows = len(columns[KINDS[kind].begin])
         if not rows:
             return
-        batch = pa.RecordBatch.from_arrays([pa.array(columns[n].astype(t, copy=False)) for n, t in fields.items()],
-                                           names=list(fields))  # fmt: skip
+        batch = pa.RecordBatch.from_arrays(
+            [pa.array(columns[n].astype(t, copy=False)) for n, t in fields.items()], names=list(fields)
+        )
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema) as stream:
             stream.write_batch(batch)
@@ -334,8 +335,16 @@ def _header(file: _File, offset: int) -> Block | None:
     mark, what, length, crc, kind, rows, first, last = _BLOCK.unpack(data)
     if mark != _MARK:
         return None
-    return Block(what.decode("latin-1"), offset + _BLOCK.size, length, crc,
-                 kind.rstrip(b"\0").decode("latin-1"), rows, first, last)  # fmt: skip
+    return Block(
+        what.decode("latin-1"),
+        offset + _BLOCK.size,
+        length,
+        crc,
+        kind.rstrip(b"\0").decode("latin-1"),
+        rows,
+        first,
+        last,
+    )
 
 
 def _defined(file: _File, blocks: list[Block]) -> tuple[Definitions, Meta]:

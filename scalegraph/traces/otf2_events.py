@@ -101,19 +101,30 @@ class Collector:
             self._begun.append(time)
             return 0
 
-        def end(
-            _l: int, time: int, _p: int, _d: Any, _a: Any, op: int, comm: int, root: int, out: int, into: int
-        ) -> int:
-            start = self._begun.pop() if self._begun else time
+        def end(_l: int, t: int, _p: int, _d: Any, _a: Any, op: int, comm: int, root: int, out: int, into: int) -> int:
+            start = self._begun.pop() if self._begun else t
             self._builder.rows("collectives").add(
-                self._tick(start), self._tick(time), self.location, op, comm if comm < _ROOTS else NOBODY,
-                root if root < _ROOTS else NOBODY, _signed(out), _signed(into),
-            )  # fmt: skip
+                self._tick(start),
+                self._tick(t),
+                self.location,
+                op,
+                comm if comm < _ROOTS else NOBODY,
+                root if root < _ROOTS else NOBODY,
+                _signed(out),
+                _signed(into),
+            )
             return 0
 
-        return {"MpiSend": send, "MpiRecv": receive, "MpiIsend": isend, "MpiIsendComplete": sent,
-                "MpiIrecvRequest": post, "MpiIrecv": irecv, "MpiCollectiveBegin": begin,
-                "MpiCollectiveEnd": end}  # fmt: skip
+        return {
+            "MpiSend": send,
+            "MpiRecv": receive,
+            "MpiIsend": isend,
+            "MpiIsendComplete": sent,
+            "MpiIrecvRequest": post,
+            "MpiIrecv": irecv,
+            "MpiCollectiveBegin": begin,
+            "MpiCollectiveEnd": end,
+        }
 
     def _of_threads(self) -> dict[str, Callable[..., int]]:
         locks, tasks = self._builder.rows("locks"), self._builder.rows("tasks")
@@ -149,12 +160,17 @@ class Collector:
             return call
 
         return {
-            "OmpAcquireLock": omp_lock(LockStep.ACQUIRED), "OmpReleaseLock": omp_lock(LockStep.RELEASED),
-            "ThreadAcquireLock": thread_lock(LockStep.ACQUIRED), "ThreadReleaseLock": thread_lock(LockStep.RELEASED),
-            "OmpTaskCreate": omp_task(TaskStep.CREATED), "OmpTaskSwitch": omp_task(TaskStep.SWITCHED_TO),
-            "OmpTaskComplete": omp_task(TaskStep.ENDED), "ThreadTaskCreate": thread_task(TaskStep.CREATED),
-            "ThreadTaskSwitch": thread_task(TaskStep.SWITCHED_TO), "ThreadTaskComplete": thread_task(TaskStep.ENDED),
-        }  # fmt: skip
+            "OmpAcquireLock": omp_lock(LockStep.ACQUIRED),
+            "OmpReleaseLock": omp_lock(LockStep.RELEASED),
+            "ThreadAcquireLock": thread_lock(LockStep.ACQUIRED),
+            "ThreadReleaseLock": thread_lock(LockStep.RELEASED),
+            "OmpTaskCreate": omp_task(TaskStep.CREATED),
+            "OmpTaskSwitch": omp_task(TaskStep.SWITCHED_TO),
+            "OmpTaskComplete": omp_task(TaskStep.ENDED),
+            "ThreadTaskCreate": thread_task(TaskStep.CREATED),
+            "ThreadTaskSwitch": thread_task(TaskStep.SWITCHED_TO),
+            "ThreadTaskComplete": thread_task(TaskStep.ENDED),
+        }
 
     def other(self, name: str, time: int) -> None:
         """Keep an event of another kind as a mark with its name."""
@@ -172,8 +188,13 @@ class Collector:
             regions = np.where(
                 known, self._regions[np.where(known, references, 0)] if len(self._regions) else 0, NOBODY
             )
-            self._builder.add("calls", time=self.ticks(self._times), location=self.location,
-                              what=np.where(enters, What.ENTER, What.LEAVE), region=regions)  # fmt: skip
+            self._builder.add(
+                "calls",
+                time=self.ticks(self._times),
+                location=self.location,
+                what=np.where(enters, What.ENTER, What.LEAVE),
+                region=regions,
+            )
             self._times.clear()
             self._codes.clear()
         self._flush_values()
@@ -230,8 +251,14 @@ class Collector:
         if made:
             moment, metric, value, exact = (np.concatenate(columns) for columns in zip(*made, strict=True))
             order = np.argsort(moment, kind="stable")
-            self._builder.add("counters", time=moment[order], location=self.location, metric=metric[order],
-                              value=value[order], exact=exact[order])  # fmt: skip
+            self._builder.add(
+                "counters",
+                time=moment[order],
+                location=self.location,
+                metric=metric[order],
+                value=value[order],
+                exact=exact[order],
+            )
 
     def _add_own(self, kind: str, *names: str, bits: Array) -> None:
         """Add whole rows of ours; *bits* has shape (rows, columns), the columns are *names*."""
@@ -264,11 +291,16 @@ class Collector:
         rows = np.r_[sends, alone]
         self._builder.add(
             "messages",
-            sent=np.r_[first[sends], unknown], left=np.r_[second[sends], unknown],
+            sent=np.r_[first[sends], unknown],
+            left=np.r_[second[sends], unknown],
             posted=np.r_[np.where(matched, first[mate], NO_TIME), first[alone]],
             received=np.r_[np.where(matched, second[mate], NO_TIME), second[alone]],
-            sender=sender[rows], receiver=receiver[rows], size=size[rows], tag=tag[rows], communicator=comm[rows],
-        )  # fmt: skip
+            sender=sender[rows],
+            receiver=receiver[rows],
+            size=size[rows],
+            tag=tag[rows],
+            communicator=comm[rows],
+        )
 
 
 def _members(members: dict[int, Array], comm: Array, rank: Array) -> Array:

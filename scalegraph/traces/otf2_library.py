@@ -97,8 +97,9 @@ def silence() -> Iterator[None]:
     """Keep the library from writing what is wrong to standard error; it is returned as an error anyway."""
     package()
     library = importlib.import_module("_otf2.Config").conf.lib
-    kind = ctypes.CFUNCTYPE(ctypes.c_int, _pointer, ctypes.c_char_p, _u64, ctypes.c_char_p, ctypes.c_int,
-                            ctypes.c_char_p, _pointer)  # fmt: skip
+    kind = ctypes.CFUNCTYPE(
+        ctypes.c_int, _pointer, ctypes.c_char_p, _u64, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, _pointer
+    )
     keep = kind(lambda _data, _file, _line, _function, code, _text, _values: code)
     register = library.OTF2_Error_RegisterCallback
     register.argtypes, register.restype = [_pointer, _pointer], _pointer

@@ -119,17 +119,30 @@ class Records:
             known, where = np.unique(state, return_inverse=True)
             numbers = [self._builder.state(int(s), lambda s=s: State(f"state {s}", key=str(s))) for s in known]  # type: ignore[misc]
             state = np.array(numbers)[where]
-        self._builder.add("states", begin=begin + self._base, end=end + self._base,
-                          location=self._locate(application, task, thread), state=state)  # fmt: skip
+        self._builder.add(
+            "states",
+            begin=begin + self._base,
+            end=end + self._base,
+            location=self._locate(application, task, thread),
+            state=state,
+        )
 
     def _messages(self, values: Array, starts: Array) -> None:
         if self._own or not len(starts):  # rows of ours are in events, with their communicators
             return
         ends = [values[starts + n] for n in range(1, 15)]
         self._builder.add(
-            "messages", sender=self._locate(*ends[1:4]), receiver=self._locate(*ends[7:10]), sent=ends[4], left=ends[5],
-            posted=ends[10], received=ends[11], size=ends[12], tag=ends[13], communicator=NOBODY,
-        )  # fmt: skip
+            "messages",
+            sender=self._locate(*ends[1:4]),
+            receiver=self._locate(*ends[7:10]),
+            sent=ends[4],
+            left=ends[5],
+            posted=ends[10],
+            received=ends[11],
+            size=ends[12],
+            tag=ends[13],
+            communicator=NOBODY,
+        )
 
     def _events(self, values: Array, starts: Array, counts: Array) -> None:
         if not len(starts):
@@ -153,8 +166,9 @@ class Records:
             return
         known, where = np.unique(kind, return_inverse=True)
         metrics = np.array([self._metric(int(number)) for number in known])
-        self._builder.add("counters", time=time, location=location, metric=metrics[where],
-                          value=value.astype(np.float64), exact=value)  # fmt: skip
+        self._builder.add(
+            "counters", time=time, location=location, metric=metrics[where], value=value.astype(np.float64), exact=value
+        )
 
     def _metric(self, number: int) -> int:
         names = self._names
@@ -175,8 +189,14 @@ class Records:
         metrics = np.flatnonzero((kind >= paraver_own.METRICS) & (kind < paraver_own.METRICS + 10**6))
         if len(metrics):
             exact = value[metrics]
-            self._builder.add("counters", time=time[metrics], location=location[metrics], exact=exact,
-                              metric=kind[metrics] - paraver_own.METRICS, value=exact.astype(np.float64))  # fmt: skip
+            self._builder.add(
+                "counters",
+                time=time[metrics],
+                location=location[metrics],
+                exact=exact,
+                metric=kind[metrics] - paraver_own.METRICS,
+                value=exact.astype(np.float64),
+            )
         for name, first in paraver_own.ROWS.items():
             columns = {}
             for number, (column, dtype) in enumerate(KINDS[name].columns.items()):
@@ -212,8 +232,9 @@ class Records:
         region[~enters] = np.where(partner >= 0, region[partner], NOBODY)[~enters]
         self._builder.note("regions that are not left", int((enters & (partner < 0)).sum()))
         self._builder.note("ends without a beginning", int((~enters & (partner < 0)).sum()))
-        self._builder.add("calls", time=time, location=location, region=region,
-                          what=np.where(enters, What.ENTER, What.LEAVE))  # fmt: skip
+        self._builder.add(
+            "calls", time=time, location=location, region=region, what=np.where(enters, What.ENTER, What.LEAVE)
+        )
 
     def _region(self, kind: int, value: int) -> int:
         if value == 0:

@@ -60,9 +60,14 @@ class _Collectives(Relation):
             if len(set(counts.values())) > 1:
                 usual = Counter(counts.values()).most_common(1)[0][0]
                 other = next(member for member, count in counts.items() if count != usual)
-                self.found.one("collective_members", "collectives", other, NO_TIME, 0,
-                               detail=f"{thousands(counts[other])} in '{communicator.name}', others"
-                                      f" {thousands(usual)}")  # fmt: skip
+                self.found.one(
+                    "collective_members",
+                    "collectives",
+                    other,
+                    NO_TIME,
+                    0,
+                    detail=f"{thousands(counts[other])} in '{communicator.name}', others {thousands(usual)}",
+                )
 
 
 class _States(Relation):
@@ -138,8 +143,15 @@ class _Shares(_States):
         bad = np.flatnonzero((row >= 0) & (sums != end - begin))
         if len(bad):
             at = bad[np.argmin(row[bad])]
-            self.found.one("shares", "shares", int(owner[at]), int(begin[at]), int(row[at]), len(bad),
-                           f"{thousands(sums[at])} of {thousands(int(end[at]) - int(begin[at]))} ticks")  # fmt: skip
+            self.found.one(
+                "shares",
+                "shares",
+                int(owner[at]),
+                int(begin[at]),
+                int(row[at]),
+                len(bad),
+                f"{thousands(sums[at])} of {thousands(int(end[at]) - int(begin[at]))} ticks",
+            )
 
 
 class _Locks(Relation):
@@ -180,14 +192,22 @@ class _Tasks(Relation):
         created = np.array(self._created, np.int64)
         numbers, counts = np.unique(created, return_counts=True)
         if (counts > 1).any():
-            self.found.one("task_created_twice", "tasks", -1, NO_TIME, 0, int((counts > 1).sum()),
-                           f"task {numbers[counts > 1][0]}")  # fmt: skip
+            self.found.one(
+                "task_created_twice", "tasks", -1, NO_TIME, 0, int((counts > 1).sum()), f"task {numbers[counts > 1][0]}"
+            )
         for part in self._used if len(created) else []:
             lone = np.flatnonzero(~np.isin(part["task"], numbers))
             if len(lone):
                 at = int(lone[0])
-                self.found.one("task_without_creation", "tasks", int(part["location"][at]), int(part["time"][at]),
-                               int(part["row"][at]), len(lone), f"task {part['task'][at]}")  # fmt: skip
+                self.found.one(
+                    "task_without_creation",
+                    "tasks",
+                    int(part["location"][at]),
+                    int(part["time"][at]),
+                    int(part["row"][at]),
+                    len(lone),
+                    f"task {part['task'][at]}",
+                )
 
 
 class _Waits(Relation):

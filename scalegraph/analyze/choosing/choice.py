@@ -133,8 +133,9 @@ def _allowed(points: Sequence[Point], wishes: Wishes) -> tuple[list[Point], list
     if wishes.efficiency is not None:
         enough = [one for one in left if one.efficiency is not None and one.efficiency >= wishes.efficiency]
         if not enough:
-            best = max((one for one in left if one.efficiency is not None), key=lambda one: one.efficiency or 0.0,
-                       default=None)  # fmt: skip
+            best = max(
+                (one for one in left if one.efficiency is not None), key=lambda one: one.efficiency or 0.0, default=None
+            )
             what = f"the best is {significant(best.efficiency or 0.0)}, {best.words()}" if best else "none is known"
             text = f"no point has an efficiency of {percent(wishes.efficiency)} or more: {what}"
             raise InputError(Fault(text, key="--efficiency"))

@@ -71,11 +71,13 @@ def first(places: Sequence[Place], count: int) -> list[int]:
 
 def _met(places: Sequence[Place], chosen: Sequence[int], at: int) -> float:
     one = places[at]
-    return float(sum(
-        sum(a == b for a, b in zip(one.words, places[other].words, strict=True))
-        + (one.processors == places[other].processors)
-        for other in chosen
-    ))  # fmt: skip
+    return float(
+        sum(
+            sum(a == b for a, b in zip(one.words, places[other].words, strict=True))
+            + (one.processors == places[other].processors)
+            for other in chosen
+        )
+    )
 
 
 def _distances(places: Sequence[Place]) -> Floats:

@@ -46,14 +46,30 @@ _DICTIONARY: tuple[tuple[Term, float], ...] = (
     *(
         (Factor(Fraction(power), log), usual)
         for power, log, usual in (
-            ("0", 1, 1.0), ("1/2", 0, 1.0), ("1", 0, 1.0), ("1", 1, 1.0), ("3/2", 0, 0.5), ("2", 0, 1.0), ("0", 2, 0.3),
-            ("1/4", 0, 0.3), ("1/3", 0, 0.3), ("2/3", 0, 0.3), ("3/4", 0, 0.3), ("1/2", 1, 0.3), ("2", 1, 0.3),
-            ("3", 0, 0.3), ("-1", 0, 2.0), ("-1/2", 0, 0.7), ("-2/3", 0, 0.4), ("-2", 0, 0.3), ("-1", 1, 0.4),
+            ("0", 1, 1.0),
+            ("1/2", 0, 1.0),
+            ("1", 0, 1.0),
+            ("1", 1, 1.0),
+            ("3/2", 0, 0.5),
+            ("2", 0, 1.0),
+            ("0", 2, 0.3),
+            ("1/4", 0, 0.3),
+            ("1/3", 0, 0.3),
+            ("2/3", 0, 0.3),
+            ("3/4", 0, 0.3),
+            ("1/2", 1, 0.3),
+            ("2", 1, 0.3),
+            ("3", 0, 0.3),
+            ("-1", 0, 2.0),
+            ("-1/2", 0, 0.7),
+            ("-2/3", 0, 0.4),
+            ("-2", 0, 0.3),
+            ("-1", 1, 0.4),
         )
     ),
     (Saturating(1.0), 0.5),
     (Saturating(0.5), 0.3),
-)  # fmt: skip
+)
 _TERMS = (0.1, 0.35, 0.35, 0.2)  # prior of none, one, two and three terms
 _MANY, _USUAL = 3, 0.5  # of so many terms all are at least so usual
 _CONSTANT = 0.7  # prior of a constant beside them
@@ -238,8 +254,10 @@ def _with_bounds(groups: list[_Group], scores: list[Floats]) -> list[Floats]:
     while True:
         best = max(float((score[seen]).max(initial=-np.inf)) for score, seen in zip(scores, done, strict=True))
         top = max(float(score.max()) for score in scores)
-        open_ = [~seen & (score > max(best, top - 2 * _NEGLIGIBLE) - _NEGLIGIBLE)
-                 for score, seen in zip(scores, done, strict=True)]  # fmt: skip
+        open_ = [
+            ~seen & (score > max(best, top - 2 * _NEGLIGIBLE) - _NEGLIGIBLE)
+            for score, seen in zip(scores, done, strict=True)
+        ]
         if not any(part.any() for part in open_):
             break
         for group, score, cost, seen, part in zip(groups, scores, costs, done, open_, strict=True):

@@ -125,71 +125,98 @@ STRONG = (
     Law("serial", "No scaling", ("1",), (Ratio("T1", _T1, (1.0,)),), "T(N) = {T1}", _stays),
     Law("ideal", "Ideal scaling", ("1/N",), (Ratio("T1", _T1, (1.0,)),), "T(N) = {T1}/N", _falls),
     Law(
-        "amdahl", "Amdahl's law", ("1/N", "1"),
+        "amdahl",
+        "Amdahl's law",
+        ("1/N", "1"),
         (Ratio("T1", _T1, (1, 1)), Ratio("s", _SERIAL, (0, 1), (1, 1), high=1.0)),
-        "T(N) = {T1} ({s} + (1 - {s})/N)", _falls,
+        "T(N) = {T1} ({s} + (1 - {s})/N)",
+        _falls,
     ),
     Law(
-        "usl", "Universal Scalability Law", ("1/N", "1", "N-1"),
+        "usl",
+        "Universal Scalability Law",
+        ("1/N", "1", "N-1"),
         (
             Ratio("T1", _T1, (1, 1, 0)),
             Ratio("sigma", "contention", (0, 1, 0), (1, 1, 0), high=1.0),
             Ratio("kappa", "coherency", (0, 0, 1), (1, 1, 0)),
         ),
-        "T(N) = {T1} (1 + {sigma} (N - 1) + {kappa} N (N - 1))/N", _last("N", _falls),
+        "T(N) = {T1} (1 + {sigma} (N - 1) + {kappa} N (N - 1))/N",
+        _last("N", _falls),
     ),
     Law(
-        "tree", "Amdahl's law with overhead log N", ("1/N", "1", "log"),
+        "tree",
+        "Amdahl's law with overhead log N",
+        ("1/N", "1", "log"),
         (
             Ratio("T1", _T1, (1, 1, 0)),
             Ratio("s", _SERIAL, (0, 1, 0), (1, 1, 0), high=1.0),
             Ratio("c", "overhead for each doubling of N, s", (0, 0, 1)),
         ),
-        "T(N) = {T1} ({s} + (1 - {s})/N) + {c} log2 N", _last("log N", _falls),
+        "T(N) = {T1} ({s} + (1 - {s})/N) + {c} log2 N",
+        _last("log N", _falls),
     ),
     Law(
-        "overheads", "Serial part and overheads log N and N", ("1/N", "1", "log", "N-1"),
+        "overheads",
+        "Serial part and overheads log N and N",
+        ("1/N", "1", "log", "N-1"),
         (
             Ratio("T1", _T1, (1, 1, 0, 0)),
             Ratio("s", _SERIAL, (0, 1, 0, 0), (1, 1, 0, 0), high=1.0),
             Ratio("c", "overhead for each doubling of N, s", (0, 0, 1, 0)),
             Ratio("d", "overhead for each further processor, s", (0, 0, 0, 1)),
         ),
-        "T(N) = {T1} ({s} + (1 - {s})/N) + {c} log2 N + {d} (N - 1)", _last("N", _last("log N", _falls)),
+        "T(N) = {T1} ({s} + (1 - {s})/N) + {c} log2 N + {d} (N - 1)",
+        _last("N", _last("log N", _falls)),
     ),
-)  # fmt: skip
+)
 
 _WEAK_T1 = "time at N = 1, s"
 WEAK = (
-    Law("ideal-weak", "Ideal weak scaling", ("1",), (Ratio("T1", _WEAK_T1, (1.0,)),), "T(N) = {T1}",
-        _stays, "weak"),
+    Law("ideal-weak", "Ideal weak scaling", ("1",), (Ratio("T1", _WEAK_T1, (1.0,)),), "T(N) = {T1}", _stays, "weak"),
     Law(
-        "gustafson", "Gustafson's law", ("1", "N-1"),
+        "gustafson",
+        "Gustafson's law",
+        ("1", "N-1"),
         # N/T = (N - s (N - 1))/T1: columns have theta = (1/T1, (1 - s)/T1)
         (Ratio("T1", _WEAK_T1, (1, 0), inverse=True), Ratio("s", _SERIAL, (1, -1), (1, 0), high=1.0)),
-        "T(N) = {T1} N/(N - {s} (N - 1))", lambda theta: "1" if theta[1] > 0 else "N", "weak", "rate",
+        "T(N) = {T1} N/(N - {s} (N - 1))",
+        lambda theta: "1" if theta[1] > 0 else "N",
+        "weak",
+        "rate",
     ),
     Law(
-        "weak-tree", "Overhead log N", ("1", "log"),
+        "weak-tree",
+        "Overhead log N",
+        ("1", "log"),
         (Ratio("T1", _WEAK_T1, (1, 0)), Ratio("c", "overhead for each doubling of N, s", (0, 1))),
-        "T(N) = {T1} + {c} log2 N", _last("log N", _stays), "weak",
+        "T(N) = {T1} + {c} log2 N",
+        _last("log N", _stays),
+        "weak",
     ),
     Law(
-        "weak-linear", "Overhead N", ("1", "N-1"),
+        "weak-linear",
+        "Overhead N",
+        ("1", "N-1"),
         (Ratio("T1", _WEAK_T1, (1, 0)), Ratio("d", "overhead for each further processor, s", (0, 1))),
-        "T(N) = {T1} + {d} (N - 1)", _last("N", _stays), "weak",
+        "T(N) = {T1} + {d} (N - 1)",
+        _last("N", _stays),
+        "weak",
     ),
     Law(
-        "weak-usl", "Universal Scalability Law, weak", ("1", "N-1", "N^2-N"),
+        "weak-usl",
+        "Universal Scalability Law, weak",
+        ("1", "N-1", "N^2-N"),
         (
             Ratio("T1", _WEAK_T1, (1, 0, 0)),
             Ratio("sigma", "contention", (0, 1, 0), (1, 0, 0)),
             Ratio("kappa", "coherency", (0, 0, 1), (1, 0, 0)),
         ),
         "T(N) = {T1} (1 + {sigma} (N - 1) + {kappa} N (N - 1))",
-        _last("N^2", _last("N", _stays)), "weak",
+        _last("N^2", _last("N", _stays)),
+        "weak",
     ),
-)  # fmt: skip
+)
 
 LAWS: dict[str, Law] = {law.name: law for law in (*STRONG, *WEAK)}
 

@@ -78,10 +78,27 @@ class Models:
 
         finite = np.where(which >= 0, scores, np.inf)
         return cls(
-            parameters, points, sample, space, which, finite, pooled, select.evidence(finite),
-            blank(kept, _COLUMNS), blank(kept, _COLUMNS, _COLUMNS), blank(kept), blank(kept), blank(kept),
-            blank(_COLUMNS), blank(_COLUMNS), blank(), blank(), blank(), confidence, np.arange(series),
-        )  # fmt: skip
+            parameters,
+            points,
+            sample,
+            space,
+            which,
+            finite,
+            pooled,
+            select.evidence(finite),
+            blank(kept, _COLUMNS),
+            blank(kept, _COLUMNS, _COLUMNS),
+            blank(kept),
+            blank(kept),
+            blank(kept),
+            blank(_COLUMNS),
+            blank(_COLUMNS),
+            blank(),
+            blank(),
+            blank(),
+            confidence,
+            np.arange(series),
+        )
 
     def take(self, rows: Indices, ranks: Indices, found: Solution, scale: spread.Scale, part: Sample) -> None:
         """Take solutions of one hypothesis for *ranks* of *rows*.
@@ -294,11 +311,22 @@ class Models:
         )
         rivals = tuple(self.term_text(series, int(rank)) for rank in np.flatnonzero(self.plausible[series]) if rank)
         return Fit(
-            "pmnf", self.term_text(series), self.formula(series), coefficients, self.curve(series),
-            float(self.cv_error[series]), float(self.adjusted_r2[series]), float(self.aicc[series]),
-            int(self.sample.points[series]), self.growth(series), float(self.weight[series, 0]), not doubt, doubt,
-            "" if doubt else "The points decide it.", rivals,
-        )  # fmt: skip
+            "pmnf",
+            self.term_text(series),
+            self.formula(series),
+            coefficients,
+            self.curve(series),
+            float(self.cv_error[series]),
+            float(self.adjusted_r2[series]),
+            float(self.aicc[series]),
+            int(self.sample.points[series]),
+            self.growth(series),
+            float(self.weight[series, 0]),
+            not doubt,
+            doubt,
+            "" if doubt else "The points decide it.",
+            rivals,
+        )
 
     def one(self, series: int) -> Models:
         """Return the models of one series alone.
@@ -307,13 +335,31 @@ class Models:
         """
         row = slice(series, series + 1)
         arrays = (
-            "which", "scores", "pooled", "weight", "theta", "inverse", "sigma", "freedom", "noise", "low", "high",
-            "cv_error", "adjusted_r2", "aicc", "rows",
-        )  # fmt: skip
+            "which",
+            "scores",
+            "pooled",
+            "weight",
+            "theta",
+            "inverse",
+            "sigma",
+            "freedom",
+            "noise",
+            "low",
+            "high",
+            "cv_error",
+            "adjusted_r2",
+            "aicc",
+            "rows",
+        )
         return Models(
-            parameters=self.parameters, points=self.points, sample=self.sample.only(row), space=self.space,
-            confidence=self.confidence, memo=self.memo, **{name: getattr(self, name)[row] for name in arrays},
-        )  # fmt: skip
+            parameters=self.parameters,
+            points=self.points,
+            sample=self.sample.only(row),
+            space=self.space,
+            confidence=self.confidence,
+            memo=self.memo,
+            **{name: getattr(self, name)[row] for name in arrays},
+        )
 
     def curve(self, series: int) -> Curve:
         """Return the chosen model of one series as a curve whose band holds its rivals.
@@ -324,10 +370,16 @@ class Models:
         size = len(hypothesis) + 1
         theta = self.theta[series, 0, :size]
         return ModelCurve(
-            lambda x: terms.columns_at(hypothesis, x), theta, theta, self.inverse[series, 0, :size, :size],
-            float(self.sigma[series, 0]), float(self.freedom[series, 0]), float(self.noise[series, 0]),
-            self.confidence, models=self.one(series),
-        )  # fmt: skip
+            lambda x: terms.columns_at(hypothesis, x),
+            theta,
+            theta,
+            self.inverse[series, 0, :size, :size],
+            float(self.sigma[series, 0]),
+            float(self.freedom[series, 0]),
+            float(self.noise[series, 0]),
+            self.confidence,
+            models=self.one(series),
+        )
 
     def doubt(self, series: int) -> str:
         """Return what the points leave open about a series, empty when nothing.

@@ -80,10 +80,15 @@ def scalability(found: pd.DataFrame, efficiency: float | None = None) -> tuple[M
         place[name]: float(value) for name, value in zip(found["configuration"], found["marked_speed"], strict=True)
     }
     rows = found.assign(
-        processors=[place[name] for name in found["configuration"]], unit_speed=found["speed_efficiency"],
-        efficiency=np.nan, latency_s=np.nan, latency_method1_s=np.nan, memory_bytes=np.nan, reference=1.0,
+        processors=[place[name] for name in found["configuration"]],
+        unit_speed=found["speed_efficiency"],
+        efficiency=np.nan,
+        latency_s=np.nan,
+        latency_method1_s=np.nan,
+        memory_bytes=np.nan,
+        reference=1.0,
         work_unit="op",
-    )  # fmt: skip
+    )
     held = efficiency or _usual(rows)
     if held is None:
         return None

@@ -152,8 +152,12 @@ def scalability(found: pd.DataFrame, efficiency: float | None = None) -> tuple[M
     place = {name: index for index, name in enumerate(names, 1)}
     table_ = rows.assign(
         processors=[place[name] for name in rows["configuration"]],
-        reference=1.0, unit_speed=np.nan, memory_bytes=np.nan, latency_method1_s=np.nan, work_unit="op",
-    )  # fmt: skip
+        reference=1.0,
+        unit_speed=np.nan,
+        memory_bytes=np.nan,
+        latency_method1_s=np.nan,
+        work_unit="op",
+    )
     held = efficiency or bounds.usual_target(table_.assign(processors=table_["processors"] + 1), "efficiency")
     if held is None:
         return None

@@ -59,9 +59,17 @@ WORDS: Final = {
 }
 
 _TYPES: Final[dict[str, Any]] = {
-    "begin": np.int64, "end": np.int64, "location": np.int32, "holder": np.int32, "released": np.int64,
-    "cause": np.uint8, "region": np.int32, "object": np.int64, "jump": np.bool_, "told": np.bool_,
-}  # fmt: skip
+    "begin": np.int64,
+    "end": np.int64,
+    "location": np.int32,
+    "holder": np.int32,
+    "released": np.int64,
+    "cause": np.uint8,
+    "region": np.int32,
+    "object": np.int64,
+    "jump": np.bool_,
+    "told": np.bool_,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,8 +225,9 @@ def remainder(accepted: Rows, more: Rows, locations: int) -> Rows:
     """
     if not len(accepted) or not len(more):
         return more
-    whole, other, _ = overlaps(accepted.starts(locations), accepted.begin, accepted.end, more.location, more.begin,
-                               more.end)  # fmt: skip
+    whole, other, _ = overlaps(
+        accepted.starts(locations), accepted.begin, accepted.end, more.location, more.begin, more.end
+    )
     order = np.lexsort((accepted.begin[other], whole))
     whole, other = whole[order], other[order]
     # a piece before each overlap, and one behind the last of each row

@@ -112,9 +112,15 @@ def _spread(chosen: Array, sizes: Array) -> Array:
 def _for_last(visits: Visits, last: Array, chosen: Array, cause: _Causes) -> Rows:
     rows = np.flatnonzero(chosen)
     waited = visits.begin[rows] < visits.begin[last[rows]]
-    return Rows.make(begin=visits.begin[rows], end=visits.end[rows], location=visits.location[rows],
-                     holder=np.where(waited, visits.location[last[rows]], NOBODY), released=visits.begin[last[rows]],
-                     cause=np.where(waited, cause(visits.operation[rows]), Cause.COMPLETION), jump=waited)  # fmt: skip
+    return Rows.make(
+        begin=visits.begin[rows],
+        end=visits.end[rows],
+        location=visits.location[rows],
+        holder=np.where(waited, visits.location[last[rows]], NOBODY),
+        released=visits.begin[last[rows]],
+        cause=np.where(waited, cause(visits.operation[rows]), Cause.COMPLETION),
+        jump=waited,
+    )
 
 
 def _root_rows(visits: Visits, starts: Array) -> Array:
@@ -125,22 +131,35 @@ def _root_rows(visits: Visits, starts: Array) -> Array:
 
 def _from_root(visits: Visits, starts: Array, sizes: Array, chosen: Array) -> Rows:
     root = np.repeat(_root_rows(visits, starts), sizes)
-    rows = np.flatnonzero(_spread(chosen, sizes) & (root >= 0) & (visits.begin < visits.begin[root])
-                          & (visits.end >= visits.begin[root]))  # fmt: skip
-    return Rows.make(begin=visits.begin[rows], end=visits.end[rows], location=visits.location[rows],
-                     holder=visits.location[root[rows]], released=visits.begin[root[rows]],
-                     cause=Cause.LATE_ROOT)  # fmt: skip
+    rows = np.flatnonzero(
+        _spread(chosen, sizes) & (root >= 0) & (visits.begin < visits.begin[root]) & (visits.end >= visits.begin[root])
+    )
+    return Rows.make(
+        begin=visits.begin[rows],
+        end=visits.end[rows],
+        location=visits.location[rows],
+        holder=visits.location[root[rows]],
+        released=visits.begin[root[rows]],
+        cause=Cause.LATE_ROOT,
+    )
 
 
 def _to_root(visits: Visits, starts: Array, sizes: Array, chosen: Array) -> Rows:
     root = _root_rows(visits, starts)
     last = starts + sizes - 1
     last = np.where(last == root, last - 1, last)  # the last of the others
-    rows = np.flatnonzero(chosen & (root >= 0) & (visits.begin[root] < visits.begin[last])
-                          & (visits.end[root] >= visits.begin[last]))  # fmt: skip
+    rows = np.flatnonzero(
+        chosen & (root >= 0) & (visits.begin[root] < visits.begin[last]) & (visits.end[root] >= visits.begin[last])
+    )
     root, last = root[rows], last[rows]
-    return Rows.make(begin=visits.begin[root], end=visits.end[root], location=visits.location[root],
-                     holder=visits.location[last], released=visits.begin[last], cause=Cause.EARLY_ROOT)  # fmt: skip
+    return Rows.make(
+        begin=visits.begin[root],
+        end=visits.end[root],
+        location=visits.location[root],
+        holder=visits.location[last],
+        released=visits.begin[last],
+        cause=Cause.EARLY_ROOT,
+    )
 
 
 def _ranked(visits: Visits, chosen: Array) -> Rows:
@@ -158,8 +177,14 @@ def _ranked(visits: Visits, chosen: Array) -> Rows:
     holder = by_time[latest]
     keep = np.flatnonzero((visits.begin[holder] > visits.begin) & (visits.end >= visits.begin[holder]))
     holder = holder[keep]
-    return Rows.make(begin=visits.begin[keep], end=visits.end[keep], location=visits.location[keep],
-                     holder=visits.location[holder], released=visits.begin[holder], cause=Cause.SCAN)  # fmt: skip
+    return Rows.make(
+        begin=visits.begin[keep],
+        end=visits.end[keep],
+        location=visits.location[keep],
+        holder=visits.location[holder],
+        released=visits.begin[holder],
+        cause=Cause.SCAN,
+    )
 
 
 def call_waits(trace: Trace, stacks: Stacks, operations: Array, beyond: Beyond | None = None) -> tuple[Rows, int]:
@@ -227,8 +252,17 @@ def _of_teams(visits: Visits, team: Array, teams: Array, members: Array) -> tupl
     whole[by_key] = np.repeat(sizes == members[np.searchsorted(teams, team[by_key][starts])], sizes)
     good = ~np.isin(team, wrong)
     rest = visits.take(good & ~whole)
-    found = [Rows.make(begin=rest.begin, end=rest.end, location=rest.location, holder=NOBODY, released=NO_TIME,
-                       cause=_cause(rest.operation), jump=False)]  # fmt: skip
+    found = [
+        Rows.make(
+            begin=rest.begin,
+            end=rest.end,
+            location=rest.location,
+            holder=NOBODY,
+            released=NO_TIME,
+            cause=_cause(rest.operation),
+            jump=False,
+        )
+    ]
     if (good & whole).any():
         found.append(_waits(_grouped(visits.take(good & whole)), _cause)[0])
     return Rows.joined(found), len(wrong)

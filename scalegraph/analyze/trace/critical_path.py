@@ -154,9 +154,22 @@ def _steps(waits: Waits) -> _Steps:
     kind = np.where(
         alone, Piece.UNEXPLAINED, np.where(np.isin(rows.cause, _BY_MESSAGE), Piece.MESSAGE, Piece.HAND_OVER)
     )
-    return _Steps(*(memoryview(np.ascontiguousarray(column).data) for column in (
-        rows.begin, rows.end, rows.location, rows.holder, rows.released, jump, before, stay, kind.astype(np.int64)
-    )))  # fmt: skip
+    return _Steps(
+        *(
+            memoryview(np.ascontiguousarray(column).data)
+            for column in (
+                rows.begin,
+                rows.end,
+                rows.location,
+                rows.holder,
+                rows.released,
+                jump,
+                before,
+                stay,
+                kind.astype(np.int64),
+            )
+        )
+    )
 
 
 def last_location(waits: Waits) -> int:

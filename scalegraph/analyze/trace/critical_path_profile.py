@@ -112,12 +112,18 @@ def on_path_of(trace: Trace, waits: Waits, path: CriticalPath, sums: Sums) -> On
     return OnPath(
         _table("region", sums.inner, sums.total, locations, sums.inclusive),
         _table("state", sums.state, sums.state_total, locations),
-        pd.DataFrame({"location": np.arange(len(where)), "path": where.astype(np.int64),
-                      "pieces": np.bincount(path.location[came], minlength=len(where))})
-        .sort_values("path", ascending=False, kind="stable").reset_index(drop=True),
+        pd.DataFrame(
+            {
+                "location": np.arange(len(where)),
+                "path": where.astype(np.int64),
+                "pieces": np.bincount(path.location[came], minlength=len(where)),
+            }
+        )
+        .sort_values("path", ascending=False, kind="stable")
+        .reset_index(drop=True),
         pd.DataFrame(kinds, columns=pd.Index(["kind", "ticks"])),
         path.ticks() - path.ticks(Piece.COMPUTE),
-    )  # fmt: skip
+    )
 
 
 def _table(name: str, path: Array, total: Array, locations: int, inclusive: Array | None = None) -> pd.DataFrame:

@@ -30,9 +30,14 @@ class WholeCalls:
 
 
 def whole_calls(
-    table: CallTable, trace: Trace, begin: int, end: int, regions: Collection[int] | None = None,
-    locations: Sequence[int] | None = None, most: int = 0,
-) -> WholeCalls:  # fmt: skip
+    table: CallTable,
+    trace: Trace,
+    begin: int,
+    end: int,
+    regions: Collection[int] | None = None,
+    locations: Sequence[int] | None = None,
+    most: int = 0,
+) -> WholeCalls:
     """Return the calls that begin and end in [*begin*, *end*] (ticks), and the *most* longest, part by part.
 
     Shape: (calls,) of each array. Unit: ticks. Source: ScaleGraph.

@@ -18,10 +18,17 @@ from scalegraph.traces.model import Part, Trace
 _COUNTED: Final = 48  # parts that are searched to say which of many an occurrence is; of more it is not said
 _DENSE: Final = 1 << 20
 WAITS: Final = {
-    Wait.OTHER: "waiting", Wait.BARRIER: "barrier", Wait.LOCK: "lock", Wait.TASK: "task", Wait.JOIN: "join",
-    Wait.CONDITION: "condition", Wait.ORDERED: "ordered", Wait.RECEIVE: "receive", Wait.SEND: "send",
+    Wait.OTHER: "waiting",
+    Wait.BARRIER: "barrier",
+    Wait.LOCK: "lock",
+    Wait.TASK: "task",
+    Wait.JOIN: "join",
+    Wait.CONDITION: "condition",
+    Wait.ORDERED: "ordered",
+    Wait.RECEIVE: "receive",
+    Wait.SEND: "send",
     Wait.COLLECTIVE: "collective operation",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)

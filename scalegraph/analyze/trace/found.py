@@ -18,9 +18,7 @@ LONGEST: Final = ("sort", "number", "name", "begin", "end", "location", "region"
 Rows = tuple[Array, Array, Array, Array, Array]  # begin, end, location, region, number
 
 
-def counted(
-    trace: Trace, targets: Sequence[Target], begin: int, end: int, locations: Sequence[int],
-) -> pd.DataFrame:  # fmt: skip
+def counted(trace: Trace, targets: Sequence[Target], begin: int, end: int, locations: Sequence[int]) -> pd.DataFrame:
     """Return how often each of *targets* begins from *begin* to *end* (ticks) on *locations*, and where it does first.
 
     Columns: ``sort``, ``number``, ``name``, ``count``, ``first`` (tick; `NO_TIME` if never), ``location`` (-1).
@@ -49,9 +47,14 @@ def counted(
 
 
 def longest(
-    trace: Trace, calls: CallTable | None, targets: Sequence[Target], most: int, begin: int, end: int,
+    trace: Trace,
+    calls: CallTable | None,
+    targets: Sequence[Target],
+    most: int,
+    begin: int,
+    end: int,
     locations: Sequence[int],
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return the *most* longest occurrences of *targets* that begin and end from *begin* to *end*, longest first.
 
     *calls* may be None where no target is a region. Columns: `LONGEST`; times are ticks. What has no length

@@ -217,5 +217,4 @@ def _outside(stacks: Stacks) -> Rows:
 
 
 def _idle(begin: Array, end: Array, location: Array, cause: Array | Cause = Cause.UNKNOWN) -> Rows:
-    return Rows.make(begin=begin, end=end, location=location, holder=NOBODY, released=NO_TIME, cause=cause,
-                     jump=False)  # fmt: skip
+    return Rows.make(begin=begin, end=end, location=location, holder=NOBODY, released=NO_TIME, cause=cause, jump=False)

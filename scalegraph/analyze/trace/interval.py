@@ -53,8 +53,11 @@ def rows_in(trace: Trace, begin: int, end: int) -> int:
 
     Unit: none (count). Source: ScaleGraph.
     """
-    return sum(_rows(kind, part, begin, end) for kind in ("calls", "collectives", "tasks", "locks", *_SPANS)
-               for part in trace.parts[kind])  # fmt: skip
+    return sum(
+        _rows(kind, part, begin, end)
+        for kind in ("calls", "collectives", "tasks", "locks", *_SPANS)
+        for part in trace.parts[kind]
+    )
 
 
 def _rows(kind: str, part: Part, begin: int, end: int) -> int:
@@ -80,8 +83,11 @@ def part_of(trace: Trace, table: CallTable, begin: int, end: int) -> tuple[Trace
     for kind in _SPANS:
         checkpoint()
         parts[kind] = [MemoryPart(kind, trace.columns(kind, begin=begin, end=end))]
-    for kind, pieces in (("collectives", _collectives(trace, begin, end)), ("tasks", _tasks(trace, begin, end)),
-                         ("locks", _locks(trace, begin, end))):  # fmt: skip
+    for kind, pieces in (
+        ("collectives", _collectives(trace, begin, end)),
+        ("tasks", _tasks(trace, begin, end)),
+        ("locks", _locks(trace, begin, end)),
+    ):
         parts[kind] = [MemoryPart(kind, piece) for piece in pieces]
     kinds = idle.recorded(trace)
     beyond = Beyond(begin, end, *_callers(trace, table, begin, end), *_fastest(trace), kinds)
@@ -123,8 +129,10 @@ def _across(table: CallTable, begin: int, end: int) -> tuple[Columns, Columns]:
     opened: list[Columns] = []
     left: list[Columns] = []
     for calls in table.calls(begin, end):
-        for found, across in ((opened, (calls.begin < begin) & (calls.end >= begin)),
-                              (left, (calls.begin <= end) & (calls.end > end))):  # fmt: skip
+        for found, across in (
+            (opened, (calls.begin < begin) & (calls.end >= begin)),
+            (left, (calls.begin <= end) & (calls.end > end)),
+        ):
             found.append({name: getattr(calls, name)[across] for name in ("begin", "end", "location", "path")})
     made = []
     for found, sign in ((opened, 1), (left, -1)):

@@ -69,9 +69,14 @@ def _receives(found: Columns, asked: Array, waits: Array, held: Array, beyond: B
     transit = ~late & ~held & (sent + fastest[kind] > asked)
     rows = np.flatnonzero(waits & (late | transit))
     return Rows.make(
-        begin=asked[rows], end=received[rows], location=found["receiver"][rows], holder=found["sender"][rows],
-        released=sent[rows], cause=np.where(late, Cause.LATE_SENDER, Cause.TRANSIT)[rows], object=found["tag"][rows],
-    )  # fmt: skip
+        begin=asked[rows],
+        end=received[rows],
+        location=found["receiver"][rows],
+        holder=found["sender"][rows],
+        released=sent[rows],
+        cause=np.where(late, Cause.LATE_SENDER, Cause.TRANSIT)[rows],
+        object=found["tag"][rows],
+    )
 
 
 def _sends(found: Columns, asked: Array, waits: Array, stacks: Stacks, calls: Array) -> tuple[Array, Rows]:
@@ -89,6 +94,11 @@ def _sends(found: Columns, asked: Array, waits: Array, stacks: Stacks, calls: Ar
     held = waits & (asked > sent) & (left > asked) & ~_elsewhere(stacks, there, who, left)
     rows = np.flatnonzero(held)
     return held, Rows.make(
-        begin=sent[rows], end=left[rows], location=who[rows], holder=found["receiver"][rows], released=asked[rows],
-        cause=Cause.LATE_RECEIVER, object=found["tag"][rows],
-    )  # fmt: skip
+        begin=sent[rows],
+        end=left[rows],
+        location=who[rows],
+        holder=found["receiver"][rows],
+        released=asked[rows],
+        cause=Cause.LATE_RECEIVER,
+        object=found["tag"][rows],
+    )

@@ -93,8 +93,9 @@ def message_matrix(
     """
     latency = messages["latency"]
     made = groups(trace, locations, most, names)
-    return _matrix(trace, made, messages["sender"], messages["receiver"], messages["size"],
-                   np.maximum(latency, 0), latency >= 0)  # fmt: skip
+    return _matrix(
+        trace, made, messages["sender"], messages["receiver"], messages["size"], np.maximum(latency, 0), latency >= 0
+    )
 
 
 def wait_matrix(
@@ -120,14 +121,28 @@ def wait_matrix(
     inside = np.maximum(np.minimum(last, end) - np.maximum(first, begin), 0)
     started = (first >= begin) & ((first < end) | ((first == end) & (end == trace.meta.end)))
     made = groups(trace, locations, most, names)
-    return _matrix(trace, made, columns["location"][keep], columns["holder"][keep],
-                   np.zeros(len(first), np.int64), inside, started, started)  # fmt: skip
+    return _matrix(
+        trace,
+        made,
+        columns["location"][keep],
+        columns["holder"][keep],
+        np.zeros(len(first), np.int64),
+        inside,
+        started,
+        started,
+    )
 
 
 def _matrix(
-    trace: Trace, made: tuple[tuple[str, ...], tuple[tuple[int, ...], ...]], one: Array, other: Array, size: Array,
-    time: Array, known: Array, counted: Array | None = None,
-) -> Matrix:  # fmt: skip
+    trace: Trace,
+    made: tuple[tuple[str, ...], tuple[tuple[int, ...], ...]],
+    one: Array,
+    other: Array,
+    size: Array,
+    time: Array,
+    known: Array,
+    counted: Array | None = None,
+) -> Matrix:
     names, members = made
     place = np.full(len(trace.definitions.locations) + 1, -1, np.int64)
     for number, some in enumerate(members):
@@ -162,10 +177,16 @@ def _summary(messages: Columns, key: Array, second: int) -> pd.DataFrame:
         }
     )
     made = table.groupby("key", sort=False).agg(
-        messages=("size", "size"), bytes=("size", "sum"), mean_size=("size", "mean"), largest=("size", "max"),
-        latency_mean_s=("latency", "mean"), latency_least_s=("latency", "min"), latency_most_s=("latency", "max"),
-        latency_sum=("latency", "sum"), timed_size=("timed_size", "sum"),
-    )  # fmt: skip
+        messages=("size", "size"),
+        bytes=("size", "sum"),
+        mean_size=("size", "mean"),
+        largest=("size", "max"),
+        latency_mean_s=("latency", "mean"),
+        latency_least_s=("latency", "min"),
+        latency_most_s=("latency", "max"),
+        latency_sum=("latency", "sum"),
+        timed_size=("timed_size", "sum"),
+    )
     with np.errstate(all="ignore"):
         made["bandwidth"] = np.where(made["latency_sum"] > 0, made["timed_size"] / made["latency_sum"], np.nan)
     made = made.drop(columns=["latency_sum", "timed_size"])
@@ -267,10 +288,18 @@ def collectives(trace: Trace, begin: int, end: int, locations: Sequence[int] | N
             "received": np.where(started, np.maximum(rows["received"], 0), 0),
         }
     )
-    made = table.groupby(["operation", "algorithm", "communicator"], sort=False).agg(
-        parts=("parts", "sum"), time_s=("time_s", "sum"), mean_s=("mean_s", "mean"), most_s=("mean_s", "max"),
-        sent=("sent", "sum"), received=("received", "sum"),
-    ).reset_index()  # fmt: skip
+    made = (
+        table.groupby(["operation", "algorithm", "communicator"], sort=False)
+        .agg(
+            parts=("parts", "sum"),
+            time_s=("time_s", "sum"),
+            mean_s=("mean_s", "mean"),
+            most_s=("mean_s", "max"),
+            sent=("sent", "sum"),
+            received=("received", "sum"),
+        )
+        .reset_index()
+    )
     made = made[(made["parts"] > 0) | (made["time_s"] > 0)]  # what only ends where the interval begins is not in it
     known = trace.definitions.communicators
     made["communicator"] = [known[n].name if 0 <= n < len(known) else "none" for n in made["communicator"]]
@@ -298,9 +327,11 @@ def waits_by_reason(trace: Trace, begin: int, end: int, locations: Sequence[int]
             "length": np.where(started, (last - first) / second, np.nan),
         }
     )
-    made = table.groupby("why", sort=False).agg(
-        waits=("waits", "sum"), time_s=("time_s", "sum"), mean_s=("length", "mean"), most_s=("length", "max")
-    ).reset_index()  # fmt: skip
+    made = (
+        table.groupby("why", sort=False)
+        .agg(waits=("waits", "sum"), time_s=("time_s", "sum"), mean_s=("length", "mean"), most_s=("length", "max"))
+        .reset_index()
+    )
     made = made[(made["waits"] > 0) | (made["time_s"] > 0)]  # what only ends where the interval begins is not in it
     names = {int(one): one.name.lower() for one in Wait}
     made["why"] = [names.get(int(number), f"reason {number}") for number in made["why"]]

@@ -137,6 +137,22 @@ def _forking(paths: Paths) -> int:
     return int(several.index[0]) if len(several) else int(paths.depth.max())
 
 
+_COLUMNS = (
+    "phase",
+    "region",
+    "name",
+    "file",
+    "line",
+    "visits",
+    "time_s",
+    "span_s",
+    "least_s",
+    "mean_s",
+    "most_s",
+    "imbalance",
+)
+
+
 def phase_times(found: Phases, trace: Trace, begin: int, end: int, locations: int) -> pd.DataFrame:
     """Return a row for each phase, in the order in which they first came, and one for the rest of the time.
 
@@ -171,13 +187,18 @@ def phase_times(found: Phases, trace: Trace, begin: int, end: int, locations: in
                 "imbalance": float(each.max() / each.mean()) if each.any() else np.nan,
             }
         )
-    names = ("phase", "region", "name", "file", "line", "visits", "time_s", "span_s", "least_s", "mean_s", "most_s",
-             "imbalance")  # fmt: skip
-    table = pd.DataFrame(rows, columns=pd.Index(names))
+    table = pd.DataFrame(rows, columns=pd.Index(_COLUMNS))
     available = locations * (end - begin) / second
-    rest = {"phase": -1, "region": NOBODY, "name": "rest", "file": "", "line": 0, "visits": 0,
-            "time_s": max(0.0, (locations * (end - begin) - int(length.sum())) / second)}  # fmt: skip
+    rest = {
+        "phase": -1,
+        "region": NOBODY,
+        "name": "rest",
+        "file": "",
+        "line": 0,
+        "visits": 0,
+        "time_s": max(0.0, (locations * (end - begin) - int(length.sum())) / second),
+    }
     table = pd.concat([table, pd.DataFrame([rest])], ignore_index=True) if len(table) else pd.DataFrame([rest])
-    table = table.reindex(columns=pd.Index(names))
+    table = table.reindex(columns=pd.Index(_COLUMNS))
     table.insert(7, "share", table["time_s"] / available if available else np.nan)
     return table

@@ -71,10 +71,13 @@ def call_sums(
     if len(paths) * width > _CELLS:
         few = max(_CELLS // len(paths), 1)
         raise InputError(
-            Fault(f"there are {thousands(len(paths))} call paths on {thousands(width)} locations, too many to"
-                  " be summed up; choose"
-                  f" {thousands(few)} locations or fewer", key="locations")
-        )  # fmt: skip
+            Fault(
+                f"there are {thousands(len(paths))} call paths on {thousands(width)} locations, too many to"
+                " be summed up; choose"
+                f" {thousands(few)} locations or fewer",
+                key="locations",
+            )
+        )
     inclusive: Array = np.zeros(len(paths) * width, np.int64)
     visits: Array = np.zeros(len(paths) * width, np.int64)
     last = end == trace.meta.end

@@ -47,6 +47,23 @@ def task_stretches(trace: Trace, begin: int, end: int, locations: Sequence[int] 
     }
 
 
+_COLUMNS = (
+    "region",
+    "name",
+    "file",
+    "line",
+    "created",
+    "ended",
+    "ran",
+    "time_s",
+    "share",
+    "least_s",
+    "mean_s",
+    "most_s",
+    "imbalance",
+)
+
+
 def task_times(trace: Trace, begin: int, end: int, locations: Sequence[int]) -> pd.DataFrame:
     """Return a row for each region that made tasks, the most time first.
 
@@ -91,7 +108,5 @@ def task_times(trace: Trace, begin: int, end: int, locations: Sequence[int]) -> 
                 "imbalance": float(where.max()) / mean if mean else np.nan,
             }
         )
-    names = ("region", "name", "file", "line", "created", "ended", "ran", "time_s", "share", "least_s", "mean_s",
-             "most_s", "imbalance")  # fmt: skip
-    made = pd.DataFrame(rows, columns=pd.Index(names))
+    made = pd.DataFrame(rows, columns=pd.Index(_COLUMNS))
     return made.sort_values("time_s", ascending=False, kind="stable", ignore_index=True)

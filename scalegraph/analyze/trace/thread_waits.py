@@ -33,9 +33,14 @@ def lock_waits(trace: Trace, stacks: Stacks, calls: Array) -> Rows:
     asked = stacks.time[call] if len(call) else when
     late = found["time"][before] > asked
     return Rows.make(
-        begin=asked[late], end=when[late], location=who[late], holder=found["location"][before][late],
-        released=found["time"][before][late], cause=Cause.LOCK, object=found["lock"][row][late],
-    )  # fmt: skip
+        begin=asked[late],
+        end=when[late],
+        location=who[late],
+        holder=found["location"][before][late],
+        released=found["time"][before][late],
+        cause=Cause.LOCK,
+        object=found["lock"][row][late],
+    )
 
 
 def task_waits(trace: Trace, there: Presence) -> Rows:
@@ -60,10 +65,15 @@ def task_waits(trace: Trace, there: Presence) -> Rows:
     runs, creation, stretch = runs[good], creation[good], stretch[good]
     region = found["region"][runs]
     return Rows.make(
-        begin=idle.begin[stretch], end=idle.end[stretch], location=found["location"][runs],
-        holder=found["location"][creation], released=found["time"][creation], cause=Cause.TASK,
-        object=found["task"][runs], region=np.where(region < len(trace.definitions.regions), region, NOBODY),
-    )  # fmt: skip
+        begin=idle.begin[stretch],
+        end=idle.end[stretch],
+        location=found["location"][runs],
+        holder=found["location"][creation],
+        released=found["time"][creation],
+        cause=Cause.TASK,
+        object=found["task"][runs],
+        region=np.where(region < len(trace.definitions.regions), region, NOBODY),
+    )
 
 
 def start_waits(trace: Trace, stacks: Stacks, there: Presence, last: int = NEVER) -> Rows:
@@ -88,6 +98,12 @@ def start_waits(trace: Trace, stacks: Stacks, there: Presence, last: int = NEVER
     begin = np.r_[np.full(len(began), trace.meta.begin), there.idle.begin[idle]]
     end = np.r_[there.first[began], there.idle.end[idle]]
     active = (stacks.at(leader[location], end, before=True) >= 0) & (end <= last)
-    return Rows.make(begin=begin[active], end=end[active], location=location[active],
-                     holder=leader[location[active]], released=end[active], cause=Cause.START,
-                     region=NOBODY)  # fmt: skip
+    return Rows.make(
+        begin=begin[active],
+        end=end[active],
+        location=location[active],
+        holder=leader[location[active]],
+        released=end[active],
+        cause=Cause.START,
+        region=NOBODY,
+    )

@@ -212,6 +212,9 @@ def worst(trace: Trace, states: WaitStates, most: int = 200) -> pd.DataFrame:
     )
 
 
+_PLACE = ["cause", "region"]
+
+
 def by_place(trace: Trace, states: WaitStates) -> pd.DataFrame:
     """Return a row for each kind of wait in each region, what loses most first.
 
@@ -224,21 +227,18 @@ def by_place(trace: Trace, states: WaitStates) -> pd.DataFrame:
     """
     rows = states.waits.rows.take(states.numbers)
     frame = pd.DataFrame(
-        {"cause": rows.cause, "region": rows.region, "location": rows.location, "holder": rows.holder,
-         "holder_region": states.region, "lost": states.lost, "handed": states.handed, "indirect": states.indirect}
-    )  # fmt: skip
-    place_of = ["cause", "region"]
-    table = frame.groupby(place_of, sort=False).agg(
-        count=("lost", "size"), lost=("lost", "sum"), longest=("lost", "max"), handed=("handed", "sum"),
-        indirect=("indirect", "sum"),
-    )  # fmt: skip
-    for name in ("location", "holder", "holder_region"):
-        known = frame if name != "holder_region" else frame[frame["holder_region"] >= 0]
-        sums = known.groupby([*place_of, name], sort=False)["lost"].sum().sort_values(ascending=False, kind="stable")
-        most = sums.reset_index(name).groupby(place_of, sort=False).first()
-        table[name] = most[name].reindex(table.index).fillna(-1).astype(np.int64)
-        table[f"{name}_share"] = (most["lost"].reindex(table.index) / table["lost"]).fillna(0.0)
-    table = table.sort_values("lost", ascending=False, kind="stable").reset_index()
+        {
+            "cause": rows.cause,
+            "region": rows.region,
+            "location": rows.location,
+            "holder": rows.holder,
+            "holder_region": states.region,
+            "lost": states.lost,
+            "handed": states.handed,
+            "indirect": states.indirect,
+        }
+    )
+    table = _sums_by_place(frame).sort_values("lost", ascending=False, kind="stable").reset_index()
     second, whole = trace.meta.ticks_per_second, max((states.end - states.begin) * states.locations, 1)
     regions = trace.definitions.regions
     places = [regions[r] if 0 <= r < len(regions) else None for r in table["region"].tolist()]
@@ -262,3 +262,21 @@ def by_place(trace: Trace, states: WaitStates) -> pd.DataFrame:
             "holder_region": table["holder_region"],
         }
     )
+
+
+def _sums_by_place(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the sums of *frame* by kind and region, and the location, holder and holder's region of most of each."""
+    table = frame.groupby(_PLACE, sort=False).agg(
+        count=("lost", "size"),
+        lost=("lost", "sum"),
+        longest=("lost", "max"),
+        handed=("handed", "sum"),
+        indirect=("indirect", "sum"),
+    )
+    for name in ("location", "holder", "holder_region"):
+        known = frame if name != "holder_region" else frame[frame["holder_region"] >= 0]
+        sums = known.groupby([*_PLACE, name], sort=False)["lost"].sum().sort_values(ascending=False, kind="stable")
+        most = sums.reset_index(name).groupby(_PLACE, sort=False).first()
+        table[name] = most[name].reindex(table.index).fillna(-1).astype(np.int64)
+        table[f"{name}_share"] = (most["lost"].reindex(table.index) / table["lost"]).fillna(0.0)
+    return table

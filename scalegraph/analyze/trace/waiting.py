@@ -194,10 +194,17 @@ def _told(trace: Trace) -> Rows:
     # what was on its way when the location began to wait had been let go before
     way = (found["why"] == Wait.RECEIVE) & (released != NO_TIME) & (released <= found["begin"])
     return Rows.make(
-        begin=found["begin"], end=found["end"], location=found["location"], holder=holder, released=released,
-        cause=np.where(way, Cause.TRANSIT, causes[found["why"]]), region=region, object=found["object"], told=True,
+        begin=found["begin"],
+        end=found["end"],
+        location=found["location"],
+        holder=holder,
+        released=released,
+        cause=np.where(way, Cause.TRANSIT, causes[found["why"]]),
+        region=region,
+        object=found["object"],
+        told=True,
         jump=way | (released == NO_TIME) | (released > found["begin"]),
-    )  # fmt: skip
+    )
 
 
 def _while_idle(trace: Trace, kinds: AbstractSet[str], there: Rows, derived: Rows) -> Rows:

@@ -83,9 +83,15 @@ def waits_by_times(trace: Trace, table: CallTable, times: list[tuple[int, int]],
     order = np.lexsort((joined.begin, joined.location))
     joined = joined.take(order)
     return Waits(
-        joined, joined.starts(count), since, until, Stacks.none(count), tuple(doubts),
-        np.concatenate(delayed)[order], ways,
-    )  # fmt: skip
+        joined,
+        joined.starts(count),
+        since,
+        until,
+        Stacks.none(count),
+        tuple(doubts),
+        np.concatenate(delayed)[order],
+        ways,
+    )
 
 
 def _look_back(trace: Trace, table: CallTable, rows: Rows, earlier: Array, region: Array, most: int) -> None:

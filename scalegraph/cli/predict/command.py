@@ -51,21 +51,40 @@ _REGIONS = 3  # that the text names for each point
 @click.command("predict", cls=ProgramArguments)
 @click.argument("sources", metavar="SRC...|STUDY|TRACE...|GRAPH", nargs=-1)
 @request_option("machine.name")
-@click.option("-p", "--processors", "processors", default="", metavar="LIST",
-              help="N of the sample runs. N = 1 is run, too: efficiency needs it.")  # fmt: skip
-@click.option("--samples", default="", metavar="PARAMS",
-              help="Parameters of the sample runs: n=64,160; of several, value by value: 'm=8,16;n=8,16'.")  # fmt: skip
-@click.option("--at", "at", default="", metavar="PARAMS",
-              help="Parameters to predict, as in n=800,1600; needed but for graphs without any.")  # fmt: skip
+@click.option(
+    "-p",
+    "--processors",
+    "processors",
+    default="",
+    metavar="LIST",
+    help="N of the sample runs. N = 1 is run, too: efficiency needs it.",
+)
+@click.option(
+    "--samples",
+    default="",
+    metavar="PARAMS",
+    help="Parameters of the sample runs: n=64,160; of several, value by value: 'm=8,16;n=8,16'.",
+)
+@click.option(
+    "--at",
+    "at",
+    default="",
+    metavar="PARAMS",
+    help="Parameters to predict, as in n=800,1600; needed but for graphs without any.",
+)
 @click.option("--at-processors", default="", metavar="LIST", help="N to predict; those of the samples if not given.")
 @click.option("--no-counting", is_flag=True, help="Make no further small runs for exact counts.")
-@click.option("--no-smaller-caches", is_flag=True,
-              help="Make no runs of the largest samples on smaller caches.")  # fmt: skip
+@click.option("--no-smaller-caches", is_flag=True, help="Make no runs of the largest samples on smaller caches.")
 @click.option("--verify", is_flag=True, help="Run the predicted points, too, and compare.")
-@click.option("--graph", "graph", type=WRITTEN_FILE, metavar="FILE",
-              help="Write the thread graph of the first predicted point.")  # fmt: skip
-@click.option("--blocks", default="", metavar="FILE|NAME",
-              help="Predict a data-parallel program by its blocks: a file, or a shipped program's.")  # fmt: skip
+@click.option(
+    "--graph", "graph", type=WRITTEN_FILE, metavar="FILE", help="Write the thread graph of the first predicted point."
+)
+@click.option(
+    "--blocks",
+    default="",
+    metavar="FILE|NAME",
+    help="Predict a data-parallel program by its blocks: a file, or a shipped program's.",
+)
 @request_option("program.cflags", default="")
 @request_option("program.ldflags", default="")
 @request_option("program.include")
@@ -162,8 +181,9 @@ def _needed(at: str) -> str:
 def _fits_graph(samples: str, blocks: str, graph: Path | None, study: Path | None, *, runs: bool) -> None:
     """Raise a usage error for options that have no meaning where a graph file is all there is."""
     if runs or samples or blocks or graph is not None or study is not None:
-        raise click.UsageError("a graph file has its times, and no program is run:"
-                               " only --at, -p, --at-processors and --json are taken")  # fmt: skip
+        raise click.UsageError(
+            "a graph file has its times, and no program is run: only --at, -p, --at-processors and --json are taken"
+        )
 
 
 def _may_sample(sources: Sequence[str], samples: str, blocks: str) -> None:
@@ -259,8 +279,10 @@ def _from_study(path: Path, samples: str, targets: list[Values], processors: str
 def _fits_study(path: Path, kept: Path | None, *, runs: bool) -> None:
     """Raise a usage error for options that have no meaning where the runs of the study at *path* are the samples."""
     if runs:
-        raise click.UsageError("the runs of a study are the samples, and no program is run:"
-                               " leave out --verify, --no-counting, --no-smaller-caches and --sample")  # fmt: skip
+        raise click.UsageError(
+            "the runs of a study are the samples, and no program is run:"
+            " leave out --verify, --no-counting, --no-smaller-caches and --sample"
+        )
     if kept is not None and kept.resolve() != path.resolve():
         raise click.UsageError(f"what a study predicts is kept in that study: -o {path} was expected")
 
@@ -293,39 +315,22 @@ def _write_graph(found: Predictions, path: Path) -> None:
 
 def _show(found: Predictions, *, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {
-                "program": found.program,
-                "machine": found.machine,
-                "samples": [
-                    {
-                        "processors": run.point.processors,
-                        "parameters": run.point.parameters,
-                        "time_s": run.time_s,
-                        **sampling_document(run),
-                    }
-                    for run in found.samples
-                ],
-                "notes": found.notes,
-                "predictions": [document(point, measured=found.measured) for point in found.points],
-                "limits": [
-                    {
-                        "parameters": dict(one.values),
-                        "part": one.part,
-                        "share": one.share,
-                        "processors": one.processors,
-                        "since": one.since,
-                    }
-                    for one in _limits(found)
-                ],
-                "next_sample": next_document(found.next_sample()),
-            }
-        )
+        print_json(_document(found))
         return
     times = measure((point.predicted.time_s for point in found.points if point.predicted), "s")
     rows = [_row(point, times) for point in found.points]
-    headers = ("N", "parameters", times.heading("T"), times.heading("from"), times.heading("to"), "E",
-               times.heading("L(W,N)"), "error", "ratio", "host ratio")  # fmt: skip
+    headers = (
+        "N",
+        "parameters",
+        times.heading("T"),
+        times.heading("from"),
+        times.heading("to"),
+        "E",
+        times.heading("L(W,N)"),
+        "error",
+        "ratio",
+        "host ratio",
+    )
     print_rows(headers, rows, title=f"{found.program} on {found.machine}, predicted", left=(1,))
     if found.samples:
         runs = counted(len(found.samples), "sample run")
@@ -345,6 +350,36 @@ def _show(found: Predictions, *, as_json: bool) -> None:
         echo(f"{assigned(sorted(limit.values.items()))}: limited by {limit.part} {since}: {share}")
     if (sample := found.next_sample()) is not None:
         echo(sample.sentence)
+
+
+def _document(found: Predictions) -> dict[str, Any]:
+    """Return what ``--json`` prints."""
+    return {
+        "program": found.program,
+        "machine": found.machine,
+        "samples": [
+            {
+                "processors": run.point.processors,
+                "parameters": run.point.parameters,
+                "time_s": run.time_s,
+                **sampling_document(run),
+            }
+            for run in found.samples
+        ],
+        "notes": found.notes,
+        "predictions": [document(point, measured=found.measured) for point in found.points],
+        "limits": [
+            {
+                "parameters": dict(one.values),
+                "part": one.part,
+                "share": one.share,
+                "processors": one.processors,
+                "since": one.since,
+            }
+            for one in _limits(found)
+        ],
+        "next_sample": next_document(found.next_sample()),
+    }
 
 
 def _sampling(found: Predictions) -> list[str]:
@@ -420,9 +455,16 @@ def document(point: Point, *, measured: bool = False) -> dict[str, Any]:
         "events_s": found.events_s if found else None,
         "waiting_s": found.waiting_s if found else None,
         "regions": [
-            {"name": one.name, "file": one.file, "line": one.line, "shared": one.shared, "time_s": one.time_s,
-             "busy_s": None if measured else one.busy_s,
-             "memory_stall_s": None if measured else one.memory_stall_s, "cycles": one.formula}
+            {
+                "name": one.name,
+                "file": one.file,
+                "line": one.line,
+                "shared": one.shared,
+                "time_s": one.time_s,
+                "busy_s": None if measured else one.busy_s,
+                "memory_stall_s": None if measured else one.memory_stall_s,
+                "cycles": one.formula,
+            }
             for one in (found.regions if found else ())
         ],
-    }  # fmt: skip
+    }

@@ -118,8 +118,10 @@ class _Made:
     def __init__(self, scratch: Scratch) -> None:
         self._index: list[tuple[int, int, int]] = []
         self._scratch = scratch
-        self.columns = {name: Growing(scratch, np.int64 if name == "time" else np.float64)
-                        for name in ("time", "value", "area", "known")}  # fmt: skip
+        self.columns = {
+            name: Growing(scratch, np.int64 if name == "time" else np.float64)
+            for name in ("time", "value", "area", "known")
+        }
 
     def add(self, metric: int, location: int, time: Array, value: Array) -> None:
         """Take a series."""
@@ -164,8 +166,9 @@ def gather(trace: Trace, scratch: Scratch, run: tuple[int, int], notes: Counter[
         part.forget()
     made = _Made(scratch)
     for number, metric in enumerate(metrics):
-        rows = sum(stop - start for some in kept.extents[number * locations : (number + 1) * locations]
-                   for start, stop in some)  # fmt: skip
+        rows = sum(
+            stop - start for some in kept.extents[number * locations : (number + 1) * locations] for start, stop in some
+        )
         total = _Total(run, rows > _MERGED)
         for who in range(locations):
             chunks = list(kept.location(number * locations + who))

@@ -72,8 +72,15 @@ def _states(trace: Trace, source: str) -> Layer:
     codes = [
         Code(s.name, role, s.colour, s.key, number) for number, (s, role) in enumerate(zip(states, roles, strict=True))
     ]
-    return Layer("state", "State", (*codes, Code("other states", "muted")), source,
-                 np.arange(-1, len(codes), dtype=np.int32), 4, whole=False)  # fmt: skip
+    return Layer(
+        "state",
+        "State",
+        (*codes, Code("other states", "muted")),
+        source,
+        np.arange(-1, len(codes), dtype=np.int32),
+        4,
+        whole=False,
+    )
 
 
 def _regions(trace: Trace) -> Layer:
@@ -82,8 +89,15 @@ def _regions(trace: Trace) -> Layer:
     codes = [
         Code(r.name, role, "", r.name, number) for number, (r, role) in enumerate(zip(regions, roles, strict=True))
     ]
-    return Layer("region", "Region", (*codes, Code("other regions", "muted")), "calls",
-                 np.arange(-1, len(codes), dtype=np.int32), 2, whole=False)  # fmt: skip
+    return Layer(
+        "region",
+        "Region",
+        (*codes, Code("other regions", "muted")),
+        "calls",
+        np.arange(-1, len(codes), dtype=np.int32),
+        2,
+        whole=False,
+    )
 
 
 def _roles(activity: Array, *, series: bool = False) -> list[str]:

@@ -24,8 +24,13 @@ VERSION: Final = 1  # of the pyramid; another is made again
 def _of(trace: Trace) -> dict[str, Any]:
     """Return what a pyramid depends on: if any of it differs, it is of something else."""
     tables = {name: zlib.crc32(layer.table.astype("<i4").tobytes()) for name, layer in layers_of(trace).items()}
-    return {"rows": trace.counts(), "begin": trace.meta.begin, "end": trace.meta.end,
-            "locations": len(trace.definitions.locations), "tables": tables}  # fmt: skip
+    return {
+        "rows": trace.counts(),
+        "begin": trace.meta.begin,
+        "end": trace.meta.end,
+        "locations": len(trace.definitions.locations),
+        "tables": tables,
+    }
 
 
 def lacks_pyramid(trace: Trace) -> bool:

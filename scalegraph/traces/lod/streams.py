@@ -204,8 +204,12 @@ class _Open:
             return owner, code, enters, np.ones(len(owner), bool)
         at = np.repeat(starts, depths)
         fresh = np.insert(np.ones(len(owner), bool), at, False)
-        return (np.insert(owner, at, owner[at]), np.insert(code, at, np.concatenate(stacks)),
-                np.insert(enters, at, True), fresh)  # fmt: skip
+        return (
+            np.insert(owner, at, owner[at]),
+            np.insert(code, at, np.concatenate(stacks)),
+            np.insert(enters, at, True),
+            fresh,
+        )
 
     def after(self, owner: Array, code: Array, height: Array, enters: Array) -> None:
         """Keep what is open after the last row of each owner: of each depth the last region that was entered."""
@@ -349,8 +353,15 @@ def of_shares(trace: Trace, scratch: Scratch, notes: Counter[str], step: Step) -
         begin, end, ticks = chunk["begin"][rows], chunk["end"][rows], chunk["ticks"][rows]
         good = _stretches(owner, begin, end, until, last)
         notes["shares of stretches that overlap an earlier one"] += len(good) - int(np.count_nonzero(good))
-        kept.add(owner[good], {"begin": begin[good], "end": end[good], "ticks": ticks[good],
-                               "code": chunk["state"][rows][good] + np.int64(1)})  # fmt: skip
+        kept.add(
+            owner[good],
+            {
+                "begin": begin[good],
+                "end": end[good],
+                "ticks": ticks[good],
+                "code": chunk["state"][rows][good] + np.int64(1),
+            },
+        )
     first = np.zeros(locations + 1, np.int64)
     columns = {name: Growing(scratch, dtype) for name, dtype in kept.fields.items()}
     for who in range(locations):

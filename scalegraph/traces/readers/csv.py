@@ -93,8 +93,14 @@ class _Table:
         time, location, metric, value = (np.array(column) for column in self._values)
         if len(time):
             order = np.lexsort((metric, location, time))
-            builder.add("counters", time=time[order], location=location[order], metric=metric[order],
-                        value=value[order], exact=0)  # fmt: skip
+            builder.add(
+                "counters",
+                time=time[order],
+                location=location[order],
+                metric=metric[order],
+                value=value[order],
+                exact=0,
+            )
         return builder.finish()
 
 

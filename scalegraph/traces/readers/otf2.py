@@ -70,8 +70,9 @@ class _Archive:
             kind = _KINDS.get(_name(location.type), _name(location.type).lower())
             builder.location(ref, lambda n=location.name, k=kind, g=number, r=ref: Location(n, k, g, str(r)))  # type: ignore[misc]
         for region in self.definitions.regions:
-            made = Region(region.name, region.source_file or "", region.begin_line_number,
-                          _name(region.region_role).lower())  # fmt: skip
+            made = Region(
+                region.name, region.source_file or "", region.begin_line_number, _name(region.region_role).lower()
+            )
             builder.region(region._ref, lambda made=made: made)  # type: ignore[misc]
         self._define_metrics()
         self._define_communicators()
@@ -179,8 +180,10 @@ class _Archive:
             collector.flush(end_of_location=True)
             more |= count > expected
             if count < expected:
-                lacking.append(f"location {location._ref} ('{location.name}') has {thousands(count)} events; "
-                               f"{thousands(expected)} were expected")  # fmt: skip
+                lacking.append(
+                    f"location {location._ref} ('{location.name}') has {thousands(count)} events; "
+                    f"{thousands(expected)} were expected"
+                )
             done += expected
         if more:
             reading.builder.note("archives whose definitions give wrong numbers of events")

@@ -91,8 +91,11 @@ def _whole(reading: Reading, records: Records, found: Numbers, numbers: Array) -
     if end == len(kind):
         reading.broken("only numbers with colons between them were expected", line=line)
     else:
-        reading.broken(f"no whole record: it begins with {kind[end]} and has {found.counts[end]} fields; 1 (state) has "
-                       "8, 2 (events) 8 or more in pairs, 3 (communication) 15", line=line)  # fmt: skip
+        reading.broken(
+            f"no whole record: it begins with {kind[end]} and has {found.counts[end]} fields; 1 (state) has "
+            "8, 2 (events) 8 or more in pairs, 3 (communication) 15",
+            line=line,
+        )
     return False
 
 

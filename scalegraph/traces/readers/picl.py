@@ -29,10 +29,19 @@ _SEND, _START_SEND, _END_SEND = -21, -27, -31
 _RECEIVE, _START_RECEIVE, _END_RECEIVE = -52, -57, -61
 _NUMBERED = {_START_SEND, _END_SEND, _START_RECEIVE, _END_RECEIVE}
 _NAMES = {
-    -901: "program", _SEND: "send", _START_SEND: "begin a send", _END_SEND: "wait for a send", _RECEIVE: "receive",
-    _START_RECEIVE: "begin a receive", _END_RECEIVE: "wait for a receive", -402: "barrier", -782: "reduce for all",
-    -785: "broadcast", -790: "reduce", -911: "message to the trace",
-}  # fmt: skip
+    -901: "program",
+    _SEND: "send",
+    _START_SEND: "begin a send",
+    _END_SEND: "wait for a send",
+    _RECEIVE: "receive",
+    _START_RECEIVE: "begin a receive",
+    _END_RECEIVE: "wait for a receive",
+    -402: "barrier",
+    -782: "reduce for all",
+    -785: "broadcast",
+    -790: "reduce",
+    -911: "message to the trace",
+}
 
 
 def _recognises(path: Path, head: bytes) -> bool:
@@ -129,8 +138,18 @@ class _Records:
                 for found, one in zip((out, into), lone, strict=True)
             )
             size = np.where(out[:, 0] != NO_TIME, out[:, 2], into[:, 2])
-            builder.add("messages", sent=out[:, 0], left=out[:, 3], posted=into[:, 3], received=into[:, 0],
-                        sender=out[:, 1], receiver=into[:, 1], size=size, tag=key[2], communicator=NOBODY)  # fmt: skip
+            builder.add(
+                "messages",
+                sent=out[:, 0],
+                left=out[:, 3],
+                posted=into[:, 3],
+                received=into[:, 0],
+                sender=out[:, 1],
+                receiver=into[:, 1],
+                size=size,
+                tag=key[2],
+                communicator=NOBODY,
+            )
         return builder.finish()
 
 

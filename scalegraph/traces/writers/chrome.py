@@ -79,8 +79,10 @@ def _calls(trace: Trace, _kind: str, rows: Iterator[dict[str, Any]]) -> Iterator
             continue
         time = ",".join(f'"{key}":{value!r}' for key, value in moment(row["time"]).items())
         phase = "B" if what == What.ENTER else "E"
-        yield (f'{{"ph":"{phase}","name":{names[region]},"cat":{cats[region]},{time},"pid":{groups[where]},'
-               f'"tid":{where},"region":{region}}}')  # fmt: skip
+        yield (
+            f'{{"ph":"{phase}","name":{names[region]},"cat":{cats[region]},{time},"pid":{groups[where]},'
+            f'"tid":{where},"region":{region}}}'
+        )
 
 
 def _counters(trace: Trace, _kind: str, rows: Iterator[dict[str, Any]]) -> Iterator[str]:
@@ -92,8 +94,15 @@ def _counters(trace: Trace, _kind: str, rows: Iterator[dict[str, Any]]) -> Itera
             yield from _rows(trace, "counters", iter([row]))
             continue
         value = row["exact"] if (exact and math.copysign(1, value) == 1) or row["exact"] else value
-        data = {"ph": "C", "name": metrics[metric].name, **moment(row["time"]), **_place(trace, row["location"]),
-                "metric": metric, "exact": exact and isinstance(value, int), "args": {"value": value}}  # fmt: skip
+        data = {
+            "ph": "C",
+            "name": metrics[metric].name,
+            **moment(row["time"]),
+            **_place(trace, row["location"]),
+            "metric": metric,
+            "exact": exact and isinstance(value, int),
+            "args": {"value": value},
+        }
         yield json.dumps(data)
 
 

@@ -61,37 +61,55 @@ class _Archive:
         kind = high.enums.Type
         for metric in found.metrics:
             mode = getattr(high.enums.MetricMode, _MODES.get(metric.mode, "ABSOLUTE_POINT"))
-            made.metric_members.create(metric.name, metric_mode=mode, unit=metric.unit,
-                                       value_type=kind.INT64 if metric.integer else kind.DOUBLE)  # fmt: skip
+            made.metric_members.create(
+                metric.name,
+                metric_mode=mode,
+                unit=metric.unit,
+                value_type=kind.INT64 if metric.integer else kind.DOUBLE,
+            )
         members = list(made.metric_members)
         self.metrics = [self._class([member]) for member in members]
         self.rows = {
-            name: self._class([
-                made.metric_members.create(f"{PREFIX}{name}.{column}",
-                                           value_type=kind.DOUBLE if t.kind == "f" else kind.INT64)
-                for column, t in spec.columns.items()
-            ])
+            name: self._class(
+                [
+                    made.metric_members.create(
+                        f"{PREFIX}{name}.{column}", value_type=kind.DOUBLE if t.kind == "f" else kind.INT64
+                    )
+                    for column, t in spec.columns.items()
+                ]
+            )
             for name, spec in KINDS.items()
-        }  # fmt: skip
+        }
         self._define_communicators()
         self.messages = _Messages(self)
 
     def _class(self, members: list[Any]) -> Any:
         return self.writer.definitions.metrics.create(
-            members=tuple(members), occurrence=self.high.enums.MetricOccurrence.ASYNCHRONOUS,
-            recorder_kind=self.high.enums.RecorderKind.CPU, _type=self.high.definitions.MetricClass)  # fmt: skip
+            members=tuple(members),
+            occurrence=self.high.enums.MetricOccurrence.ASYNCHRONOUS,
+            recorder_kind=self.high.enums.RecorderKind.CPU,
+            _type=self.high.definitions.MetricClass,
+        )
 
     def _define_communicators(self) -> None:
         high, made = self.high, self.writer.definitions
         types = high.enums.GroupType
-        made.groups.create("locations", group_type=types.COMM_LOCATIONS, paradigm=high.enums.Paradigm.MPI,
-                           members=tuple(self.locations))  # fmt: skip
+        made.groups.create(
+            "locations",
+            group_type=types.COMM_LOCATIONS,
+            paradigm=high.enums.Paradigm.MPI,
+            members=tuple(self.locations),
+        )
         self.comms = []
         self.ranks: list[dict[int, int]] = []
         for communicator in self.trace.definitions.communicators:
             members = [member for member in communicator.members if 0 <= member < len(self.locations)]
-            group = made.groups.create(communicator.name, group_type=types.COMM_GROUP, paradigm=high.enums.Paradigm.MPI,
-                                       members=tuple(self.locations[member] for member in members))  # fmt: skip
+            group = made.groups.create(
+                communicator.name,
+                group_type=types.COMM_GROUP,
+                paradigm=high.enums.Paradigm.MPI,
+                members=tuple(self.locations[member] for member in members),
+            )
             self.comms.append(made.comms.create(communicator.name, group=group, _type=high.definitions.Comm))
             self.ranks.append({member: rank for rank, member in enumerate(members)})
 
@@ -161,8 +179,14 @@ class _Messages:
             if sender in ranks and receiver in ranks:
                 self.native[row] = True
                 self._ranks[row] = ranks[sender], ranks[receiver]
-        for name, most in (("sent", None), ("left", None), ("posted", None), ("received", None), ("size", None),
-                           ("tag", 2**32)):  # fmt: skip
+        for name, most in (
+            ("sent", None),
+            ("left", None),
+            ("posted", None),
+            ("received", None),
+            ("size", None),
+            ("tag", 2**32),
+        ):
             values = columns[name]
             self.native &= values != NO_TIME
             if name in {"size", "tag"}:

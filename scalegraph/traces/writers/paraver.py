@@ -56,8 +56,9 @@ class _Lines:
             if row["region"] < 0:
                 return None
             return time, f"2:{self.place(row['location'])}:{time}:{paraver_own.CALLS}:{row['region'] + 1}"
-        return time, (f"2:{self.place(row['location'])}:{time}:{paraver_own.CALLS}:0:"
-                      f"{paraver_own.LEFT}:{row['region'] + 2}")  # fmt: skip
+        return time, (
+            f"2:{self.place(row['location'])}:{time}:{paraver_own.CALLS}:0:{paraver_own.LEFT}:{row['region'] + 2}"
+        )
 
     def counter(self, row: dict[str, Any]) -> tuple[int, str] | None:
         """Return the event of a metric whose values are whole."""
@@ -88,8 +89,10 @@ class _Lines:
     def all_of(self, kind: str, columns: Columns) -> list[tuple[int, str]]:
         """Return the lines of some rows."""
         native: Callable[[dict[str, Any]], tuple[int, str] | None] | None = {
-            "calls": self.call, "counters": self.counter, "states": self.state,
-        }.get(kind)  # fmt: skip
+            "calls": self.call,
+            "counters": self.counter,
+            "states": self.state,
+        }.get(kind)
         made = []
         names = list(columns)
         for values in zip(*(column.tolist() for column in columns.values()), strict=True):
