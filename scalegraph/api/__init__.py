@@ -75,9 +75,16 @@ def load(
     if missing or not paths:
         raise InputError(missing or "a file or directory was expected, got none")
     said = _said(
-        processors=processors, time=time, rate=rate, unit=unit, total=total, scaling=scaling, clock_hz=clock_hz,
-        extent=values, summed=summed,
-    )  # fmt: skip
+        processors=processors,
+        time=time,
+        rate=rate,
+        unit=unit,
+        total=total,
+        scaling=scaling,
+        clock_hz=clock_hz,
+        extent=values,
+        summed=summed,
+    )
     with words.keywords():
         study = imports.opened(paths, name=format or "", choices=words.choices(table), said=said)
     return Data(study, paths[0].stem)
@@ -120,10 +127,16 @@ def frame(
     with words.keywords(in_memory=True):
         measured, titles = imports.set_of(table, name, {**reported, **(columns or {})}, across or "")
         said = _said(
-            processors=titles.get(processors or "", processors), time=titles.get(time or "", time),
-            rate=titles.get(rate or "", rate), unit=unit, total=total, scaling=scaling, clock_hz=clock_hz,
-            extent=values, summed=summed,
-        )  # fmt: skip
+            processors=titles.get(processors or "", processors),
+            time=titles.get(time or "", time),
+            rate=titles.get(rate or "", rate),
+            unit=unit,
+            total=total,
+            scaling=scaling,
+            clock_hz=clock_hz,
+            extent=values,
+            summed=summed,
+        )
         guess = imports.answered(measured, said)
         return Data(imports.study_of(guess.measured, guess.mapping), name)
 
@@ -167,12 +180,24 @@ def simulate(
     path = None if study is None else Path(study)
     with words.requests():
         made = Session(workers=workers).simulate(
-            [os.fspath(one) for one in given], machine=machine, overrides=overrides, processors=tuple(processors),
-            args=[str(word) for word in args], cflags=cflags, ldflags=ldflags,
-            include=[os.fspath(one) for one in include], schedule=schedule, env=env, stdin=os.fspath(stdin),
-            cwd=os.fspath(cwd), executable=os.fspath(executable), build=build, study_path=path,
-            trace=words.trace(traced, processors), traces=None if traces is None else os.fspath(traces),
-        )  # fmt: skip
+            [os.fspath(one) for one in given],
+            machine=machine,
+            overrides=overrides,
+            processors=tuple(processors),
+            args=[str(word) for word in args],
+            cflags=cflags,
+            ldflags=ldflags,
+            include=[os.fspath(one) for one in include],
+            schedule=schedule,
+            env=env,
+            stdin=os.fspath(stdin),
+            cwd=os.fspath(cwd),
+            executable=os.fspath(executable),
+            build=build,
+            study_path=path,
+            trace=words.trace(traced, processors),
+            traces=None if traces is None else os.fspath(traces),
+        )
     return _kept(made, path, made.manifest.program)
 
 

@@ -20,9 +20,12 @@ _ROWS: Final = 12  # of a table; the rest is counted
 _FIRST: Final = ("speedup", "time", "region-models", "flame", "runs")  # the first that shows something is the picture
 _OF_TRACE: Final = ("spacetime", "utilisation", "messages")
 _COLUMNS: Final = {  # of `metrics.scaling`: title, unit
-    "processors": ("N", ""), "time_s": ("time", "s"), "speedup": ("speedup", ""), "efficiency": ("efficiency", ""),
+    "processors": ("N", ""),
+    "time_s": ("time", "s"),
+    "speedup": ("speedup", ""),
+    "efficiency": ("efficiency", ""),
     "latency_s": ("average latency", "s"),
-}  # fmt: skip
+}
 
 
 def picture_of_study(data: StudyData) -> Picture | None:

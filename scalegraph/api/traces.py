@@ -23,9 +23,17 @@ from scalegraph.traces.kinds import KINDS, NO_TIME
 
 _TABLES = ("groups", "locations", "regions", "metrics", "states", "communicators")
 # columns that refer to a definition are recognised by its name: column -> table
-_NAMED = {"location": "locations", "holder": "locations", "sender": "locations", "receiver": "locations",
-          "root": "locations", "region": "regions", "state": "states", "metric": "metrics",
-          "communicator": "communicators"}  # fmt: skip
+_NAMED = {
+    "location": "locations",
+    "holder": "locations",
+    "sender": "locations",
+    "receiver": "locations",
+    "root": "locations",
+    "region": "regions",
+    "state": "states",
+    "metric": "metrics",
+    "communicator": "communicators",
+}
 
 
 class Trace(Opened):

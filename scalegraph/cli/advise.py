@@ -29,18 +29,41 @@ _SHOWN = 8
 @click.command("advise")
 @click.argument("source", metavar="INPUT", type=click.Path(path_type=Path))
 @mapping_option
-@click.option("--at", type=click.IntRange(min=1), metavar="N",
-              help="Predict the time on this many processors; by default twice the largest count run.")  # fmt: skip
-@click.option("--size", type=click.FloatRange(min=0, min_open=True), metavar="V",
-              help="Predict the time of this size; by default the largest size run.")  # fmt: skip
-@click.option("--cost", type=click.Choice(["elapsed", "processor", "host"]), default="elapsed", show_default=True,
-              help="What a run costs: its time, its time times N, or this computer's time to simulate it.")  # fmt: skip
+@click.option(
+    "--at",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Predict the time on this many processors; by default twice the largest count run.",
+)
+@click.option(
+    "--size",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="V",
+    help="Predict the time of this size; by default the largest size run.",
+)
+@click.option(
+    "--cost",
+    type=click.Choice(["elapsed", "processor", "host"]),
+    default="elapsed",
+    show_default=True,
+    help="What a run costs: its time, its time times N, or this computer's time to simulate it.",
+)
 @click.option("--most", type=click.IntRange(min=1), metavar="N", help="The most processors that can be run.")
 @click.option("--run", "running", is_flag=True, help="Run it, into the study INPUT.")
-@click.option("--until", type=click.FloatRange(min=0, min_open=True), metavar="PERCENT",
-              help="With --run: go on until the interval is within so many percent.")  # fmt: skip
-@click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, metavar="K",
-              help="With --run: at most so many points.")  # fmt: skip
+@click.option(
+    "--until",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="PERCENT",
+    help="With --run: go on until the interval is within so many percent.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="K",
+    help="With --run: at most so many points.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @trust_option
 def advise(
@@ -184,8 +207,13 @@ def _show(model: Model, goal: list[float], entries: list[Advice]) -> None:
         echo(model.best.doubt)
     echo(f"its interval is {half_width(entries[0].now)} of it; what a run would make of that:")
     rows = [
-        [run_words(entry), si(entry.seconds, "s"), si(entry.cost, "s"), half_width(entry.then),
-         "yes" if entry.again else "no"]
+        [
+            run_words(entry),
+            si(entry.seconds, "s"),
+            si(entry.cost, "s"),
+            half_width(entry.then),
+            "yes" if entry.again else "no",
+        ]
         for entry in entries[:_SHOWN]
-    ]  # fmt: skip
+    ]
     print_rows(("run", "takes", "costs", "interval then", "run before"), rows, left=(0,))

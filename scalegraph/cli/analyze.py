@@ -31,12 +31,23 @@ if TYPE_CHECKING:
 @work_option
 @click.option("--what", "name", metavar="NAME", help="The quantity; --list names all.")
 @click.option("-p", "--processors", type=click.IntRange(min=1), metavar="N", help="Only runs on N processors.")
-@click.option("--option", "--set", "options", multiple=True, metavar="KEY=VALUE",
-              help="An option of a quantity of a trace, as in begin=0.01; repeatable.")  # fmt: skip
+@click.option(
+    "--option",
+    "--set",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of a quantity of a trace, as in begin=0.01; repeatable.",
+)
 @click.option("--partial", is_flag=True, help="Of a damaged trace, take what can be read.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
-@click.option("-o", "--output", metavar="FILE", type=WRITTEN_FILE,
-              help="Write it to a file: .csv .tex .md .json .parquet, all digits but in .tex and .md.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=WRITTEN_FILE,
+    help="Write it to a file: .csv .tex .md .json .parquet, all digits but in .tex and .md.",
+)
 @spreadsheet_option
 @click.option("--list", "list_names", is_flag=True, help="List the quantities.")
 @assert_options
@@ -70,8 +81,9 @@ def analyze(
     check_given(statements, junit)
     if are_traces([source]):
         if name is None or statements or processors is not None:
-            raise InputError(Fault("of a trace, --what NAME was expected; --assert and -p are for studies",
-                                   file=str(source)))  # fmt: skip
+            raise InputError(
+                Fault("of a trace, --what NAME was expected; --assert and -p are for studies", file=str(source))
+            )
         _trace(source, name, options, output, partial=partial, as_json=as_json)
         return
     if options or partial:

@@ -22,10 +22,16 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 def assert_options(command: _Command) -> _Command:
     """Add the options ``--assert`` (parameter *statements*) and ``--junit`` (parameter *junit*) to a command."""
-    command = click.option("--junit", metavar="FILE", type=WRITTEN_FILE,
-                           help="Write the outcomes of --assert as JUnit XML.")(command)  # fmt: skip
-    return click.option("--assert", "statements", multiple=True, metavar="STATEMENT",
-                        help="Exit with 1 unless it holds, as in 'E(64) > 0.7'; repeatable.")(command)  # fmt: skip
+    command = click.option(
+        "--junit", metavar="FILE", type=WRITTEN_FILE, help="Write the outcomes of --assert as JUnit XML."
+    )(command)
+    return click.option(
+        "--assert",
+        "statements",
+        multiple=True,
+        metavar="STATEMENT",
+        help="Exit with 1 unless it holds, as in 'E(64) > 0.7'; repeatable.",
+    )(command)
 
 
 def check_given(statements: Sequence[str], junit: Path | None) -> None:

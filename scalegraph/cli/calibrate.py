@@ -58,15 +58,30 @@ _NOISY = 0.25  # spread of measurements from which the host counts as busy
 
 
 @click.command("calibrate")
-@click.option("-o", "--output", type=WRITTEN_FILE, metavar="FILE",
-              help="Write the machine file here; without it, it goes to standard output.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    type=WRITTEN_FILE,
+    metavar="FILE",
+    help="Write the machine file here; without it, it goes to standard output.",
+)
 @click.option("--name", default="this-host", show_default=True, help="Name of the machine.")
-@click.option("--compare", "comparing", is_flag=True,
-              help="Compare predicted and measured times of programs: shipped ones, and those of --also.")  # fmt: skip
+@click.option(
+    "--compare",
+    "comparing",
+    is_flag=True,
+    help="Compare predicted and measured times of programs: shipped ones, and those of --also.",
+)
 @click.option("--machine", "given", metavar="FILE", help="With --compare: this machine, without measuring anew.")
 @click.option("--program", "chosen", multiple=True, metavar="NAME", help="With --compare: only these; repeatable.")
-@click.option("--also", "others", multiple=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.toml",
-              help="With --compare: the program that this file describes, too; repeatable.")  # fmt: skip
+@click.option(
+    "--also",
+    "others",
+    multiple=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.toml",
+    help="With --compare: the program that this file describes, too; repeatable.",
+)
 @click.option("--threads", metavar="LIST", help="With --compare: numbers of threads; 1,2 without it.")
 @click.option("--quick", is_flag=True, help="Try the way only: the values mean nothing.")
 @click.option("--json", "as_json", is_flag=True, help="With --compare: print one JSON document instead of the table.")

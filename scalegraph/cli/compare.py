@@ -20,12 +20,23 @@ from scalegraph.request import Session
 @click.command("compare")
 @click.argument("sources", metavar="INPUT INPUT [...]", nargs=-1, type=click.Path(path_type=Path))
 @mapping_option
-@click.option("--view", "name", metavar="NAME", default="compare", show_default=True,
-              help="compare: curves and a table; compare-matrix: the second's matrix minus the first's.")  # fmt: skip
+@click.option(
+    "--view",
+    "name",
+    metavar="NAME",
+    default="compare",
+    show_default=True,
+    help="compare: curves and a table; compare-matrix: the second's matrix minus the first's.",
+)
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the view; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
-@click.option("-o", "--output", metavar="FILE", type=WRITTEN_FILE,
-              help="Write it to a file: .png .svg .pdf .csv .tex .md .json .parquet")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=WRITTEN_FILE,
+    help="Write it to a file: .png .svg .pdf .csv .tex .md .json .parquet",
+)
 @spreadsheet_option
 @click.option("--size", metavar="WxH", help="Size of the picture in cm, as in 16x10.")
 def compare(

@@ -43,8 +43,14 @@ class Made:
 
 @click.command("demo")
 @click.option("--headless", is_flag=True, help="Open no window: write study, tables and pictures to DIR.")
-@click.option("-o", "--output", "directory", metavar="DIR", type=WRITTEN_DIRECTORY,
-              help="Where to (with --headless); it is made if needed.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    "directory",
+    metavar="DIR",
+    type=WRITTEN_DIRECTORY,
+    help="Where to (with --headless); it is made if needed.",
+)
 @click.option("--fresh", is_flag=True, help="Run everything again, even if a study is there.")
 @click.pass_context
 def demo(ctx: click.Context, directory: Path | None, *, headless: bool, fresh: bool) -> None:

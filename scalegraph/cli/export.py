@@ -31,11 +31,22 @@ _SUBJECTS: tuple[tuple[str, Subject], ...] = (("Views of a study:", "study"), ("
 @mapping_option
 @work_option
 @click.option("--view", "name", metavar="NAME", help="The view; --list names all.")
-@click.option("-o", "--output", metavar="FILE", type=WRITTEN_FILE,
-              help="The ending is the format: .png .svg .pdf .csv .tex .md .json .parquet .folded")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=WRITTEN_FILE,
+    help="The ending is the format: .png .svg .pdf .csv .tex .md .json .parquet .folded",
+)
 @spreadsheet_option
-@click.option("--option", "--set", "options", multiple=True, metavar="KEY=VALUE",
-              help="An option of the view, as in begin=0.01; repeatable.")  # fmt: skip
+@click.option(
+    "--option",
+    "--set",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of the view, as in begin=0.01; repeatable.",
+)
 @click.option("--size", metavar="WxH", help="Size of the picture in cm, as in 16x10.")
 @click.option("--theme", type=click.Choice(["light", "dark", "print"]), default="print", show_default=True)
 @click.option("--partial", is_flag=True, help="Of a damaged trace, take what can be read.")
@@ -118,9 +129,12 @@ def _check_view(name: str, subject: Subject, sources: Sequence[Path]) -> None:
         many = {"study": "studies", "trace": "traces"}
         there = ", ".join(views.registry(subject))
         raise InputError(
-            Fault(f"'{name}' is a view of {many[view.subject]}, not of a {subject}; those of a {subject}: {there}",
-                  file=str(sources[0]), key="--view")
-        )  # fmt: skip
+            Fault(
+                f"'{name}' is a view of {many[view.subject]}, not of a {subject}; those of a {subject}: {there}",
+                file=str(sources[0]),
+                key="--view",
+            )
+        )
     if len(sources) > 1 and not view.several:
         raise InputError(Fault(f"'{name}' shows one {subject}; {len(sources)} were given", key="--view"))
 

@@ -95,12 +95,19 @@ def show(series: Sequence[Series], counts: Sequence[int]) -> None:
     ordered = sorted({one.schedule for one in series}, key=lambda name: table[name, last].median)
     low = {key: one.interval for key, one in table.items()}
     rows = [
-        [name, *(cell for n in counts for cell in (
-            times.number(table[name, n].median),
-            f"{times.number(low[name, n][0])} to {times.number(low[name, n][1])}",
-        ))]
+        [
+            name,
+            *(
+                cell
+                for n in counts
+                for cell in (
+                    times.number(table[name, n].median),
+                    f"{times.number(low[name, n][0])} to {times.number(low[name, n][1])}",
+                )
+            ),
+        ]
         for name in ordered
-    ]  # fmt: skip
+    ]
     heads = [cell for n in counts for cell in (f"N = {n}", "interval")]
     print_rows((times.heading("schedule, median measured time"), *heads), rows, left=(0,))
     echo(_verdict(table[ordered[0], last], table[WRITTEN, last]))

@@ -25,34 +25,66 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
 
 @click.command("import")
 @click.argument("sources", metavar="FILE...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("-o", "--output", metavar="STUDY", type=WRITTEN_FILE,
-              help="The study file; FILE.sgstudy next to the first if not given.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    metavar="STUDY",
+    type=WRITTEN_FILE,
+    help="The study file; FILE.sgstudy next to the first if not given.",
+)
 @click.option("--format", "name", metavar="NAME", default="", help="The format; guessed if not given.")
 @click.option("--list-formats", is_flag=True, help="List the formats.")
 @click.option("--processors", metavar="P", help="The parameter that counts the processors, or none.")
 @click.option("--time", metavar="METRIC", help="The metric that is the elapsed time, or none.")
-@click.option("--rate", metavar="COLUMN",
-              help="The metric that counts work a second: larger is better; times are the work over it.")  # fmt: skip
+@click.option(
+    "--rate",
+    metavar="COLUMN",
+    help="The metric that counts work a second: larger is better; times are the work over it.",
+)
 @click.option("--unit", metavar="UNIT", help="Its unit: s, ms, us, ns, min, h, cycles; 1/s of a rate.")
-@click.option("--clock", "clock_hz", metavar="HZ", type=click.FloatRange(min=0, min_open=True),
-              help="Cycles a second, where the unit is cycles.")  # fmt: skip
+@click.option(
+    "--clock",
+    "clock_hz",
+    metavar="HZ",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Cycles a second, where the unit is cycles.",
+)
 @click.option("--total", metavar="PATH", help="The call path that is the whole program; * for all together.")
 @click.option("--summed/--elapsed", default=None, help="Whether times are sums over the processors.")
-@click.option("--values", "extent", type=click.Choice(["inclusive", "exclusive"]),
-              help="Whether values of a call path hold those below it, where the file does not say.")  # fmt: skip
-@click.option("--scaling", type=click.Choice(["strong", "weak"]),
-              help="Whether the problem grows with the processors, where no size shows it.")  # fmt: skip
-@click.option("--sizes", metavar="A,B,..",
-              help="The parameters that are sizes of the problem, or none; others distinguish none.")  # fmt: skip
-@click.option("--as", "columns", multiple=True, metavar="COLUMN=METRIC",
-              help="A metric for a column of the run table, as in work_flops=PAPI_DP_OPS; repeatable.")  # fmt: skip
+@click.option(
+    "--values",
+    "extent",
+    type=click.Choice(["inclusive", "exclusive"]),
+    help="Whether values of a call path hold those below it, where the file does not say.",
+)
+@click.option(
+    "--scaling",
+    type=click.Choice(["strong", "weak"]),
+    help="Whether the problem grows with the processors, where no size shows it.",
+)
+@click.option(
+    "--sizes", metavar="A,B,..", help="The parameters that are sizes of the problem, or none; others distinguish none."
+)
+@click.option(
+    "--as",
+    "columns",
+    multiple=True,
+    metavar="COLUMN=METRIC",
+    help="A metric for a column of the run table, as in work_flops=PAPI_DP_OPS; repeatable.",
+)
 @click.option("--names", metavar="A,B,..", help="Of a table: the names of its columns, where no line has them.")
 @click.option("--header", type=click.IntRange(min=0), metavar="LINE", help="Of a table: the line with names; 0: none.")
-@click.option("--column", "roles", multiple=True, metavar="NAME=ROLE",
-              help="Of a table: what a column is: parameter, metric, region, metric_name, value, unit, repetition, "
-                   "wide, skip; repeatable.")  # fmt: skip
-@click.option("--across", metavar="NAME",
-              help="Of a table: the parameter that its columns are values of, or repetition.")  # fmt: skip
+@click.option(
+    "--column",
+    "roles",
+    multiple=True,
+    metavar="NAME=ROLE",
+    help="Of a table: what a column is: parameter, metric, region, metric_name, value, unit, repetition, "
+    "wide, skip; repeatable.",
+)
+@click.option(
+    "--across", metavar="NAME", help="Of a table: the parameter that its columns are values of, or repetition."
+)
 @click.option(
     "--delimiter", metavar="C", default="", help="Of a table: what parts cells; tab, space, or the character."
 )
@@ -62,9 +94,15 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
 @click.option("--preview", is_flag=True, help="Say how FILE would be read and what is not sure; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of sentences.")
 def import_(
-    sources: tuple[Path, ...], output: Path | None, name: str, *, list_formats: bool, preview: bool, as_json: bool,
+    sources: tuple[Path, ...],
+    output: Path | None,
+    name: str,
+    *,
+    list_formats: bool,
+    preview: bool,
+    as_json: bool,
     **said: Any,
-) -> None:  # fmt: skip
+) -> None:
     """Make a study of measurements: of each FILE, all of the same parameters, or a directory.
 
     Formats are recognised (--list-formats names them); what the names in a file mean is guessed, and where that is

@@ -18,10 +18,20 @@ from scalegraph.instrument.headers import working
 
 @click.command("instrument")
 @click.argument("source", metavar="SRC", type=click.Path(path_type=Path))
-@click.option("-o", "--output", metavar="OUT", type=WRITTEN_FILE,
-              help="Write the instrumented source to a file instead of standard output.")  # fmt: skip
-@click.option("--detail", type=click.Choice(get_args(Detail)), default="outer", show_default=True,
-              help="Which loops become regions.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=WRITTEN_FILE,
+    help="Write the instrumented source to a file instead of standard output.",
+)
+@click.option(
+    "--detail",
+    type=click.Choice(get_args(Detail)),
+    default="outer",
+    show_default=True,
+    help="Which loops become regions.",
+)
 @click.option("--regions", is_flag=True, help="List the regions instead of the source.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document: source, regions, remarks.")
 @click.pass_context

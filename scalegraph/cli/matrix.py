@@ -34,37 +34,74 @@ _WAYS = ["runs", "measured", "computed", "predicted", "best", *_AT_SPEED]
 @click.argument("source", metavar="INPUT", type=click.Path(path_type=Path))
 @mapping_option
 @work_option
-@click.option("--metric", type=click.Choice(["latency", "isospeed", "isoefficiency"]), default="latency",
-              show_default=True, help="Ratio of latencies; of work at equal speed or efficiency.")  # fmt: skip
-@click.option("--bound", type=click.Choice([*_HELD, "all"]), default="efficiency", show_default=True,
-              help="What is held constant; all: three values a cell (with -o).")  # fmt: skip
-@click.option("--efficiency", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="E",
-              help="The efficiency held; that of the request if not given.")  # fmt: skip
+@click.option(
+    "--metric",
+    type=click.Choice(["latency", "isospeed", "isoefficiency"]),
+    default="latency",
+    show_default=True,
+    help="Ratio of latencies; of work at equal speed or efficiency.",
+)
+@click.option(
+    "--bound",
+    type=click.Choice([*_HELD, "all"]),
+    default="efficiency",
+    show_default=True,
+    help="What is held constant; all: three values a cell (with -o).",
+)
+@click.option(
+    "--efficiency",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="E",
+    help="The efficiency held; that of the request if not given.",
+)
 @click.option("--time", "time_s", type=click.FloatRange(min=0, min_open=True), metavar="S", help="The time held.")
-@click.option("--memory", type=click.FloatRange(min=0, min_open=True), metavar="B",
-              help="The bytes per processor held.")  # fmt: skip
+@click.option(
+    "--memory", type=click.FloatRange(min=0, min_open=True), metavar="B", help="The bytes per processor held."
+)
 @click.option("--speed", type=click.FloatRange(min=0, min_open=True), metavar="OP/S", help="The unit speed held.")
 @click.option("--energy", type=click.FloatRange(min=0, min_open=True), metavar="J", help="The energy held.")
-@click.option("--latency", type=click.Choice(["accounting", "method1"]), default="accounting", show_default=True,
-              help="How L(W,N) is taken: from the accounts, or T_para - T_seq/N.")  # fmt: skip
-@click.option("--way", type=click.Choice(_WAYS), default="runs",
-              show_default=True, help="Runs and what lies between them; one of these alone; what models of the times "
-              "predict; predictions only where runs give nothing; psi by a line of the times over log2 N; psi by "
-              "Theorem 1 or 2 of isospeed.")  # fmt: skip
-@click.option("--overhead", metavar="FORMULA", help="With a theorem: t_o (s) of N, W, alpha, beta, as in "
-              "'alpha + log2(N) * (alpha + 8 * beta)'; otherwise as measured.")  # fmt: skip
+@click.option(
+    "--latency",
+    type=click.Choice(["accounting", "method1"]),
+    default="accounting",
+    show_default=True,
+    help="How L(W,N) is taken: from the accounts, or T_para - T_seq/N.",
+)
+@click.option(
+    "--way",
+    type=click.Choice(_WAYS),
+    default="runs",
+    show_default=True,
+    help="Runs and what lies between them; one of these alone; what models of the times "
+    "predict; predictions only where runs give nothing; psi by a line of the times over log2 N; psi by "
+    "Theorem 1 or 2 of isospeed.",
+)
+@click.option(
+    "--overhead",
+    metavar="FORMULA",
+    help="With a theorem: t_o (s) of N, W, alpha, beta, as in "
+    "'alpha + log2(N) * (alpha + 8 * beta)'; otherwise as measured.",
+)
 @click.option("--alpha", type=click.FloatRange(min=0), metavar="S", help="Start of a message, for --overhead.")
 @click.option("--beta", type=click.FloatRange(min=0), metavar="S", help="Time of a byte, for --overhead.")
-@click.option("--up-to", type=click.IntRange(min=1), metavar="N",
-              help="With --way log2: fit counts up to N, predict those above.")  # fmt: skip
-@click.option("--average", metavar="E,E,..",
-              help="The mean over these efficiencies; 'usual' takes round ones that the runs meet.")  # fmt: skip
-@click.option("-p", "--processors", metavar="N,N,..",
-              help="The processor counts; those without runs can only be predicted.")  # fmt: skip
+@click.option(
+    "--up-to", type=click.IntRange(min=1), metavar="N", help="With --way log2: fit counts up to N, predict those above."
+)
+@click.option(
+    "--average", metavar="E,E,..", help="The mean over these efficiencies; 'usual' takes round ones that the runs meet."
+)
+@click.option(
+    "-p", "--processors", metavar="N,N,..", help="The processor counts; those without runs can only be predicted."
+)
 @click.option("--strict", is_flag=True, help="Exit code 1 if a cell cannot be computed.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
-@click.option("-o", "--output", metavar="FILE", type=WRITTEN_FILE,
-              help="Write it to a file: .png .svg .pdf .csv .tex .md .json .parquet")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=WRITTEN_FILE,
+    help="Write it to a file: .png .svg .pdf .csv .tex .md .json .parquet",
+)
 @spreadsheet_option
 @click.option("--size", metavar="WxH", help="Size of the picture in cm, as in 16x10.")
 @click.pass_context

@@ -27,8 +27,13 @@ def _name(name: str, source: Path) -> str:
 @click.argument("sources", metavar="INPUT [INPUT ...]", nargs=-1, required=True, type=click.Path(path_type=Path))
 @mapping_option
 @work_option
-@click.option("-o", "--output", metavar="FILE.html|.pdf", type=WRITTEN_FILE,
-              help="Where to, as HTML or PDF by its ending; INPUT.html if not given.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.html|.pdf",
+    type=WRITTEN_FILE,
+    help="Where to, as HTML or PDF by its ending; INPUT.html if not given.",
+)
 @click.option("--views", default="", metavar="NAME,..", help="Only these views; all that show something if not given.")
 @click.option("--title", default="", metavar="TEXT", help="The title, in place of the study's.")
 @click.option("--author", default="", metavar="TEXT", help="Who made it; stands below the title.")

@@ -34,8 +34,13 @@ if TYPE_CHECKING:
 
 @click.command("run")
 @click.argument("request_file", metavar="REQUEST.toml", type=click.Path(path_type=Path))
-@click.option("-o", "--output", metavar="STUDY", type=WRITTEN_FILE,
-              help="The study file; REQUEST.sgstudy next to the request if not given.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    metavar="STUDY",
+    type=WRITTEN_FILE,
+    help="The study file; REQUEST.sgstudy next to the request if not given.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
 @click.option("--plan", "only_plan", is_flag=True, help="Say what would be run, and run nothing.")
 @click.option(

@@ -54,15 +54,37 @@ from scalegraph.views.study.schedules import words
 @request_option("limits.time_s", "timeout")
 @request_option("collect.sample", "sample")
 @click.option("--list", "listing", is_flag=True, help="List the schedules that there are; so does no SRC.")
-@click.option("--schedules", "chosen", default="all", show_default=True, metavar="LIST",
-              help="Which to compare: all; automatic: the few that a first run suggests; or names as in ML,EA, with "
-              "parameters as in 'ML;EA,alpha=32'.")  # fmt: skip
-@click.option("--confirm-on", "others", default="", metavar="M,..",
-              help="Run what is advised on these machines, too: how sure is the gain?")  # fmt: skip
-@click.option("--target", type=click.Choice(["simulated", "host"]), default="simulated", show_default=True,
-              help="Where the program runs; host: on this computer, timed; with --machine simulated, too.")  # fmt: skip
-@click.option("--repeats", type=click.IntRange(3, 1000), default=5, show_default=True, metavar="K",
-              help="Measured runs of each schedule and number of threads.")  # fmt: skip
+@click.option(
+    "--schedules",
+    "chosen",
+    default="all",
+    show_default=True,
+    metavar="LIST",
+    help="Which to compare: all; automatic: the few that a first run suggests; or names as in ML,EA, with "
+    "parameters as in 'ML;EA,alpha=32'.",
+)
+@click.option(
+    "--confirm-on",
+    "others",
+    default="",
+    metavar="M,..",
+    help="Run what is advised on these machines, too: how sure is the gain?",
+)
+@click.option(
+    "--target",
+    type=click.Choice(["simulated", "host"]),
+    default="simulated",
+    show_default=True,
+    help="Where the program runs; host: on this computer, timed; with --machine simulated, too.",
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(3, 1000),
+    default=5,
+    show_default=True,
+    metavar="K",
+    help="Measured runs of each schedule and number of threads.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option("-o", "--output", "study", type=WRITTEN_FILE, metavar="STUDY", help="Keep the runs in a study file.")
 @click.pass_context
@@ -313,8 +335,12 @@ def _advice_document(advice: Advice) -> dict[str, Any]:
         "written_s": advice.written.time_s,
         "sure": advice.sure,
         "loops": [
-            {"loop": loop.loop, "schedule": loop.best or WRITTEN, "cycles": loop.cycles[loop.best],
-             "written_cycles": loop.cycles[""]}
+            {
+                "loop": loop.loop,
+                "schedule": loop.best or WRITTEN,
+                "cycles": loop.cycles[loop.best],
+                "written_cycles": loop.cycles[""],
+            }
             for loop in advice.loops
         ],
         "together": {
@@ -322,7 +348,7 @@ def _advice_document(advice: Advice) -> dict[str, Any]:
             "expected_s": advice.expected_s,
             "time_s": advice.run.time_s if advice.run is not None else None,
         },
-    }  # fmt: skip
+    }
 
 
 def _document(name: str, runs: Sequence[RunRecord | None]) -> dict[str, Any]:

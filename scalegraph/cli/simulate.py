@@ -98,9 +98,12 @@ class ProgramArguments(click.Command):
 @click.option("--show-output", is_flag=True, help="Print what the program printed, run by run.")
 @click.option("--output-by-rank", is_flag=True, help="The same of an MPI program, one rank after the other.")
 @request_option("what_if.ideal", "ideals")
-@click.option("--ideal-network", is_flag=True,
-              help="Run again with messages that take no time: serialisation and transfer of the POP efficiencies are"
-              " exact then.")  # fmt: skip
+@click.option(
+    "--ideal-network",
+    is_flag=True,
+    help="Run again with messages that take no time: serialisation and transfer of the POP efficiencies are"
+    " exact then.",
+)
 @request_option("what_if.speedup", "speedups")
 @request_option("verify")
 @request_option("space.budget", "budget")
@@ -108,8 +111,7 @@ class ProgramArguments(click.Command):
 @request_option("timed", "part")
 @request_option("work")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
-@click.option("-o", "--output", "study", type=WRITTEN_FILE, metavar="STUDY",
-              help="Keep the runs in a study file.")  # fmt: skip
+@click.option("-o", "--output", "study", type=WRITTEN_FILE, metavar="STUDY", help="Keep the runs in a study file.")
 @trace_options
 @assert_options
 @click.pass_context

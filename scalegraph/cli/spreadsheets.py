@@ -14,9 +14,12 @@ _META = "scalegraph.for_spreadsheets"
 def spreadsheet_option(command: _Command) -> _Command:
     """Add ``--for-spreadsheets`` to a command that writes CSV; `for_spreadsheets` says whether it was given."""
     return click.option(
-        "--for-spreadsheets", is_flag=True, expose_value=False, callback=_keep,
+        "--for-spreadsheets",
+        is_flag=True,
+        expose_value=False,
+        callback=_keep,
         help="In .csv, put an apostrophe before text that begins with = + - @: no formula is computed.",
-    )(command)  # fmt: skip
+    )(command)
 
 
 def for_spreadsheets() -> bool:

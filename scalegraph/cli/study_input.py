@@ -111,16 +111,25 @@ def mapping_option(command: _Command) -> _Command:
         if f"--{name}" in taken:
             continue
         command = click.option(
-            f"--{name}", metavar=name.upper(), callback=_switched, expose_value=False, help=f"Of measurements: {text}.",
-        )(command)  # fmt: skip
+            f"--{name}", metavar=name.upper(), callback=_switched, expose_value=False, help=f"Of measurements: {text}."
+        )(command)
     command = click.option(
-        "--select", "selected", multiple=True, metavar="AXIS=VALUE", callback=_select, expose_value=False,
+        "--select",
+        "selected",
+        multiple=True,
+        metavar="AXIS=VALUE",
+        callback=_select,
+        expose_value=False,
         help="Of a study of several machines, splits, schedules ..: which, as in machine=ksr1; repeatable.",
-    )(command)  # fmt: skip
+    )(command)
     return click.option(
-        "--mapping", multiple=True, metavar="KEY=VALUE", callback=_meaning, expose_value=False,
+        "--mapping",
+        multiple=True,
+        metavar="KEY=VALUE",
+        callback=_meaning,
+        expose_value=False,
         help="Of measurements as INPUT: what their names mean, as in unit=s or processors=ranks; repeatable.",
-    )(command)  # fmt: skip
+    )(command)
 
 
 def _chosen_work(ctx: click.Context, _parameter: click.Parameter, value: str | None) -> None:
@@ -131,9 +140,12 @@ def _chosen_work(ctx: click.Context, _parameter: click.Parameter, value: str | N
 def work_option(command: _Command) -> _Command:
     """Give a command whose INPUT is a study the option that says what W is, whatever the study's request says."""
     return click.option(
-        "--work", metavar="FORMULA", callback=_chosen_work, expose_value=False,
+        "--work",
+        metavar="FORMULA",
+        callback=_chosen_work,
+        expose_value=False,
         help="What the work W is: flops, operations, or a formula of the parameters, as in '2*n**3/3'.",
-    )(command)  # fmt: skip
+    )(command)
 
 
 def selection() -> dict[str, str]:

@@ -31,8 +31,10 @@ def trace(ctx: click.Context, *, list_formats: bool) -> None:
     if list_formats:
         from scalegraph.traces.formats import readers, writers
 
-        rows = [[reader.name, "yes" if reader.name in writers() else "", " ".join(reader.endings), reader.title]
-                for reader in readers().values()]  # fmt: skip
+        rows = [
+            [reader.name, "yes" if reader.name in writers() else "", " ".join(reader.endings), reader.title]
+            for reader in readers().values()
+        ]
         print_rows(("format", "written", "endings", "title"), rows, left=(0, 1, 2, 3))
     elif ctx.invoked_subcommand is None:
         echo(ctx.get_help())
@@ -71,12 +73,26 @@ def check(ctx: click.Context, file: Path, name: str, *, partial: bool, as_json: 
             report = checking.check(found, token, progress)
         if as_json:
             rows = [
-                {"rule": v.rule, "kind": v.kind, "count": v.count, "location": v.location, "time": v.time,
-                 "row": v.row, "sentence": v.sentence()}
+                {
+                    "rule": v.rule,
+                    "kind": v.kind,
+                    "count": v.count,
+                    "location": v.location,
+                    "time": v.time,
+                    "row": v.row,
+                    "sentence": v.sentence(),
+                }
                 for v in report.violations
-            ]  # fmt: skip
-            print_json({"file": str(file), "holds": report.holds, "checked": report.checked,
-                        "damage": found.meta.damage, "violations": rows})  # fmt: skip
+            ]
+            print_json(
+                {
+                    "file": str(file),
+                    "holds": report.holds,
+                    "checked": report.checked,
+                    "damage": found.meta.damage,
+                    "violations": rows,
+                }
+            )
         else:
             warn_of_damage(found)
             for violation in report.violations:
@@ -90,8 +106,9 @@ def check(ctx: click.Context, file: Path, name: str, *, partial: bool, as_json: 
 
 @trace.command("convert")
 @_FILE
-@click.option("-o", "--output", required=True, metavar="OUT", type=WRITTEN,
-              help="The file to write; its ending says the format.")  # fmt: skip
+@click.option(
+    "-o", "--output", required=True, metavar="OUT", type=WRITTEN, help="The file to write; its ending says the format."
+)
 @click.option("--to", "target", metavar="NAME", default="", help="The format of OUT.")
 @_FORMAT
 @_PARTIAL
@@ -107,8 +124,15 @@ def convert(file: Path, output: Path, target: str, name: str, *, partial: bool, 
         writing = Writing(found, output, token, progress)
         writer.write(writing)
         if as_json:
-            print_json({"file": str(output), "format": writer.name, "counts": found.counts(), "lost": writing.lost,
-                        "damage": found.meta.damage})  # fmt: skip
+            print_json(
+                {
+                    "file": str(output),
+                    "format": writer.name,
+                    "counts": found.counts(),
+                    "lost": writing.lost,
+                    "damage": found.meta.damage,
+                }
+            )
             return
         warn_of_damage(found)
     for what, count in writing.lost.items():

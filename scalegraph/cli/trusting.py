@@ -22,9 +22,12 @@ HOW = "look at it, then --trust runs it"
 
 def trust_option(command: _Command) -> _Command:
     """Add the option ``--trust`` (parameter *trust*) to a command that runs what a file says."""
-    return click.option("--trust", is_flag=True,
-                        help="Run code that came in the file (build command, executable, options) without asking; see "
-                        "docs/SECURITY.md.")(command)  # fmt: skip
+    return click.option(
+        "--trust",
+        is_flag=True,
+        help="Run code that came in the file (build command, executable, options) without asking; see "
+        "docs/SECURITY.md.",
+    )(command)
 
 
 def settled(session: Session, request: Request, *, trust: bool) -> Consent | None:

@@ -86,9 +86,11 @@ def of_units(key: str, units: Sequence[LinkedUnit], command: LinkCommand, cancel
         sources.append(PlainSource(unit.file, unit.language, unit.options, Path(unit.directory)))
     cwd = Path(command.directory)
     words = tuple(
-        word for option in with_arguments(command.words) if option[0].startswith("-") or not _is_ours(cwd / option[0])
+        word
+        for option in with_arguments(command.words)
+        if option[0].startswith("-") or not _is_ours(cwd / option[0])
         for word in option
-    )  # fmt: skip
+    )
     return plain_build(key, sources, Linking(words, cwd), cancel)
 
 

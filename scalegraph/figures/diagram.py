@@ -85,10 +85,12 @@ def outline(shape: Shape) -> tuple[Point, ...]:
         top, bottom = min(y for _, y in shape.points) - 0.3, max(y for _, y in shape.points) + 0.3
         turns = [math.pi * step / _STEPS for step in range(2 * _STEPS + 1)]
         return tuple(
-            ((left + right) / 2 + (right - left) / 2 * math.cos(turn),
-             (top + bottom) / 2 + (bottom - top) / 2 * math.sin(turn))
+            (
+                (left + right) / 2 + (right - left) / 2 * math.cos(turn),
+                (top + bottom) / 2 + (bottom - top) / 2 * math.sin(turn),
+            )
             for turn in turns
-        )  # fmt: skip
+        )
     return shape.points
 
 

@@ -46,13 +46,43 @@ _CATEGORIES: Final = {
 }  # fmt: skip
 # viridis in steps that look equal (CIEDE2000, for the colour-blind as well), without what is as dark or light as paper
 _COUNTS: Final = (
-    "#440154", "#481B6D", "#453581", "#3D4E8A", "#34618D", "#2D708E", "#277E8E", "#238A8D", "#1F948C",
-    "#1E9C89", "#21A685", "#29AF7F", "#38B977", "#4CC26C", "#67CC5C", "#86D549", "#BDDF26",
-)  # fmt: skip
+    "#440154",
+    "#481B6D",
+    "#453581",
+    "#3D4E8A",
+    "#34618D",
+    "#2D708E",
+    "#277E8E",
+    "#238A8D",
+    "#1F948C",
+    "#1E9C89",
+    "#21A685",
+    "#29AF7F",
+    "#38B977",
+    "#4CC26C",
+    "#67CC5C",
+    "#86D549",
+    "#BDDF26",
+)
 _COUNTS_DARK: Final = (
-    "#3E4989", "#375A8C", "#30698E", "#2A768E", "#26818E", "#228B8D", "#1F948C", "#1E9B8A", "#20A386",
-    "#25AB82", "#2FB47C", "#3DBC74", "#50C46A", "#67CC5C", "#86D549", "#B0DD2F", "#FDE725",
-)  # fmt: skip
+    "#3E4989",
+    "#375A8C",
+    "#30698E",
+    "#2A768E",
+    "#26818E",
+    "#228B8D",
+    "#1F948C",
+    "#1E9B8A",
+    "#20A386",
+    "#25AB82",
+    "#2FB47C",
+    "#3DBC74",
+    "#50C46A",
+    "#67CC5C",
+    "#86D549",
+    "#B0DD2F",
+    "#FDE725",
+)
 _SERIES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _TURNS: Final = (0, 2, 3, 6)  # shades of the series behind the first seven
 # Dashes and gaps in widths of a line, by turn: what is dashed among the first seven, then what further series have

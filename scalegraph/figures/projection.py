@@ -240,9 +240,13 @@ def _tick_shares(axis: Axis, values: tuple[float, ...]) -> list[float]:
 
 
 def _word(
-    camera: _Camera, place: tuple[float, float, float], text: str, edge: tuple[float, float, float], *,
+    camera: _Camera,
+    place: tuple[float, float, float],
+    text: str,
+    edge: tuple[float, float, float],
+    *,
     title: bool = False,
-) -> Word:  # fmt: skip
+) -> Word:
     at, start = camera.flat(np.array(place)), camera.flat(np.array(edge))
     away = at[0] - start[0]
     return Word(at[0], at[1], text, 0 if abs(away) < 0.02 else 1 if away > 0 else -1, title)

@@ -20,9 +20,24 @@ _STEPS: Final = (1.0, 2.0, 5.0, 10.0)
 _NUMBERED: Final = re.compile(r"(.*?\D)\s*(\d+)")
 # viridis at every sixteenth, which between them is near enough a line
 _VIRIDIS: Final = (
-    "#440154", "#48186A", "#472D7B", "#424086", "#3B528B", "#33638D", "#2C728E", "#26828E", "#21918C",
-    "#1FA088", "#28AE80", "#3FBC73", "#5EC962", "#84D44B", "#ADDC30", "#D8E219", "#FDE725",
-)  # fmt: skip
+    "#440154",
+    "#48186A",
+    "#472D7B",
+    "#424086",
+    "#3B528B",
+    "#33638D",
+    "#2C728E",
+    "#26828E",
+    "#21918C",
+    "#1FA088",
+    "#28AE80",
+    "#3FBC73",
+    "#5EC962",
+    "#84D44B",
+    "#ADDC30",
+    "#D8E219",
+    "#FDE725",
+)
 
 
 def rgb(hexa: str) -> tuple[int, int, int]:

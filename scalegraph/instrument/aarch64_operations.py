@@ -20,10 +20,24 @@ _FREE: Final = frozenset((
 ))  # fmt: skip
 _NO_WRITE: Final = frozenset(["cmp", "cmn", "tst", "ccmp", "ccmn", "fcmp", "fcmpe", "fccmp", "fccmpe"])
 _READS_TARGET: Final = frozenset(["movk", "bfi", "bfxil", "bfc", "bfm"])
-_MULTIPLY: Final = frozenset((
-    "mul", "mneg", "smull", "umull", "smnegl", "umnegl", "smulh", "umulh", "smull2", "umull2", "pmul", "pmull",
-    "sqdmulh", "sqrdmulh",
-))  # fmt: skip
+_MULTIPLY: Final = frozenset(
+    (
+        "mul",
+        "mneg",
+        "smull",
+        "umull",
+        "smnegl",
+        "umnegl",
+        "smulh",
+        "umulh",
+        "smull2",
+        "umull2",
+        "pmul",
+        "pmull",
+        "sqdmulh",
+        "sqrdmulh",
+    )
+)
 _MULTIPLY_ADD: Final = frozenset((
     "madd", "msub", "smaddl", "umaddl", "smsubl", "umsubl", "mla", "mls", "smlal", "umlal", "smlsl", "umlsl", "smlal2",
     "umlal2", "smlsl2", "umlsl2", "sdot", "udot",

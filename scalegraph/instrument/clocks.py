@@ -21,12 +21,27 @@ from scalegraph.runtime.format import CLOCK, OP_CLASS_NAMES
 _WRAPPED: Final = "__wrap_"
 _CLOCKS: Final = frozenset(
     (
-        "clock", "clock_gettime", "getrusage", "gettimeofday", "time", "times", "timespec_get",
-        "omp_get_wtime", "omp_get_wtime_", "MPI_Wtime", "PMPI_Wtime", "mpi_wtime_", "pmpi_wtime_",
-        "_ZNSt6chrono3_V212steady_clock3nowEv", "_ZNSt6chrono3_V212system_clock3nowEv",
-        "_gfortran_system_clock_4", "_gfortran_system_clock_8", "_gfortran_cpu_time_4", "_gfortran_cpu_time_8",
+        "clock",
+        "clock_gettime",
+        "getrusage",
+        "gettimeofday",
+        "time",
+        "times",
+        "timespec_get",
+        "omp_get_wtime",
+        "omp_get_wtime_",
+        "MPI_Wtime",
+        "PMPI_Wtime",
+        "mpi_wtime_",
+        "pmpi_wtime_",
+        "_ZNSt6chrono3_V212steady_clock3nowEv",
+        "_ZNSt6chrono3_V212system_clock3nowEv",
+        "_gfortran_system_clock_4",
+        "_gfortran_system_clock_8",
+        "_gfortran_cpu_time_4",
+        "_gfortran_cpu_time_8",
     )
-)  # fmt: skip
+)
 _COUNTERS: Final = (b"\x0f\x31", b"\x0f\x01\xf9")  # rdtsc, rdtscp
 _OPS_MAX: Final = np.iinfo(np.uint16).max
 _PARTS: Final = ("whole", "whole_libraries", "behind", "behind_libraries")

@@ -26,9 +26,20 @@ _SELECTING: Final = frozenset((
     "adc", "sbb",
 ))  # fmt: skip
 _COMPARING: Final = frozenset(("comisd", "comiss", "ucomisd", "ucomiss"))
-_MERGING: Final = frozenset((  # scalar operations that keep the upper part of the register that they write
-    "cvtsi2sd", "cvtsi2ss", "cvtss2sd", "cvtsd2ss", "sqrtsd", "sqrtss", "roundsd", "roundss", "rcpss", "rsqrtss",
-))  # fmt: skip
+_MERGING: Final = frozenset(
+    (  # scalar operations that keep the upper part of the register that they write
+        "cvtsi2sd",
+        "cvtsi2ss",
+        "cvtss2sd",
+        "cvtsd2ss",
+        "sqrtsd",
+        "sqrtss",
+        "roundsd",
+        "roundss",
+        "rcpss",
+        "rsqrtss",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)

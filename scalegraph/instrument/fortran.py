@@ -38,8 +38,21 @@ _LOOPING: Final = ("simd", "taskloop", "distribute", "loop", "tile", "unroll")  
 _FIXED_ROOM: Final = 30  # of a condition on the line of a call that fixed form ends at column 72
 _DIRECTIVE: Final = re.compile(r"^[!c*]\$omp(?:\s+|&\s*)(.*)$", re.IGNORECASE)
 _KINDS: Final = ("parallel", "do", "sections", "single", "critical", "ordered", "workshare")
-_SILENT: Final = ("simd", "target", "teams", "distribute", "atomic", "task", "taskloop", "master", "masked", "declare",
-                  "loop", "tile", "unroll")  # fmt: skip
+_SILENT: Final = (
+    "simd",
+    "target",
+    "teams",
+    "distribute",
+    "atomic",
+    "task",
+    "taskloop",
+    "master",
+    "masked",
+    "declare",
+    "loop",
+    "tile",
+    "unroll",
+)
 
 
 @dataclass(slots=True)
@@ -302,8 +315,9 @@ class _Scan:
 
     def _region(self, kind: str, name: str, line: int) -> Region:
         parent = next((block.region.id for block in reversed(self.blocks) if block.region is not None), 0)
-        made = Region(id=len(self.regions) + 1, kind=kind, name=name, file=self.filename, line=line, end_line=line,
-                      parent=parent)  # fmt: skip
+        made = Region(
+            id=len(self.regions) + 1, kind=kind, name=name, file=self.filename, line=line, end_line=line, parent=parent
+        )
         self.regions.append(made)
         return made
 

@@ -28,9 +28,9 @@ _EXECUTABLE: Final = 0x4  # SHF_EXECINSTR
 # Hooks in line, as toolchain/assembler.py writes them: each ends with the call that it makes when it must.
 _LATE: Final = "_late"
 _TABLE: Final = ".debug_scalegraph"
-_INLINED: Final = np.dtype([
-    ("start", "<u8"), ("length", "<u4"), ("slot", "<u4"), ("kind", "<u4"), ("name", "<u2"), ("pad", "<u2"),
-])  # fmt: skip
+_INLINED: Final = np.dtype(
+    [("start", "<u8"), ("length", "<u4"), ("slot", "<u4"), ("kind", "<u4"), ("name", "<u2"), ("pad", "<u2")]
+)
 _SEGMENT: Final = 4
 _KIND_LEFT_OUT: Final = 5
 LEFT_OUT: Final = ("__tsan_func_entry", "__tsan_func_exit")

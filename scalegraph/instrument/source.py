@@ -154,10 +154,15 @@ def _number(probes: Sequence[Probe], places: Places, filename: str) -> tuple[lis
         stack.append((site.end, number))
         regions.append(
             Region(
-                id=number, kind=site.kind, name=site.name, file=filename,
-                line=site.line, end_line=line(site.end - 1), parent=parent,
+                id=number,
+                kind=site.kind,
+                name=site.name,
+                file=filename,
+                line=site.line,
+                end_line=line(site.end - 1),
+                parent=parent,
             )
-        )  # fmt: skip
+        )
         opening, closing = probe.code(number)
         text = places.text(probe.opening, opening)
         at = probe.opening.offset

@@ -14,9 +14,9 @@ from elftools.elf.sections import SymbolTableSection
 
 OBJECT: Final = 1  # STT_OBJECT
 FUNCTION: Final = 2  # STT_FUNC
-_ROW: Final = np.dtype([
-    ("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8"),
-])  # fmt: skip
+_ROW: Final = np.dtype(
+    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
+)
 
 
 class Symbol(NamedTuple):

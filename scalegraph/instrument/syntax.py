@@ -38,14 +38,29 @@ from scalegraph.instrument.tree import (
 Detail = Literal["functions", "outer", "all"]
 
 _STATEMENTS: Final = LOOPS | {
-    "compound_statement", "expression_statement", "if_statement", "switch_statement", "return_statement",
-    "goto_statement", "break_statement", "continue_statement", "labeled_statement", "try_statement", "throw_statement",
+    "compound_statement",
+    "expression_statement",
+    "if_statement",
+    "switch_statement",
+    "return_statement",
+    "goto_statement",
+    "break_statement",
+    "continue_statement",
+    "labeled_statement",
+    "try_statement",
+    "throw_statement",
     "co_return_statement",
-}  # fmt: skip
-_JUMPS: Final = frozenset((
-    "return_statement", "goto_statement", "break_statement", "continue_statement", "throw_statement",
-    "co_return_statement",
-))  # fmt: skip
+}
+_JUMPS: Final = frozenset(
+    (
+        "return_statement",
+        "goto_statement",
+        "break_statement",
+        "continue_statement",
+        "throw_statement",
+        "co_return_statement",
+    )
+)
 
 _COMPLEX: Final = frozenset(("complex", "_Complex", "__complex__", "imaginary", "_Imaginary"))
 _REAL: Final = frozenset(("float", "double", "long"))

@@ -15,9 +15,16 @@ _FOR: Final = ("for_statement", "for_range_loop")
 SMALL_FUNCTION_STATEMENTS: Final = 8
 _BLOCKS: Final = frozenset(("compound_statement", "case_statement", "labeled_statement", "else_clause"))
 _NAMES: Final = frozenset(
-    ("identifier", "field_identifier", "qualified_identifier", "destructor_name", "operator_name", "operator_cast",
-     "template_function")
-)  # fmt: skip
+    (
+        "identifier",
+        "field_identifier",
+        "qualified_identifier",
+        "destructor_name",
+        "operator_name",
+        "operator_cast",
+        "template_function",
+    )
+)
 _CLASSES: Final = frozenset(("class_specifier", "struct_specifier", "union_specifier"))
 _HEADED: Final = LOOPS | {"if_statement", "switch_statement"}
 

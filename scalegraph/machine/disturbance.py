@@ -21,9 +21,13 @@ class Disturbance(Section):
     )
     period_us: float = quantity("Ticks: from one to the next.", "us", 0.001, 1e9, default=10_000.0, runtime=())
     handler_cycles: int = quantity(
-        "Ticks: what the handler takes from the processor.", "cycles", 0, 1_000_000_000, default=1_000,
+        "Ticks: what the handler takes from the processor.",
+        "cycles",
+        0,
+        1_000_000_000,
+        default=1_000,
         runtime=(Given("tick_handler_cycles", same, 0, 10**9),),
-    )  # fmt: skip
+    )
     phase: Literal["spread", "together"] = choice(
         "When the first tick comes. spread: on each processor at a time of its own; together: on all at once.",
         default="spread",

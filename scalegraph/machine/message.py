@@ -34,15 +34,22 @@ class Nodes(Section):
     """
 
     processors: int = quantity(
-        "Processors of a node; 0: all of the machine, which is one node then.", "processors", 0, 4096, default=0,
+        "Processors of a node; 0: all of the machine, which is one node then.",
+        "processors",
+        0,
+        4096,
+        default=0,
         runtime=_same("node_processors", 4096),
-    )  # fmt: skip
+    )
     memory_mib: int = quantity(
         "Memory of a node, for the static data and heaps of its processes, of a program without messages for its heap; "
-        "0: as much as a program wants.", "MiB",
-        0, 2**24, default=0,
+        "0: as much as a program wants.",
+        "MiB",
+        0,
+        2**24,
+        default=0,
         runtime=(Given("node_memory_bytes", lambda mib, _on: mib * 2**20, 0, 2**44),),
-    )  # fmt: skip
+    )
     speeds: tuple[Speed, ...] = Field(
         default=(),
         strict=False,
@@ -77,38 +84,71 @@ class Messages(Section):
         "And for each byte.", "cycles/byte", 0, 1e6, default=0.0, runtime=_byte("message_receive")
     )
     match_cycles: int = quantity(
-        "Comparison of a message with one receive that waits, or of a receive with one message that waits.", _CYCLES,
-        0, 10**9, default=10, runtime=_same("message_match_cycles", 10**9),
-    )  # fmt: skip
+        "Comparison of a message with one receive that waits, or of a receive with one message that waits.",
+        _CYCLES,
+        0,
+        10**9,
+        default=10,
+        runtime=_same("message_match_cycles", 10**9),
+    )
     eager_bytes: int = quantity(
-        "A longer message waits until its receiver is ready for it (rendezvous).", "bytes", 0, 2**40, default=8192,
+        "A longer message waits until its receiver is ready for it (rendezvous).",
+        "bytes",
+        0,
+        2**40,
+        default=8192,
         runtime=_same("eager_bytes", 2**40),
-    )  # fmt: skip
+    )
     copy_byte_cycles: float = quantity(
         "Copy of a byte: to pack and unpack, and of a message that came before its receiver was ready.",
-        "cycles/byte", 0, 1e6, default=0.125, runtime=_byte("message_copy"),
-    )  # fmt: skip
+        "cycles/byte",
+        0,
+        1e6,
+        default=0.125,
+        runtime=_byte("message_copy"),
+    )
     near_cycles: int = quantity(
-        "Instructions of a send or a receive within a node; 0: as between nodes.", _CYCLES, 0, 10**9, default=0,
+        "Instructions of a send or a receive within a node; 0: as between nodes.",
+        _CYCLES,
+        0,
+        10**9,
+        default=0,
         runtime=_same("message_near_cycles", 10**9),
-    )  # fmt: skip
+    )
     near_eager_bytes: int = quantity(
-        "A longer message within a node waits until its receiver is ready; 0: as eager_bytes says.", "bytes",
-        0, 2**40, default=0, runtime=_same("message_near_eager_bytes", 2**40),
-    )  # fmt: skip
+        "A longer message within a node waits until its receiver is ready; 0: as eager_bytes says.",
+        "bytes",
+        0,
+        2**40,
+        default=0,
+        runtime=_same("message_near_eager_bytes", 2**40),
+    )
     near_lines: int = quantity(
         "Lines that a processor has under way when it copies a message through shared memory; 0: as many as misses of "
-        "its pipeline.", "lines", 0, 4096, default=0, runtime=_same("message_near_lines", 4096),
-    )  # fmt: skip
+        "its pipeline.",
+        "lines",
+        0,
+        4096,
+        default=0,
+        runtime=_same("message_near_lines", 4096),
+    )
     near_single_bytes: int = quantity(
         "From this size on the operating system copies a message within a node, once, from one process to the other; "
-        "shorter ones go through shared memory, line by line. 0: all do.", "bytes",
-        0, 2**40, default=0, runtime=_same("message_near_single_bytes", 2**40),
-    )  # fmt: skip
+        "shorter ones go through shared memory, line by line. 0: all do.",
+        "bytes",
+        0,
+        2**40,
+        default=0,
+        runtime=_same("message_near_single_bytes", 2**40),
+    )
     near_single_mb_s: float = quantity(
-        "Bandwidth of that copy; 0: it takes no time.", "MB/s", 0, 1e9, default=0.0,
+        "Bandwidth of that copy; 0: it takes no time.",
+        "MB/s",
+        0,
+        1e9,
+        default=0.0,
         runtime=(Given("message_near_single_millicycles", _byte_time, 0, 10**9),),
-    )  # fmt: skip
+    )
     collectives: Literal["messages", "hardware"] = choice(
         "Barriers, broadcasts, and reductions and scans of integers, of all processes: made of messages, or by a "
         "network of their own.",
@@ -116,17 +156,29 @@ class Messages(Section):
         runtime=(Given("message_collectives", same, enum=("sg_collectives", "COLLECTIVES")),),
     )
     collective_cycles: int = quantity(
-        "Hardware collective: from the last process that comes, of a broadcast from the root, to the result.", _CYCLES,
-        0, 10**9, default=0, runtime=_same("message_collective_cycles", 10**9),
-    )  # fmt: skip
+        "Hardware collective: from the last process that comes, of a broadcast from the root, to the result.",
+        _CYCLES,
+        0,
+        10**9,
+        default=0,
+        runtime=_same("message_collective_cycles", 10**9),
+    )
     collective_byte_cycles: float = quantity(
-        "And before that for each byte, of a processor that gives data.", "cycles/byte", 0, 1e6, default=0.0,
+        "And before that for each byte, of a processor that gives data.",
+        "cycles/byte",
+        0,
+        1e6,
+        default=0.0,
         runtime=_byte("message_collective"),
-    )  # fmt: skip
+    )
     collective_bytes: int = quantity(
-        "A longer collective is made of messages.", "bytes", 0, 2**40, default=0,
+        "A longer collective is made of messages.",
+        "bytes",
+        0,
+        2**40,
+        default=0,
         runtime=_same("message_collective_bytes", 2**40),
-    )  # fmt: skip
+    )
     one_sided: Literal["software", "interface"] = choice(
         "Who reads and writes the memory of a one-sided transfer's target on another node: its processor, with the "
         "software of messages, or the network interface by itself (RDMA).",
@@ -135,5 +187,9 @@ class Messages(Section):
     )
     one_sided_cycles: int = quantity(
         "Instructions that request a one-sided transfer of the network interface, or begin one within a node.",
-        _CYCLES, 0, 10**9, default=100, runtime=_same("message_one_sided_cycles", 10**9),
-    )  # fmt: skip
+        _CYCLES,
+        0,
+        10**9,
+        default=100,
+        runtime=_same("message_one_sided_cycles", 10**9),
+    )

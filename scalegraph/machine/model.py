@@ -70,13 +70,19 @@ class Processor(Section):
     """The processors: all alike."""
 
     count: int = quantity(
-        "Processors of the whole machine.", "processors", 1, MOST_PROCESSORS,
+        "Processors of the whole machine.",
+        "processors",
+        1,
+        MOST_PROCESSORS,
         runtime=(Given("max_processors", same, 1, MOST_PROCESSORS),),
-    )  # fmt: skip
+    )
     clock_mhz: float = quantity(
-        "Clock of a processor; all cycles of this file are cycles of it.", "MHz", 0.001, 1e6,
+        "Clock of a processor; all cycles of this file are cycles of it.",
+        "MHz",
+        0.001,
+        1e6,
         runtime=(Given("clock_hz", lambda mhz, _on: mhz * 1e6, 1000, 10**12, real=True),),
-    )  # fmt: skip
+    )
     issue_width: int = quantity("Operations begun in one cycle at most.", "operations", 1, 64)
     out_of_order: bool = choice(
         "Units work side by side and the busiest decides, and blocks overlap; else the costs of operations add up and "

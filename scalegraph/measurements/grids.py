@@ -124,9 +124,7 @@ def alone(measured: MeasurementSet) -> tuple[str, ...]:
 
     Empty where another parameter that varies counts processors; one of nodes does not stand in the way.
     """
-    others = [
-        name for name in measured.parameters if names.counts_processors(name) and not names.counts_nodes(name)
-    ]  # fmt: skip
+    others = [name for name in measured.parameters if names.counts_processors(name) and not names.counts_nodes(name)]
     if len(written := counting(measured)) == 1 and not any(
         varies(measured.points[name]) for name in others if name not in written
     ):

@@ -171,8 +171,9 @@ def _rate(measured: MeasurementSet, answers: dict[str, Any]) -> None:
     if word not in known and (short := names.without_unit(word)[0]) in known:
         word = short
     if word not in known:
-        raise InputError(Fault(f"'{word}' is no metric of the set{near(word, known)}; there is {', '.join(known[:8])}",
-                               key="--rate"))  # fmt: skip
+        raise InputError(
+            Fault(f"'{word}' is no metric of the set{near(word, known)}; there is {', '.join(known[:8])}", key="--rate")
+        )
     if answers.get("time", word) not in (word, rates.TIME):
         raise InputError(Fault(f"times are made of one metric, and --time says '{answers['time']}'", key="--rate"))
     answers["rate"] = answers["time"] = word
@@ -349,8 +350,19 @@ def _time(
         notes.append("'time' is summed over the processors; runs take 'elapsed'")
         return "time", {**columns, "time_s": "elapsed"}, True
     if len(times) > 1:
-        for best in ("time", "elapsed", "runtime", "wall", "walltime", "wall_time", "elapsed_time",
-                     "execution_time", "real", "total_time", "t_para"):  # fmt: skip
+        for best in (
+            "time",
+            "elapsed",
+            "runtime",
+            "wall",
+            "walltime",
+            "wall_time",
+            "elapsed_time",
+            "execution_time",
+            "real",
+            "total_time",
+            "t_para",
+        ):
             same = [metric for metric in times if names.plain(metric.name) in (best, f"{best}_s")]
             if len(same) == 1:
                 return same[0].name, columns, False

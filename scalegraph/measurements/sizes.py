@@ -56,8 +56,11 @@ def splitting_texts(measured: MeasurementSet, processors: str, left: Sequence[st
     points = measured.points
     texts = [name for name in left if varies(points[name]) and not pd.api.types.is_numeric_dtype(points[name].dtype)]
     cells = {name: grids.products(points[name]) for name in texts}
-    growing = [name for name, sizes in cells.items() if sizes is not None
-               and _grows(points.assign(**{name: sizes}), processors, name)]  # fmt: skip
+    growing = [
+        name
+        for name, sizes in cells.items()
+        if sizes is not None and _grows(points.assign(**{name: sizes}), processors, name)
+    ]
     texts = [name for name in texts if name not in growing and not _are_speeds(points[name], points[processors])]
     return next(([name] for name in texts if _keeps_apart(measured, processors, left, [name])), [])
 

@@ -7,9 +7,17 @@ from typing import Final
 
 PROCESSES: Final = frozenset(("ranks", "processes", "mpi_ranks", "nprocs", "np", "ntasks", "tasks", "mpi", "procs"))
 THREADS: Final = frozenset(
-    ("threads", "threads_per_process", "threads_per_rank", "omp_threads", "omp_num_threads", "nthreads", "omp",
-     "cpus_per_task")
-)  # fmt: skip
+    (
+        "threads",
+        "threads_per_process",
+        "threads_per_rank",
+        "omp_threads",
+        "omp_num_threads",
+        "nthreads",
+        "omp",
+        "cpus_per_task",
+    )
+)
 
 
 def splits_names(names: Sequence[str]) -> tuple[str, str] | tuple[()]:

@@ -21,13 +21,35 @@ from scalegraph.base.toml import load_model, read_text
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 Formula: TypeAlias = Annotated[str, Field(max_length=400)]
 Kind: TypeAlias = Literal[
-    "segment", "loop", "critical", "branch", "barrier", "fork", "join", "cluster", "part", "send", "receive",
-    "acquire", "release",
-]  # fmt: skip
+    "segment",
+    "loop",
+    "critical",
+    "branch",
+    "barrier",
+    "fork",
+    "join",
+    "cluster",
+    "part",
+    "send",
+    "receive",
+    "acquire",
+    "release",
+]
 KINDS: tuple[Kind, ...] = (
-    "segment", "loop", "critical", "branch", "barrier", "fork", "join", "cluster", "part", "send", "receive",
-    "acquire", "release",
-)  # fmt: skip
+    "segment",
+    "loop",
+    "critical",
+    "branch",
+    "barrier",
+    "fork",
+    "join",
+    "cluster",
+    "part",
+    "send",
+    "receive",
+    "acquire",
+    "release",
+)
 HOLDERS: tuple[Kind, ...] = ("loop", "critical", "branch")
 COSTS = ("fork", "join", "barrier", "lock", "send", "receive", "transit")
 _DEEPEST = 20

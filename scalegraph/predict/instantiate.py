@@ -28,8 +28,18 @@ SEND: Final = 8
 RECEIVE: Final = 9
 END: Final = 10
 KIND_NAMES: Final = (
-    "start", "loop entry", "loop exit", "barrier", "acquire", "release", "fork", "join", "send", "receive", "end",
-)  # fmt: skip
+    "start",
+    "loop entry",
+    "loop exit",
+    "barrier",
+    "acquire",
+    "release",
+    "fork",
+    "join",
+    "send",
+    "receive",
+    "end",
+)
 
 MOST_THREADS: Final = 1_000_000
 Passes = Sequence[float]  # passes that are done, of each loop

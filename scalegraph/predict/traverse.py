@@ -152,9 +152,15 @@ class _Traversing:
         self.extra: dict[tuple[str, str], float] = {}
         self.in_order = {kind: policy.shares or kind in (ACQUIRE, SEND, RECEIVE) for kind in range(END + 1)}
         self.handlers = {
-            BARRIER: self._barrier, ACQUIRE: self._acquire, RELEASE: self._release, FORK: self._fork,
-            JOIN: self._join, SEND: self._send, RECEIVE: self._receive, END: self._end,
-        }  # fmt: skip
+            BARRIER: self._barrier,
+            ACQUIRE: self._acquire,
+            RELEASE: self._release,
+            FORK: self._fork,
+            JOIN: self._join,
+            SEND: self._send,
+            RECEIVE: self._receive,
+            END: self._end,
+        }
 
     def run(self) -> Traversal:
         for number in self.instance.first:

@@ -195,8 +195,10 @@ def _macros(command: tuple[str, ...], kind: _Kind) -> dict[str, str]:
     try:
         result = subprocess.run(
             [*command, "-dM", "-E", "-x", "c" if kind.variable != "CXX" else "c++", "/dev/null"],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     except OSError as error:
         raise MissingTool(f"{what} cannot be run: {error}; {kind.install}") from error
     if result.returncode != 0:

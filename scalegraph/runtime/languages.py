@@ -12,10 +12,24 @@ _SOURCES: Final[dict[Language, tuple[str, ...]]] = {
     "c": (".c",),
     "c++": (".cpp", ".cc", ".cxx", ".C", ".c++", ".cp", ".CPP"),
     "fortran": (
-        ".f", ".for", ".ftn", ".f90", ".f95", ".f03", ".f08", ".F", ".FOR", ".FTN", ".F90", ".F95", ".F03", ".F08",
-        ".fpp", ".FPP",
+        ".f",
+        ".for",
+        ".ftn",
+        ".f90",
+        ".f95",
+        ".f03",
+        ".f08",
+        ".F",
+        ".FOR",
+        ".FTN",
+        ".F90",
+        ".F95",
+        ".F03",
+        ".F08",
+        ".fpp",
+        ".FPP",
     ),
-}  # fmt: skip
+}
 _BY_SUFFIX: Final = {suffix: language for language, suffixes in _SOURCES.items() for suffix in suffixes}
 SOURCE_SUFFIXES: Final = tuple(_BY_SUFFIX)
 PLAIN: Final = (".i", ".ii", ".s", ".S", ".sx")  # compiled as they are: preprocessed text and assembler

@@ -73,8 +73,9 @@ def answer(data: StudyData, wishes: Wishes, sizes: Mapping[str, Value] | None = 
         remarks.append(f"{counted(bad, 'run')} that failed {'is' if bad == 1 else 'are'} not compared")
     if isinstance(searched := data.manifest.get("searched"), str) and len(choice.points) > 1:
         remarks.append(searched)
-    return Answer(choice, wishes, limited_by(data, choice.point), certainty(choice, wishes),
-                  (*remarks, *choice.dropped))  # fmt: skip
+    return Answer(
+        choice, wishes, limited_by(data, choice.point), certainty(choice, wishes), (*remarks, *choice.dropped)
+    )
 
 
 def taken(choice: Choice, wishes: Wishes) -> str:

@@ -27,13 +27,23 @@ OVERHEAD: Final = Option(
     " alpha + log2(N) * (alpha + 8 * beta); otherwise as measured",
 )
 ALPHA: Final = Option(
-    "alpha", "alpha", "float", unit="s", description="start of a message, for the formula of the overhead",
-    minimum=0, maximum=_LONGEST_S,
-)  # fmt: skip
+    "alpha",
+    "alpha",
+    "float",
+    unit="s",
+    description="start of a message, for the formula of the overhead",
+    minimum=0,
+    maximum=_LONGEST_S,
+)
 BETA: Final = Option(
-    "beta", "beta", "float", unit="s/B", description="time of a byte, for the formula of the overhead",
-    minimum=0, maximum=_LONGEST_S,
-)  # fmt: skip
+    "beta",
+    "beta",
+    "float",
+    unit="s/B",
+    description="time of a byte, for the formula of the overhead",
+    minimum=0,
+    maximum=_LONGEST_S,
+)
 UP_TO: Final = Option(
     "up_to", "Fit up to N", "int", description="of the line over log2 N: counts above are predicted", minimum=1
 )
@@ -58,8 +68,12 @@ def _overhead(data: StudyData, one: SequentialTime | None, way: str, given: Mapp
     if text:
         return _formula(text, known, way)
     if known:
-        raise InputError(Fault(f"is given, but no formula that uses it: overhead = {next(iter(known))} * log2(N), say",
-                               key=next(iter(known))))  # fmt: skip
+        raise InputError(
+            Fault(
+                f"is given, but no formula that uses it: overhead = {next(iter(known))} * log2(N), say",
+                key=next(iter(known)),
+            )
+        )
     if one is None:
         return ""
     try:
@@ -77,6 +91,9 @@ def _formula(text: str, known: Mapping[str, float], way: str) -> Overhead:
     if missing:
         raise InputError(Fault(f"'{text}' needs a value of {' and '.join(missing)}", key="overhead"))
     if way == "theorem1" and "W" in formula.names:
-        raise InputError(Fault(f"'{text}' depends on W; Theorem 1 takes an overhead of N alone: theorem2 was expected",
-                               key="overhead"))  # fmt: skip
+        raise InputError(
+            Fault(
+                f"'{text}' depends on W; Theorem 1 takes an overhead of N alone: theorem2 was expected", key="overhead"
+            )
+        )
     return overhead.by_formula(formula, text, {name: value for name, value in known.items() if name in formula.names})

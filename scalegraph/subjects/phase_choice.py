@@ -11,13 +11,24 @@ from scalegraph.subjects.option import Option
 from scalegraph.subjects.window import Window
 
 PHASES: Final = Option(
-    "phases", "Phases", "choice", "auto", phases.CHOICES,
+    "phases",
+    "Phases",
+    "choice",
+    "auto",
+    phases.CHOICES,
     description="marked in the program, parallel regions, or calls at a depth; otherwise the first of these there is",
-)  # fmt: skip
+)
 
 
-DEPTH: Final = Option("depth", "Depth", "int", None, minimum=0, maximum=1000,
-                      description="phases are the calls at this depth, the outermost is 0")  # fmt: skip
+DEPTH: Final = Option(
+    "depth",
+    "Depth",
+    "int",
+    None,
+    minimum=0,
+    maximum=1000,
+    description="phases are the calls at this depth, the outermost is 0",
+)
 
 
 def found(chosen: Window, by: object, depth: object) -> Phases:

@@ -24,12 +24,19 @@ from scalegraph.subjects.study import StudyData
 _NAMES: Final[dict[str, tuple[str, ...]]] = {
     "machine": ("machine", "host", "hostname", "partition", "system", "cluster", "node_type", "platform"),
     "processes": ("ranks", "processes", "mpi_ranks", "nprocs", "np", "ntasks", "tasks"),
-    "threads_per_process": ("threads", "threads_per_process", "threads_per_rank", "omp_threads", "omp_num_threads",
-                            "nthreads", "cpus_per_task"),
+    "threads_per_process": (
+        "threads",
+        "threads_per_process",
+        "threads_per_rank",
+        "omp_threads",
+        "omp_num_threads",
+        "nthreads",
+        "cpus_per_task",
+    ),
     "schedule": ("schedule", "omp_schedule"),
     "affinity": ("affinity", "pin", "binding", "proc_bind", "omp_proc_bind"),
     "cflags": ("cflags", "flags", "compiler_flags"),
-}  # fmt: skip
+}
 _FIELD: Final = {name: field for field, names in _NAMES.items() for name in names}
 
 

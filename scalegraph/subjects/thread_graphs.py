@@ -148,8 +148,10 @@ def _of_file(data: StudyData, chosen: Mapping[str, int], processors: int | None)
     count = processors or _USUAL_N
     times = step_times(graph, values, count)
     fewer = step_times(graph, values, max(1, count // 2)) if count > 1 else None
-    facts = [_facts(placed, times, fewer, Known(data.region_at(placed.step.place), placed.step.time))
-             for placed in segments(graph)]  # fmt: skip
+    facts = [
+        _facts(placed, times, fewer, Known(data.region_at(placed.step.place), placed.step.time))
+        for placed in segments(graph)
+    ]
     return ThreadGraph(graph, values, count, times, tuple(facts), fewer.processors if fewer else None)
 
 
@@ -180,8 +182,9 @@ def _size(data: StudyData, known: Samples, chosen: Mapping[str, int]) -> dict[st
     """Return the size to show: what is *chosen*, the rest as in the largest that was predicted, or run."""
     unknown = sorted(set(chosen) - set(known.names))
     if unknown:
-        raise InputError(f"at: no parameter '{unknown[0]}'{near(unknown[0], known.names)}; known: "
-                         f"{', '.join(known.names)}, N")  # fmt: skip
+        raise InputError(
+            f"at: no parameter '{unknown[0]}'{near(unknown[0], known.names)}; known: {', '.join(known.names)}, N"
+        )
     predicted = [run for run in data.runs if run.source == "predicted" and set(known.names) <= set(values_of(run))]
     largest = max(predicted or known.runs, key=lambda run: (run.time_s or 0.0) * run.point.processors)
     return {name: values_of(largest)[name] for name in known.names} | dict(chosen)
@@ -196,8 +199,9 @@ def _on_fewer(predictor: Predictor, known: Samples, values: Values, count: int, 
             continue
         times = step_times(other, {}, fewer)
         spent = {_name(placed, i): times.spent.get(placed.path, 0.0) for placed, i in _counted(segments(other))}
-        paths = {placed.path: spent[_name(placed, i)] for placed, i in _counted(segments(graph))
-                 if _name(placed, i) in spent}  # fmt: skip
+        paths = {
+            placed.path: spent[_name(placed, i)] for placed, i in _counted(segments(graph)) if _name(placed, i) in spent
+        }
         return replace(times, spent=paths)
     return None
 

@@ -76,8 +76,9 @@ class TraceData:
         """The names of the groups of locations; of processes that share one with their number, if it is known."""
         groups = self.trace.definitions.groups
         counts = Counter(group.name for group in groups)
-        numbers = {one.group: one.key.partition(":")[0] for one in reversed(self.trace.definitions.locations)
-                   if ":" in one.key}  # fmt: skip
+        numbers = {
+            one.group: one.key.partition(":")[0] for one in reversed(self.trace.definitions.locations) if ":" in one.key
+        }
         names = [
             f"{group.name} {numbers.get(number, '')}".strip() if counts[group.name] > 1 else group.name
             for number, group in enumerate(groups)

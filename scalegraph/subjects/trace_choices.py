@@ -17,8 +17,14 @@ from scalegraph.subjects.option import Option
 from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import WORKING, Window, working
 
-DURATION = Option("duration", "At least", "float", unit="s", minimum=0.0,
-                  description="only visits, waits and messages that last that long; otherwise all")  # fmt: skip
+DURATION = Option(
+    "duration",
+    "At least",
+    "float",
+    unit="s",
+    minimum=0.0,
+    description="only visits, waits and messages that last that long; otherwise all",
+)
 
 
 def least(data: TraceData, duration: object) -> int:
@@ -60,8 +66,9 @@ def chosen_metric(data: TraceData, metric: object = None) -> str | None:
         return interval_sums.remembered(data, "work metric", lambda: work_metric(data.trace))
     if str(metric) not in names:
         reported = ", ".join(names) or "none"
-        raise InputError(Fault(f"no metric '{metric}' that counts{near(str(metric), names)}; there are: {reported}",
-                               key="metric"))  # fmt: skip
+        raise InputError(
+            Fault(f"no metric '{metric}' that counts{near(str(metric), names)}; there are: {reported}", key="metric")
+        )
     return str(metric)
 
 

@@ -16,24 +16,45 @@ from scalegraph.base.units import si
 from scalegraph.subjects.option import Option, OptionValue
 from scalegraph.subjects.trace import TraceData
 
-BEGIN = Option("begin", "From", "float", unit="s", minimum=0.0,
-               description="start of the time to show, from the start of the run; otherwise the start")  # fmt: skip
+BEGIN = Option(
+    "begin",
+    "From",
+    "float",
+    unit="s",
+    minimum=0.0,
+    description="start of the time to show, from the start of the run; otherwise the start",
+)
 
 
-END = Option("end", "To", "float", unit="s", minimum=0.0,
-             description="end of the time to show, from the start of the run; otherwise the end")  # fmt: skip
+END = Option(
+    "end",
+    "To",
+    "float",
+    unit="s",
+    minimum=0.0,
+    description="end of the time to show, from the start of the run; otherwise the end",
+)
 
 
-LOCATIONS = Option("locations", "Locations", "text",
-                   description="numbers and ranges (0-15,20) or names (rank 1*); otherwise all")  # fmt: skip
+LOCATIONS = Option(
+    "locations", "Locations", "text", description="numbers and ranges (0-15,20) or names (rank 1*); otherwise all"
+)
 
 
-REGION = Option("region", "Region", "text",
-                description="only regions whose name contains this, or matches it; otherwise all")  # fmt: skip
+REGION = Option(
+    "region", "Region", "text", description="only regions whose name contains this, or matches it; otherwise all"
+)
 
 
-WIDTH = Option("width", "Width", "int", 1000, minimum=8, maximum=8000,
-               description="bins that the visible time is cut into: about one for each pixel")  # fmt: skip
+WIDTH = Option(
+    "width",
+    "Width",
+    "int",
+    1000,
+    minimum=8,
+    maximum=8000,
+    description="bins that the visible time is cut into: about one for each pixel",
+)
 
 
 COMMON = (BEGIN, END, LOCATIONS, REGION)
@@ -127,9 +148,13 @@ class Window:
 
 
 def window(
-    data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
+    data: TraceData,
+    begin: object = None,
+    end: object = None,
+    locations: object = None,
+    region: object = None,
     width: object = 1000,
-) -> Window:  # fmt: skip
+) -> Window:
     """Return what the common options choose.
 
     Raises `InputError` with every option that does not fit: an end before the begin, a location or region that is
@@ -142,8 +167,13 @@ def window(
     first = meta.begin if begin is None else max(meta.begin, data.ticks(float(str(begin))))
     last = run_end if end is None else min(run_end, data.ticks(float(str(end))))
     if last <= first:
-        faults.append(Fault(f"expected a time between begin and the end of the run ({si(data.length, 's')}), got "
-                            f"begin {_given(begin)} and end {_given(end)}", key="end"))  # fmt: skip
+        faults.append(
+            Fault(
+                f"expected a time between begin and the end of the run ({si(data.length, 's')}), got "
+                f"begin {_given(begin)} and end {_given(end)}",
+                key="end",
+            )
+        )
     chosen: tuple[int, ...] = ()
     regions: frozenset[int] | None = None
     try:
@@ -187,8 +217,13 @@ def chosen_locations(data: TraceData, text: object = None) -> tuple[int, ...]:
         names = [data.location_name(number) for number in range(len(locations))]
         matching = [number for number, name in enumerate(names) if fnmatch.fnmatchcase(name.lower(), part.lower())]
         if not matching:
-            raise InputError(Fault(f"there is no location '{part}'{near(part, names)}; expected numbers and ranges "
-                                   "as in 0-15,20, or names", key="locations"))  # fmt: skip
+            raise InputError(
+                Fault(
+                    f"there is no location '{part}'{near(part, names)}; expected numbers and ranges "
+                    "as in 0-15,20, or names",
+                    key="locations",
+                )
+            )
         found.update(matching)
     return tuple(sorted(found))
 

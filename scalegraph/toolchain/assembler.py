@@ -177,9 +177,7 @@ class _Rewriting:
     def _block(self) -> None:
         start, end = self._labels()
         self._fresh_slot()
-        code = _BLOCK_CODE.format(
-            executed=_EXECUTED, parts=_SLOT_PARTS, limit=_LIMIT, slot=self.slot, end=end
-        )  # fmt: skip
+        code = _BLOCK_CODE.format(executed=_EXECUTED, parts=_SLOT_PARTS, limit=_LIMIT, slot=self.slot, end=end)
         self.out.append(f"{start}:\n{code}\tcall\t{_PROBE}{LATE}\n{end}:")
         self._record(BLOCK, start, end)
 
@@ -193,7 +191,7 @@ class _Rewriting:
         shift, mask = f".Lsg_shift{self.number}", f".Lsg_mask{self.number}"
         code = (_REFERENCE_CODE + (_IS_READ if kind == READ else _IS_WRITTEN)).format(
             fast=_FAST, shift=shift, mask=mask, end=end
-        )  # fmt: skip
+        )
         self.out.append(f"{start}:\n{code}\tcall\t{name}{LATE}\n{end}:")
         self._record(kind, start, end, f"{shift}-{start}, {mask}-{start}")
         self.references += 1

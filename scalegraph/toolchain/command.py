@@ -23,13 +23,20 @@ _PREPROCESS: Final = frozenset(("-E", "-M", "-MM"))
 # These request an answer of the compiler itself.
 _ASK: Final = ("-dump", "-print-", "--print-", "--version", "--help", "-###", "--target-help")
 _X: Final[dict[str, Language]] = {
-    "c": "c", "c++": "c++", "f77": "fortran", "f77-cpp-input": "fortran", "f95": "fortran", "f95-cpp-input": "fortran",
-}  # fmt: skip
+    "c": "c",
+    "c++": "c++",
+    "f77": "fortran",
+    "f77-cpp-input": "fortran",
+    "f95": "fortran",
+    "f95-cpp-input": "fortran",
+}
 # The same for sources whose names do not say it.
 _FORMS: Final = {
-    "f77": ("-ffixed-form",), "f77-cpp-input": ("-ffixed-form", "-cpp"),
-    "f95": ("-ffree-form",), "f95-cpp-input": ("-ffree-form", "-cpp"),
-}  # fmt: skip
+    "f77": ("-ffixed-form",),
+    "f77-cpp-input": ("-ffixed-form", "-cpp"),
+    "f95": ("-ffree-form",),
+    "f95-cpp-input": ("-ffree-form", "-cpp"),
+}
 _RULES: Final = ("-MD", "-MM", "-MF", "-MT", "-MQ", "-MP")  # of make
 _LIMIT: Final = 64  # response files that name each other
 
@@ -106,10 +113,7 @@ def is_linking(word: str) -> bool:
 
 def without_rules(options: Sequence[str]) -> tuple[str, ...]:
     """Return *options* without those that write rules for make."""
-    return tuple(
-        word for option in with_arguments(options) if not option[0].startswith(_RULES)
-        for word in option
-    )  # fmt: skip
+    return tuple(word for option in with_arguments(options) if not option[0].startswith(_RULES) for word in option)
 
 
 def _input(index: int, word: str, forced: str | None, compiler: Language) -> Input:

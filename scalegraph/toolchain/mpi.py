@@ -18,8 +18,10 @@ from scalegraph.runtime.languages import Language
 INCLUDE: Final = Path(scalegraph.__file__).parent / "runtime" / "include"
 MARK: Final = ".scalegraph.mpi"
 NAMES: Final[dict[Language, str]] = {
-    "c": "scalegraph-mpicc", "c++": "scalegraph-mpicxx", "fortran": "scalegraph-mpifort",
-}  # fmt: skip
+    "c": "scalegraph-mpicc",
+    "c++": "scalegraph-mpicxx",
+    "fortran": "scalegraph-mpifort",
+}
 _LINK: Final = "-lm"  # CMake holds that an MPI has a library; ours is linked in any case
 # Our library serves these: a library of the host would take their place.
 _LIBRARIES: Final = ("mpi", "mpich", "mpicxx", "mpi_cxx", "mpifort", "mpichf90", "mpi_mpifh", "mpi_usempif08", "pmpi")

@@ -181,10 +181,15 @@ def _compile_text(
     ours = ["-iquote", str(Path(source.file).parent), "-Wno-error", _as_source(compilation, source, copy)]
     if compilation.loops:
         result = compile_asking(
-            compilation.compiler, copy, source.language,
-            [*compilation.options, *compilation.hooks, *ours], [compilation.mode, "-o", str(target)],
-            target=target, cwd=compilation.cwd, cancel=compilation.cancel,
-        )  # fmt: skip
+            compilation.compiler,
+            copy,
+            source.language,
+            [*compilation.options, *compilation.hooks, *ours],
+            [compilation.mode, "-o", str(target)],
+            target=target,
+            cwd=compilation.cwd,
+            cancel=compilation.cancel,
+        )
     else:
         result = compilation.compile(str(copy), target, *ours)
     for option, name in zip(compilation.options, compilation.options[1:], strict=False):
@@ -258,8 +263,10 @@ def _add_record(compilation: Compilation, unit: Unit, item: Path, target: Path, 
     """Write the object *item* with the record of *unit* to *target*; return whether that worked."""
     record, whole = place / "record.c", place / "whole.o"
     record.write_text((_NUMBERING if unit.regions else "") + embedded(unit), encoding="utf-8")
-    steps = (["-O2", "-fno-pic", "-fno-pie", "-c", str(record), "-o", str(place / "record.o")],
-             ["-r", "-nostdlib", str(item), str(place / "record.o"), "-o", str(whole)])  # fmt: skip
+    steps = (
+        ["-O2", "-fno-pic", "-fno-pie", "-c", str(record), "-o", str(place / "record.o")],
+        ["-r", "-nostdlib", str(item), str(place / "record.o"), "-o", str(whole)],
+    )
     for step in steps:
         if compilation.compiler.run(step, cwd=compilation.cwd, cancel=compilation.cancel).returncode != 0:
             return False

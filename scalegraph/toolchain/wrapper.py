@@ -198,9 +198,10 @@ class _Work:
         faults = [Fault(f"{word} cannot be used: {why}") for word, why in said.items() if why]
         if linking:
             faults += [
-                Fault("no such file", file=item.file) for item in self.command.inputs
+                Fault("no such file", file=item.file)
+                for item in self.command.inputs
                 if not item.compiled and not is_linked(item.file) and not (self.cwd / item.file).exists()
-            ]  # fmt: skip
+            ]
         if faults:
             raise InputError(faults)
 
@@ -285,9 +286,14 @@ class _Work:
 
             observed = monitor(find_compiler(), host_mpi().options("c")[0] if self.mpi_libraries else ()).link
             output = link_host(
-                compiler, [*arguments, *self.mpi_libraries], target,
-                names=names, cwd=self.cwd, cancel=self.cancel, observed=observed,
-            )  # fmt: skip
+                compiler,
+                [*arguments, *self.mpi_libraries],
+                target,
+                names=names,
+                cwd=self.cwd,
+                cancel=self.cancel,
+                observed=observed,
+            )
         else:
             arguments.append(str(self._record(scratch)))
             output = link(

@@ -28,18 +28,35 @@ _PRESETS = ("efficient", "whole-nodes")
 @click.command("choose")
 @click.argument("source", metavar="STUDY", type=click.Path(path_type=Path))
 @mapping_option
-@click.option("--minimise", "--minimize", type=click.Choice(["time", "core_hours", "energy", "price", "processors"]),
-              default=None, show_default="time", help="What the point shall need least of.")  # fmt: skip
-@click.option("--within", type=float, metavar="FACTOR",
-              help="Only points whose time is at most so many times the fastest, as 1.2.")  # fmt: skip
-@click.option("--efficiency", type=float, metavar="E",
-              help="Only points with at least this efficiency, between 0 and 1.")  # fmt: skip
+@click.option(
+    "--minimise",
+    "--minimize",
+    type=click.Choice(["time", "core_hours", "energy", "price", "processors"]),
+    default=None,
+    show_default="time",
+    help="What the point shall need least of.",
+)
+@click.option(
+    "--within",
+    type=float,
+    metavar="FACTOR",
+    help="Only points whose time is at most so many times the fastest, as 1.2.",
+)
+@click.option(
+    "--efficiency", type=float, metavar="E", help="Only points with at least this efficiency, between 0 and 1."
+)
 @click.option("--whole-nodes", is_flag=True, help="Only points that fill the nodes of their machine.")
-@click.option("--queue", metavar="N=TIME,..", default="",
-              help="How long jobs of at least N processors wait, as in 1=5min,64=2h: part of their time.")  # fmt: skip
-@click.option("--preset", type=click.Choice(_PRESETS),
-              help="Rules of centres. efficient: the smallest N with an efficiency of at least 0.7; whole-nodes: as the"
-              " option.")  # fmt: skip
+@click.option(
+    "--queue",
+    metavar="N=TIME,..",
+    default="",
+    help="How long jobs of at least N processors wait, as in 1=5min,64=2h: part of their time.",
+)
+@click.option(
+    "--preset",
+    type=click.Choice(_PRESETS),
+    help="Rules of centres. efficient: the smallest N with an efficiency of at least 0.7; whole-nodes: as the option.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of sentences and a table.")
 def choose(
     source: Path,

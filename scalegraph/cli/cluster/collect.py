@@ -13,8 +13,13 @@ from scalegraph.cli.places import WRITTEN_FILE
 
 @click.command("collect")
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("-o", "--output", metavar="STUDY", type=WRITTEN_FILE,
-              help="The study; the one that the jobs were written for if not given.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    metavar="STUDY",
+    type=WRITTEN_FILE,
+    help="The study; the one that the jobs were written for if not given.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 @click.pass_context
 def collect(ctx: click.Context, directory: Path, output: Path | None, *, as_json: bool) -> None:

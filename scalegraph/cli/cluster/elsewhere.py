@@ -30,14 +30,20 @@ def on_options(command: _Command) -> _Command:
     """Give *command* the options that say where its runs are carried out."""
     examples = ", ".join(place.example for place in PLACES.values())
     command = click.option(
-        "--set", "settings", multiple=True, metavar="NAME=VALUE",
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
         help="A setting of the place that --on names, as in partition=batch; docs/howto/clusters.md has all.",
-    )(command)  # fmt: skip
+    )(command)
     command = click.option(
-        "--write-jobs", "jobs_directory", metavar="DIR", type=WRITTEN_DIRECTORY,
+        "--write-jobs",
+        "jobs_directory",
+        metavar="DIR",
+        type=WRITTEN_DIRECTORY,
         help="Run nothing; write the runs into DIR with scripts for Slurm, PBS and a shell. 'scalegraph collect DIR' "
         "collects their results.",
-    )(command)  # fmt: skip
+    )(command)
     return click.option("--on", metavar="ADDRESS", help=f"Carry the runs out on the workers of a cluster: {examples}.")(
         command
     )

@@ -66,8 +66,13 @@ class _Option(click.Option):
         self.choices: Sequence[str] = found.get("choices", ())
         flag = {"is_flag": True} if found.get("flag") else {}
         names = [f"{'/'.join(found['names'])}"] if "/" in "".join(found["names"]) else found["names"]
-        super().__init__([*names, "x" + re.sub(r"\W", "_", found["names"][0])], multiple=found.get("multiple", False),
-                         help=found["help"], expose_value=True, **flag)  # fmt: skip
+        super().__init__(
+            [*names, "x" + re.sub(r"\W", "_", found["names"][0])],
+            multiple=found.get("multiple", False),
+            help=found["help"],
+            expose_value=True,
+            **flag,
+        )
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the values that fit."""

@@ -42,11 +42,27 @@ was not measured is missing in them.
 # Options of programs that ScaleGraph builds, by the names of their parameters.
 _BUILT: Final = frozenset(
     (
-        "build", "executable", "name", "overrides", "cflags", "ldflags", "include", "schedules", "openmp", "task_queue",
-        "no_instrument", "classes", "sample", "monitor", "output_by_rank", "ideals", "ideal_network", "speedups",
+        "build",
+        "executable",
+        "name",
+        "overrides",
+        "cflags",
+        "ldflags",
+        "include",
+        "schedules",
+        "openmp",
+        "task_queue",
+        "no_instrument",
+        "classes",
+        "sample",
+        "monitor",
+        "output_by_rank",
+        "ideals",
+        "ideal_network",
+        "speedups",
         "part",
     )
-)  # fmt: skip
+)
 
 
 def _here(parameter: click.Parameter) -> click.Parameter:
@@ -176,14 +192,28 @@ _OPTIONS: Final = (
     request_option("program.time_from", "time_from"),
     request_option("program.rate_from", "rate_from"),
     request_option("program.stacks", "stacks"),
-    click.option("--grow", "grow", metavar="NAME=FORMULA", multiple=True,
-                 help="Weak scaling: the value of a parameter over N, as in 'n=1000*N'; {n} in the command stands for"
-                 " it. Repeatable."),
-    click.option("--hold", "hold", metavar="KIND=VALUE",  default="",
-                 help="Search for each N the size, along --grow, that holds efficiency=0.5 or time=10 (seconds)."),
-    click.option("--on", "on", metavar="ADDRESS",
-                 help="The runs are measured by the workers of a cluster (target dask): tcp://scheduler:8786, .."),
-)  # fmt: skip
+    click.option(
+        "--grow",
+        "grow",
+        metavar="NAME=FORMULA",
+        multiple=True,
+        help="Weak scaling: the value of a parameter over N, as in 'n=1000*N'; {n} in the command stands for"
+        " it. Repeatable.",
+    ),
+    click.option(
+        "--hold",
+        "hold",
+        metavar="KIND=VALUE",
+        default="",
+        help="Search for each N the size, along --grow, that holds efficiency=0.5 or time=10 (seconds).",
+    ),
+    click.option(
+        "--on",
+        "on",
+        metavar="ADDRESS",
+        help="The runs are measured by the workers of a cluster (target dask): tcp://scheduler:8786, ..",
+    ),
+)
 
 
 def _with_options(callback: Any) -> Any:
@@ -197,6 +227,8 @@ _own: list[click.Parameter] = _measure.__click_params__[::-1]  # type: ignore[at
 del _measure.__click_params__  # type: ignore[attr-defined]
 
 measure = ProgramArguments(
-    "measure", callback=_measure, params=[*map(_here, simulate.params[:1]), *_own, *map(_here, simulate.params[1:])],
+    "measure",
+    callback=_measure,
+    params=[*map(_here, simulate.params[:1]), *_own, *map(_here, simulate.params[1:])],
     help=_HELP,
-)  # fmt: skip
+)

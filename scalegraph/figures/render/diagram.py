@@ -35,12 +35,18 @@ def draw(brush: Brush, axes: Axes, diagram: Diagram) -> None:
     for level, shape in enumerate(diagram.shapes):
         _draw(brush, axes, shape, 2 + level / max(1, len(diagram.shapes)))
     if diagram.key:
-        handles = [Line2D([], [], color=colour(key.role, brush.theme), linewidth=3, label=key.name)
-                   for key in diagram.key]  # fmt: skip
+        handles = [
+            Line2D([], [], color=colour(key.role, brush.theme), linewidth=3, label=key.name) for key in diagram.key
+        ]
         legend = axes.legend(
-            handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(handles), handlelength=1.0,
-            columnspacing=1.0, borderaxespad=0.2,
-        )  # fmt: skip
+            handles=handles,
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            ncols=len(handles),
+            handlelength=1.0,
+            columnspacing=1.0,
+            borderaxespad=0.2,
+        )
         for text in legend.get_texts():
             text.set_color(brush.ink)
     brush.later.append(lambda: _names(brush, axes, diagram))
@@ -73,6 +79,12 @@ def _names(brush: Brush, axes: Axes, diagram: Diagram) -> None:
         item = diagram.items[name.item]
         shade = brush.ink if item.role == "ink" else line_colour(item.role, brush.theme)
         axes.text(
-            name.left / scale, (name.top + name.height / 2) / scale, text_of(name.text), size=size, color=shade,
-            va="center", parse_math=True, zorder=9,
-        )  # fmt: skip
+            name.left / scale,
+            (name.top + name.height / 2) / scale,
+            text_of(name.text),
+            size=size,
+            color=shade,
+            va="center",
+            parse_math=True,
+            zorder=9,
+        )

@@ -46,9 +46,15 @@ def draw(brush: Brush, axes: Axes, field: Field) -> None:
     norm = _norm(field.value, shown)
     at_x, at_y, fine = contours.resampled(field)
     axes.pcolormesh(
-        contours.back(field.x, at_x) * x.factor, contours.back(field.y, at_y) * y.factor, np.ma.masked_invalid(fine)
-        * shown.factor, cmap=_MAP, norm=norm, shading="nearest", rasterized=True, zorder=1,
-    )  # fmt: skip
+        contours.back(field.x, at_x) * x.factor,
+        contours.back(field.y, at_y) * y.factor,
+        np.ma.masked_invalid(fine) * shown.factor,
+        cmap=_MAP,
+        norm=norm,
+        shading="nearest",
+        rasterized=True,
+        zorder=1,
+    )
     _bar(brush, axes, norm, shown)
     for level in field.levels:
         _iso(axes, field, level, (x, y), width=0.7)
@@ -58,9 +64,16 @@ def draw(brush: Brush, axes: Axes, field: Field) -> None:
     for dot in field.dots:
         filled = dot.origin in ("measured", "imported")
         axes.plot(
-            dot.x * x.factor, dot.y * y.factor, marker="o", markersize=2.4, zorder=4, clip_on=False,
-            markerfacecolor="#FFFFFF" if filled else "none", markeredgecolor="#FFFFFF", markeredgewidth=0.7,
-        )  # fmt: skip
+            dot.x * x.factor,
+            dot.y * y.factor,
+            marker="o",
+            markersize=2.4,
+            zorder=4,
+            clip_on=False,
+            markerfacecolor="#FFFFFF" if filled else "none",
+            markeredgecolor="#FFFFFF",
+            markeredgewidth=0.7,
+        )
     brush.later.append(lambda: x.thin(axes, "x"))
     brush.later.append(lambda: y.thin(axes, "y"))
     brush.later.append(lambda: _name_lines(brush, axes, field, x, y, shown))
@@ -77,8 +90,9 @@ def _norm(axis: Axis, shown: Scale) -> Normalize:
 
 
 def _bar(brush: Brush, axes: Axes, norm: Normalize, shown: Scale) -> None:
-    bar = axes.figure.colorbar(mpl.cm.ScalarMappable(norm, mpl.colormaps[_MAP]), ax=axes, pad=0.02, fraction=0.05,
-                               aspect=30)  # fmt: skip
+    bar = axes.figure.colorbar(
+        mpl.cm.ScalarMappable(norm, mpl.colormaps[_MAP]), ax=axes, pad=0.02, fraction=0.05, aspect=30
+    )
     bar.set_label(shown.title, color=brush.ink)
     bar.ax.tick_params(colors=brush.ink, length=2, which="both")
     bar.outline.set_visible(False)
@@ -89,9 +103,13 @@ def _iso(axes: Axes, field: Field, level: float, scales: tuple[Scale, Scale], *,
         if shade:  # a light rim, so that it stands out on every colour below
             axes.plot(xs * scales[0].factor, ys * scales[1].factor, color="#FFFFFF", linewidth=width + 1.2, zorder=2.4)
         axes.plot(
-            xs * scales[0].factor, ys * scales[1].factor, color=shade or "#FFFFFF", linewidth=width, zorder=2.5,
+            xs * scales[0].factor,
+            ys * scales[1].factor,
+            color=shade or "#FFFFFF",
+            linewidth=width,
+            zorder=2.5,
             alpha=1.0 if shade else 0.85,
-        )  # fmt: skip
+        )
 
 
 def _name_lines(brush: Brush, axes: Axes, field: Field, x: Scale, y: Scale, shown: Scale) -> None:
@@ -100,8 +118,11 @@ def _name_lines(brush: Brush, axes: Axes, field: Field, x: Scale, y: Scale, show
     extent = axes.get_window_extent()
     frame = (extent.x0 * pixel, extent.y0 * pixel, extent.x1 * pixel, extent.y1 * pixel)
     taken: list[Box] = []
-    named = [(handle.value, handle.text, colour(handle.role, brush.theme)) for handle in field.handles
-             if handle.axis == "value"]  # fmt: skip
+    named = [
+        (handle.value, handle.text, colour(handle.role, brush.theme))
+        for handle in field.handles
+        if handle.axis == "value"
+    ]
     named += [(level, "", "#101010") for level in field.levels if level not in {value for value, _, _ in named}]
     for level, text, shade in named:
         words = text or contours.level_text(level * shown.factor)
@@ -118,14 +139,20 @@ def _name_lines(brush: Brush, axes: Axes, field: Field, x: Scale, y: Scale, show
         taken.append(box)
         data = axes.transData.inverted().transform(((box[0] + box[2]) / 2 / pixel, (box[1] + box[3]) / 2 / pixel))
         axes.text(
-            data[0], data[1], text_of(words), parse_math=True, size=_SIZE, color=shade, ha="center", va="center",
-            zorder=5, bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "pad": 0.7, "alpha": 0.85},
-        )  # fmt: skip
+            data[0],
+            data[1],
+            text_of(words),
+            parse_math=True,
+            size=_SIZE,
+            color=shade,
+            ha="center",
+            va="center",
+            zorder=5,
+            bbox={"facecolor": "#FFFFFF", "edgecolor": "none", "pad": 0.7, "alpha": 0.85},
+        )
 
 
-def _place(
-    points: np.ndarray[Any, Any], frame: Box, width: float, height: float, taken: list[Box]
-) -> Box | None:  # fmt: skip
+def _place(points: np.ndarray[Any, Any], frame: Box, width: float, height: float, taken: list[Box]) -> Box | None:
     """Return a box on the line that is inside *frame* and on no other, as near its middle as there is one."""
     steps = np.linspace(0, len(points) - 1, max(2, 8 * len(points)))
     at = np.column_stack([np.interp(steps, np.arange(len(points)), points[:, i]) for i in (0, 1)])
@@ -162,9 +189,15 @@ def draw_surface(brush: Brush, axes: Axes, surface: Surface) -> None:
     )
     for word in made.words:
         axes.text(
-            word.x, word.y, text_of(word.text), parse_math=True, size=8.0 if word.title else 7.0, color=brush.ink,
-            ha={-1: "right", 0: "center", 1: "left"}[word.side], va="center",
-        )  # fmt: skip
+            word.x,
+            word.y,
+            text_of(word.text),
+            parse_math=True,
+            size=8.0 if word.title else 7.0,
+            color=brush.ink,
+            ha={-1: "right", 0: "center", 1: "left"}[word.side],
+            va="center",
+        )
 
 
 def lit(shade: str, light: float) -> str:

@@ -67,9 +67,15 @@ def draw(brush: Brush, axes: Axes, flame: Flame) -> None:
                 continue
             text = fitted(flame.frames[index].name, size, room)
             axes.text(
-                box[0][0] + 1.5 / wide * (high - low), box[0][1] + 0.5, text_of(text), size=size, va="center",
-                color=legible_on(face), parse_math=True, clip_on=True,
-            )  # fmt: skip
+                box[0][0] + 1.5 / wide * (high - low),
+                box[0][1] + 0.5,
+                text_of(text),
+                size=size,
+                va="center",
+                color=legible_on(face),
+                parse_math=True,
+                clip_on=True,
+            )
 
     brush.later.append(names)
 
@@ -90,8 +96,14 @@ def _legend(brush: Brush, axes: Axes, flame: Flame) -> None:
     if flame.legend:
         patches = [Patch(color=key.colour or colour(key.role, brush.theme), label=key.name) for key in flame.legend]
         legend = axes.legend(
-            handles=patches, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(patches), handlelength=1.0,
-            handleheight=0.8, columnspacing=1.0, borderaxespad=0.2,
-        )  # fmt: skip
+            handles=patches,
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            ncols=len(patches),
+            handlelength=1.0,
+            handleheight=0.8,
+            columnspacing=1.0,
+            borderaxespad=0.2,
+        )
         for name in legend.get_texts():
             name.set_color(brush.ink)

@@ -93,9 +93,14 @@ def _origin(axes: Axes, cell: Cell, at: tuple[int, int], shade: str) -> None:
     elif cell.origin != "computed":
         filled = cell.origin in ("measured", "imported")
         axes.plot(
-            at[0] + 0.92, at[1] + 0.13, marker="o", markersize=2.6, markeredgecolor=shade, markeredgewidth=0.6,
+            at[0] + 0.92,
+            at[1] + 0.13,
+            marker="o",
+            markersize=2.6,
+            markeredgecolor=shade,
+            markeredgewidth=0.6,
             markerfacecolor=shade if filled else "none",
-        )  # fmt: skip
+        )
 
 
 def _value(cell: Cell, index: int) -> float | None:

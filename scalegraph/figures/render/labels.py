@@ -86,9 +86,16 @@ def _apart(brush: Brush, axes: Axes, found: list[_End]) -> None:
             bends = np.array([[end[0] + 3, end[1]], [label - 1, place]]) / pixel
             at = axes.transData.inverted().transform(bends)
             axes.plot(
-                at[:, 0], at[:, 1], color=line_colour(line.role, brush.theme), linewidth=0.5, alpha=0.6, clip_on=False,
-                scalex=False, scaley=False, zorder=1.5,
-            )  # fmt: skip
+                at[:, 0],
+                at[:, 1],
+                color=line_colour(line.role, brush.theme),
+                linewidth=0.5,
+                alpha=0.6,
+                clip_on=False,
+                scalex=False,
+                scaley=False,
+                zorder=1.5,
+            )
 
 
 def place_marks(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
@@ -139,10 +146,17 @@ def _words(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
         taken.append(best)
         data = axes.transData.inverted().transform((best[0] / pixel, (best[1] + best[3]) / 2 / pixel))
         axes.text(
-            data[0], data[1], text_of(mark.text), parse_math=True, size=_SIZE, color=colour(mark.role, brush.theme),
-            va="center", zorder=5, bbox={"facecolor": brush.paper, "edgecolor": "none", "pad": 0.6, "alpha": 0.75},
+            data[0],
+            data[1],
+            text_of(mark.text),
+            parse_math=True,
+            size=_SIZE,
+            color=colour(mark.role, brush.theme),
+            va="center",
+            zorder=5,
+            bbox={"facecolor": brush.paper, "edgecolor": "none", "pad": 0.6, "alpha": 0.75},
             clip_on=False,
-        )  # fmt: skip
+        )
 
 
 def _rings(axes: Axes, plot: Plot, x: Scale, y: Scale, pixel: float) -> list[Box]:

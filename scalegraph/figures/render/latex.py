@@ -166,9 +166,21 @@ _KNOWN = frozenset(
     "ĹĺĻļĽľŁłŃńŅņŇňŌōŎŏŐőŒœŔŕŖŗŘřŚśŜŝŞşŠšŢţŤťŨũŪūŬŭŮůŰűŴŵŶŷŸŹźŻżŽž‐‑‘’“”†‡•"
 )
 _GREEK = {  # small and capital letters that are no commands, as they look like Latin ones
-    "omicron": "o", "ALPHA": "A", "BETA": "B", "EPSILON": "E", "ZETA": "Z", "ETA": "H", "IOTA": "I", "KAPPA": "K",
-    "MU": "M", "NU": "N", "OMICRON": "O", "RHO": "P", "TAU": "T", "CHI": "X",
-}  # fmt: skip
+    "omicron": "o",
+    "ALPHA": "A",
+    "BETA": "B",
+    "EPSILON": "E",
+    "ZETA": "Z",
+    "ETA": "H",
+    "IOTA": "I",
+    "KAPPA": "K",
+    "MU": "M",
+    "NU": "N",
+    "OMICRON": "O",
+    "RHO": "P",
+    "TAU": "T",
+    "CHI": "X",
+}
 
 
 def _escape(text: str) -> str:

@@ -241,9 +241,15 @@ def _caption(brush: Brush, title: str, sentence: str, notes: Sequence[str]) -> t
     bottom = 5.0
     for line, size in reversed(below):
         sheet.text(
-            7 / width, bottom / height, text_of(line), parse_math=True, size=size, color=brush.ink, alpha=0.75,
+            7 / width,
+            bottom / height,
+            text_of(line),
+            parse_math=True,
+            size=size,
+            color=brush.ink,
+            alpha=0.75,
             va="bottom",
-        )  # fmt: skip
+        )
         bottom += size * 1.3
     return max(y / height, 0.4), min((bottom + 2) / height, 0.35)
 

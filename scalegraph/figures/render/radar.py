@@ -48,9 +48,15 @@ def draw(brush: Brush, axes: Axes, radar: Radar) -> None:
         x, y = places[index]
         side = "center" if abs(x) < 0.08 else "left" if x > 0 else "right"
         axes.text(
-            x * 1.06, y * 1.06, fitted(radar.spokes[index], _SIZE, 90), size=_SIZE, color=brush.ink, ha=side,
-            va="center" if abs(y) < 0.97 else "bottom" if y > 0 else "top", zorder=4,
-        )  # fmt: skip
+            x * 1.06,
+            y * 1.06,
+            fitted(radar.spokes[index], _SIZE, 90),
+            size=_SIZE,
+            color=brush.ink,
+            ha=side,
+            va="center" if abs(y) < 0.97 else "bottom" if y > 0 else "top",
+            zorder=4,
+        )
     if len(radar.polygons) > 1:
         legend = axes.legend(loc="upper left", bbox_to_anchor=(0.0, 1.0), handlelength=1.1, labelspacing=0.3)
         for name in legend.get_texts():

@@ -219,16 +219,31 @@ class _Grid:
         axes.set_ylim(self.height, 0)
 
     def text(
-        self, x: float, row: float, text: str, size: float, *, right: bool = False, bold: bool = False,
-        mono: bool = False, role: str = "ink",
-    ) -> None:  # fmt: skip
+        self,
+        x: float,
+        row: float,
+        text: str,
+        size: float,
+        *,
+        right: bool = False,
+        bold: bool = False,
+        mono: bool = False,
+        role: str = "ink",
+    ) -> None:
         """Write *text* at *x* (points) in *row*."""
         if text:
             self.axes.text(
-                x, (row + 0.5) * size * _ROW, text, size=size, ha="right" if right else "left", va="center_baseline",
-                color=colour(role, self.brush.theme), weight="bold" if bold else "normal",
-                family=_MONO if mono else "DejaVu Sans", clip_on=False,
-            )  # fmt: skip
+                x,
+                (row + 0.5) * size * _ROW,
+                text,
+                size=size,
+                ha="right" if right else "left",
+                va="center_baseline",
+                color=colour(role, self.brush.theme),
+                weight="bold" if bold else "normal",
+                family=_MONO if mono else "DejaVu Sans",
+                clip_on=False,
+            )
 
     def bar(self, x: float, row: float, width: float, size: float, shade: str) -> None:
         """Draw a cost bar behind a number."""

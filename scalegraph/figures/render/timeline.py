@@ -117,8 +117,8 @@ def _picture(brush: Brush, axes: Axes, panel: Timeline, track: LaneTrack, names:
     size = max(1, round(extent.width)), max(1, round(extent.height))
     image = timelines.picture(track, brush.theme, panel.begin, panel.end, size)
     axes.imshow(
-        image, extent=(panel.begin, panel.end, track.height, 0), aspect="auto", interpolation="nearest", zorder=1,
-    )  # fmt: skip
+        image, extent=(panel.begin, panel.end, track.height, 0), aspect="auto", interpolation="nearest", zorder=1
+    )
     axes.set_xlim(panel.begin, panel.end)
     axes.set_ylim(track.height, 0)
     _label(axes, names, timelines.lane_labels(track.height, extent.height * 72 / brush.sheet.dpi, _SIZE * 1.2))
@@ -134,14 +134,25 @@ def _arrows(brush: Brush, axes: Axes, track: LaneTrack, arrows: Arrows) -> None:
     width = 0.8 if len(lines) <= 200 else 0.5 if len(lines) <= 1000 else 0.35
     axes.add_collection(
         LineCollection(
-            list(lines), colors=shades, linewidths=width, zorder=3, capstyle="round",
+            list(lines),
+            colors=shades,
+            linewidths=width,
+            zorder=3,
+            capstyle="round",
             linestyles="-" if arrows.kind == "message" else [(0, (3, 1.5))],
         ),
         autolim=False,
-    )  # fmt: skip
+    )
     if arrows.kind != "message":  # the end at which a lock arrives
-        axes.plot(arrows.x1, y1, linestyle="none", marker="o", markersize=1.8, zorder=3.1,
-                  color=colour(arrows.role, brush.theme))  # fmt: skip
+        axes.plot(
+            arrows.x1,
+            y1,
+            linestyle="none",
+            marker="o",
+            markersize=1.8,
+            zorder=3.1,
+            color=colour(arrows.role, brush.theme),
+        )
 
 
 def _path(brush: Brush, axes: Axes, path: PathLine) -> None:
@@ -166,8 +177,9 @@ def _path(brush: Brush, axes: Axes, path: PathLine) -> None:
         calm = min(1.0, 150 / max(int((seen & ~clear).sum()), 1))
         shade = colour(path.role, brush.theme)
         for some, share in ((seen & ~clear, calm), (clear, 1.0)):
-            lines = LineCollection(list(links[some]), colors=shade, linewidths=max(0.2, 0.9 * share),
-                                   alpha=max(0.25, share), zorder=4.1)  # fmt: skip
+            lines = LineCollection(
+                list(links[some]), colors=shade, linewidths=max(0.2, 0.9 * share), alpha=max(0.25, share), zorder=4.1
+            )
             axes.add_collection(lines, autolim=False)
     inner = LineCollection(list(bars[known]), colors=list(shades[known]), linewidths=2.0, zorder=4.2)
     axes.add_collection(inner, autolim=False)
@@ -187,8 +199,13 @@ def _ticks(brush: Brush, axes: Axes, track: LaneTrack, ticks: Ticks) -> None:
 
 
 def _area(brush: Brush, axes: Axes, track: AreaTrack) -> None:
-    values = [value for area in track.series for one in (area.values, area.low, area.high) if one is not None
-              for value in np.asarray(one, np.float64).tolist()]  # fmt: skip
+    values = [
+        value
+        for area in track.series
+        for one in (area.values, area.low, area.high)
+        if one is not None
+        for value in np.asarray(one, np.float64).tolist()
+    ]
     if track.kind == "stack" and track.series:
         values = np.nansum([np.asarray(a.values, np.float64) for a in track.series], axis=0).tolist()
     scale = Scale(track.y, values)
@@ -215,10 +232,19 @@ def _area(brush: Brush, axes: Axes, track: AreaTrack) -> None:
     for mark in track.marks:
         if mark.y is not None:
             axes.axhline(mark.y * scale.factor, color=colour(mark.role, brush.theme), linewidth=0.7, zorder=3)
-            axes.annotate(mark.text, (1, mark.y * scale.factor), xycoords=("axes fraction", "data"), size=6.2,
-                          xytext=(-2, 1.5), textcoords="offset points", ha="right", va="bottom",
-                          color=brush.ink, zorder=3.1, bbox={"facecolor": brush.paper, "edgecolor": "none",
-                                                             "pad": 0.6, "alpha": 0.7})  # fmt: skip
+            axes.annotate(
+                mark.text,
+                (1, mark.y * scale.factor),
+                xycoords=("axes fraction", "data"),
+                size=6.2,
+                xytext=(-2, 1.5),
+                textcoords="offset points",
+                ha="right",
+                va="bottom",
+                color=brush.ink,
+                zorder=3.1,
+                bbox={"facecolor": brush.paper, "edgecolor": "none", "pad": 0.6, "alpha": 0.7},
+            )
 
 
 def _area_limits(axes: Axes, track: AreaTrack, scale: Scale) -> None:

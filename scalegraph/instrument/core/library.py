@@ -100,9 +100,17 @@ def packed(step: Step) -> bytes:
     """Return *step* as the model reads it: ``head``, and the numbers behind it."""
     place, copies = step.place, step.copies
     bits = (
-        step.loads, step.stores, step.selects, step.compares, step.taken, step.is_vector, place is not None,
-        copies is not None, step.far, step.status,
-    )  # fmt: skip
+        step.loads,
+        step.stores,
+        step.selects,
+        step.compares,
+        step.taken,
+        step.is_vector,
+        place is not None,
+        copies is not None,
+        step.far,
+        step.status,
+    )
     to, source, more = copies or ("", "", 0)
     numbers = (
         sum(1 << bit for bit, is_set in enumerate(bits) if is_set),
@@ -150,9 +158,14 @@ def executed(core: Core, words: bytes, lengths: Sequence[int], rounds: int, *, e
 def _model() -> Any:
     found = ctypes.CDLL(str(_library()))
     found.sgp_execute.argtypes = (
-        ctypes.POINTER(Core), ctypes.c_char_p, ctypes.POINTER(ctypes.c_int64), ctypes.c_int64, ctypes.c_int64,
-        ctypes.c_int, ctypes.POINTER(_Result),
-    )  # fmt: skip
+        ctypes.POINTER(Core),
+        ctypes.c_char_p,
+        ctypes.POINTER(ctypes.c_int64),
+        ctypes.c_int64,
+        ctypes.c_int64,
+        ctypes.c_int,
+        ctypes.POINTER(_Result),
+    )
     found.sgp_free.argtypes = (ctypes.POINTER(_Result),)
     return found
 

@@ -22,9 +22,16 @@ class Attended(ProcessInterface):
     """A scheduler or worker on a host, kept alive by heartbeats from here; see `attended`."""
 
     def __init__(
-        self, scheduler: str = "", name: str = "", *,
-        host: Host, what: str, options: dict[str, Any], python: str, certificates: Certificates,
-    ) -> None:  # fmt: skip
+        self,
+        scheduler: str = "",
+        name: str = "",
+        *,
+        host: Host,
+        what: str,
+        options: dict[str, Any],
+        python: str,
+        certificates: Certificates,
+    ) -> None:
         super().__init__(scheduler=scheduler, name=name)
         named = {"name": name} if what == "worker" else {}
         self._order = {"what": what, "scheduler": scheduler, "options": {**options, **named}, **certificates.values()}

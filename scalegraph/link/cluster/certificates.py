@@ -53,6 +53,9 @@ class Certificates:
 def _security(certificate: str, key: str) -> Any:
     from distributed.security import Security
 
-    pairs = {f"tls_{role}_{what}": text for role in ("client", "scheduler", "worker")
-             for what, text in (("cert", certificate), ("key", key))}  # fmt: skip
+    pairs = {
+        f"tls_{role}_{what}": text
+        for role in ("client", "scheduler", "worker")
+        for what, text in (("cert", certificate), ("key", key))
+    }
     return Security(require_encryption=True, tls_ca_file=certificate, **pairs)

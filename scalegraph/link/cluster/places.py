@@ -70,25 +70,31 @@ PLACES: Final[Mapping[str, Place]] = {
         Place("tcp", "A Dask scheduler that runs already", "tcp://scheduler:8786", pattern=_ADDRESS),
         Place("tls", "The same with encrypted connections", "tls://scheduler:8786", _TLS, pattern=_ADDRESS),
         Place(
-            "local", "Workers as processes of this host", "local:4",
-            (Setting("threads", "runs side by side in each worker (1)", number=True), _LINGER), pattern=r"[1-9]\d{0,3}",
+            "local",
+            "Workers as processes of this host",
+            "local:4",
+            (Setting("threads", "runs side by side in each worker (1)", number=True), _LINGER),
+            pattern=r"[1-9]\d{0,3}",
         ),
         Place(
-            "ssh", "Workers on hosts reached by SSH, the scheduler on the first", "ssh:node1,node2",
+            "ssh",
+            "Workers on hosts reached by SSH, the scheduler on the first",
+            "ssh:node1,node2",
             (
                 Setting("threads", "runs side by side in each worker (1)", number=True),
                 Setting("user", "account on these hosts"),
                 Setting("python", "Python of these hosts, if not the path of this one"),
                 _LINGER,
             ),
-            ("distributed", "asyncssh"), rf"{_HOST}(,{_HOST})*",
+            ("distributed", "asyncssh"),
+            rf"{_HOST}(,{_HOST})*",
         ),
         Place("slurm", "Batch jobs of Slurm", "slurm:", _BATCH, _JOBQUEUE),
         Place("pbs", "Batch jobs of PBS", "pbs:", _BATCH, _JOBQUEUE),
         Place("lsf", "Batch jobs of LSF", "lsf:", _BATCH, _JOBQUEUE),
         Place("sge", "Batch jobs of Grid Engine", "sge:", _BATCH, _JOBQUEUE),
     )
-}  # fmt: skip
+}
 """Every kind of place by its name."""
 
 

@@ -82,9 +82,11 @@ class Allocations:
         if held.process.poll() is not None and not stop.cancelled and not record.ok:
             raise RunError(f"Slurm: the run was ended there: {self._words(held)}")
         usage = record.usage
-        return record if usage is None else record.model_copy(
-            update={"usage": usage.model_copy(update={"queue_s": queue_s})}
-        )  # fmt: skip
+        return (
+            record
+            if usage is None
+            else record.model_copy(update={"usage": usage.model_copy(update={"queue_s": queue_s})})
+        )
 
     def _by_ranks(self, held: _Held, job: Job, stop: CancelToken) -> RunRecord:
         """Run a command here that starts ranks on the nodes itself, as ``mpirun`` and ``srun`` do in a batch job."""

@@ -62,9 +62,16 @@ def traced_run(
         except WorkError as error:
             return None, (f"no trace was kept: {error}",)
         kept, remarks = tracing.keep(
-            job.trace, work, job.build, result=None, machine=place.name, program=job.name, ranks=job.processes,
-            measured=True, cancel=cancel,
-        )  # fmt: skip
+            job.trace,
+            work,
+            job.build,
+            result=None,
+            machine=place.name,
+            program=job.name,
+            ranks=job.processes,
+            measured=True,
+            cancel=cancel,
+        )
         if kept is None:
             return None, remarks
         return kept, (*remarks, *compared, _cost(results, events), *_uncounted(job, results), *_ended(outcome))

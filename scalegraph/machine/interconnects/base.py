@@ -43,17 +43,26 @@ class InterconnectSection(Section):
         "The head of a message through one router and over one link.", "ns", 0, 1e9, runtime=time("hop")
     )
     interface_mb_s: float = quantity(
-        "Bandwidth between a node's memory and the interconnect, each direction.", "MB/s", 0.001, 1e9,
+        "Bandwidth between a node's memory and the interconnect, each direction.",
+        "MB/s",
+        0.001,
+        1e9,
         runtime=bandwidth("interface"),
-    )  # fmt: skip
+    )
     interface_ns: float = quantity(
-        "The head of a message through the sender's interface, and again through the receiver's.", "ns", 0, 1e9,
+        "The head of a message through the sender's interface, and again through the receiver's.",
+        "ns",
+        0,
+        1e9,
         runtime=time("interface"),
-    )  # fmt: skip
+    )
     interfaces: int = quantity(
-        "Messages that a node sends at a time, and receives besides: its interfaces or DMA engines.", "interfaces",
-        1, 256, default=1,
-    )  # fmt: skip
+        "Messages that a node sends at a time, and receives besides: its interfaces or DMA engines.",
+        "interfaces",
+        1,
+        256,
+        default=1,
+    )
     packet_bytes: int = quantity("Data of a packet; a longer message is several.", "bytes", 1, 2**30, default=2**30)
     header_bytes: int = quantity("Bytes of a packet besides its data.", "bytes", 0, 4096, default=0)
     least_packet_bytes: int = quantity("Data of the shortest packet; less is filled up.", "bytes", 0, 4096, default=0)

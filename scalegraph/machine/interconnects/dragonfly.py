@@ -22,9 +22,12 @@ class Dragonfly(InterconnectSection):
         "Bandwidth of a link between two groups, each direction.", "MB/s", 0.001, 1e9, runtime=bandwidth("global")
     )
     global_hop_ns: float = quantity(
-        "The head of a message through one router and over a link between groups.", "ns", 0, 1e9,
+        "The head of a message through one router and over a link between groups.",
+        "ns",
+        0,
+        1e9,
         runtime=time("global_hop"),
-    )  # fmt: skip
+    )
     routing: Literal["minimal", "valiant"] = choice(
         "minimal: over the link between the two groups; valiant: by way of a third group, chosen at random, but the "
         "same in every run.",

@@ -14,9 +14,13 @@ class Ethernet(InterconnectSection):
     kind: Literal["ethernet"] = choice("Topology: one cable; one node sends at a time, others listen and wait.")
     stations: int = quantity("Nodes on the cable.", "nodes", 1, 1024)
     slot_ns: float = quantity(
-        "What the collisions of a frame cost that finds the cable taken: one slot on average.", "ns", 0, 1e9,
-        default=0.0, runtime=time("slot"),
-    )  # fmt: skip
+        "What the collisions of a frame cost that finds the cable taken: one slot on average.",
+        "ns",
+        0,
+        1e9,
+        default=0.0,
+        runtime=time("slot"),
+    )
 
     def capacity(self) -> int:
         """Nodes that find a place."""

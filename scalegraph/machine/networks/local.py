@@ -25,9 +25,13 @@ class Local(NetworkSection):
         "A module is busy with one line.", "ns", 0, 100_000, default=0.0, runtime=_time("memory_busy")
     )
     transfer_ns: float = quantity(
-        "From a miss to the data of another cache of the node.", "ns", 0, 100_000, default=0.0,
+        "From a miss to the data of another cache of the node.",
+        "ns",
+        0,
+        100_000,
+        default=0.0,
         runtime=_time("transfer"),
-    )  # fmt: skip
+    )
     snoop_ns: float = quantity(
         "To invalidate the copies within the node.", "ns", 0, 100_000, default=0.0, runtime=_time("snoop")
     )

@@ -32,9 +32,13 @@ class Multistage(NetworkSection):
         default="packet",
     )
     retry_cycles: int = quantity(
-        "Circuits: a request that finds a port of its path taken tries again so much later.", "cycles", 1, 100_000,
-        default=8, runtime=(Given("retry_cycles", _retry, 0, 100_000),),
-    )  # fmt: skip
+        "Circuits: a request that finds a port of its path taken tries again so much later.",
+        "cycles",
+        1,
+        100_000,
+        default=8,
+        runtime=(Given("retry_cycles", _retry, 0, 100_000),),
+    )
 
     def capacity(self) -> int:
         """Processors that find a place: the network grows with them."""

@@ -15,10 +15,26 @@ from scalegraph.measurements.readers._files import Checked
 
 # What is in an entry beside its times and counters.
 _ABOUT = {
-    "name", "run_name", "run_type", "family_index", "per_family_instance_index", "repetitions", "repetition_index",
-    "threads", "iterations", "real_time", "cpu_time", "time_unit", "label", "aggregate_name", "aggregate_unit",
-    "error_occurred", "error_message", "skipped", "skip_message",
-}  # fmt: skip
+    "name",
+    "run_name",
+    "run_type",
+    "family_index",
+    "per_family_instance_index",
+    "repetitions",
+    "repetition_index",
+    "threads",
+    "iterations",
+    "real_time",
+    "cpu_time",
+    "time_unit",
+    "label",
+    "aggregate_name",
+    "aggregate_unit",
+    "error_occurred",
+    "error_message",
+    "skipped",
+    "skip_message",
+}
 _SETTINGS = re.compile(r"(real_time|process_time|manual_time|(iterations|repeats|min_time|min_warmup_time):.*)$")
 HOW = "arguments of the benchmarks (->Arg(n), ->Range, ->Threads)"
 

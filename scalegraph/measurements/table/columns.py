@@ -305,15 +305,29 @@ def _marked(
             place = rank[numbers[column.index]]
             why = "one of several columns of one measurement"
             made.append(
-                replace(column, name=prefix if timed else "time", unit=unit, role="metric", repetition=place,
-                        confidence=confidence, why=why)
-            )  # fmt: skip
+                replace(
+                    column,
+                    name=prefix if timed else "time",
+                    unit=unit,
+                    role="metric",
+                    repetition=place,
+                    confidence=confidence,
+                    why=why,
+                )
+            )
         else:
             why = f"one of several columns for values of {meaning}"
             made.append(
-                replace(column, name=prefix if timed else "time", unit=unit, role="wide", at=numbers[column.index],
-                        confidence=confidence, why=why)
-            )  # fmt: skip
+                replace(
+                    column,
+                    name=prefix if timed else "time",
+                    unit=unit,
+                    role="wide",
+                    at=numbers[column.index],
+                    confidence=confidence,
+                    why=why,
+                )
+            )
     return made, "" if meaning == "repetition" else meaning
 
 

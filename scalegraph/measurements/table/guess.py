@@ -173,8 +173,13 @@ def _chosen(columns: Sequence[Column], said: Mapping[str, str], file: str) -> tu
             hint = near(key, [column.title for column in made])
             raise InputError(Fault(f"has no column '{key}'{hint}", file=file, key="--column"))
         for index in at:
-            made[index] = replace(made[index], role=role, at=None if role != "wide" else made[index].at,  # type: ignore[arg-type]
-                                  confidence=1.0, why="it was said")  # fmt: skip
+            made[index] = replace(
+                made[index],
+                role=role,  # type: ignore[arg-type]
+                at=None if role != "wide" else made[index].at,
+                confidence=1.0,
+                why="it was said",
+            )
     return tuple(made)
 
 
@@ -217,9 +222,11 @@ def _numbers(found: layout.Layout, columns: Sequence[Column], said: TableChoices
     if comma == "unsure":
         example = next(cell for cell in cells if layout.COMMA_NUMBER.fullmatch(cell))
         question = Question(
-            "decimal", f"{found.first}: '{example}' may have a decimal comma or a group of thousands",
-            "--decimal , or --decimal .", (",", "."),
-        )  # fmt: skip
+            "decimal",
+            f"{found.first}: '{example}' may have a decimal comma or a group of thousands",
+            "--decimal , or --decimal .",
+            (",", "."),
+        )
         return ".", "", [question]
     decimal = "," if comma == "comma" else "."
     return decimal, _grouping(cells, decimal), []

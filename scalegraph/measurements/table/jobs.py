@@ -10,8 +10,23 @@ from scalegraph.measurements.table.layout import is_missing
 
 _CODES = frozenset({"exitcode", "exit_code", "exit_status", "exitval", "rc", "returncode", "return_code"})  # 0 is good
 _WORDS = frozenset({"state", "job_state", "status", "outcome", "success", "succeeded"})
-_GOOD = frozenset({"completed", "complete", "cd", "ok", "pass", "passed", "success", "successful", "succeeded", "done",
-                   "finished", "true", "yes"})  # fmt: skip
+_GOOD = frozenset(
+    {
+        "completed",
+        "complete",
+        "cd",
+        "ok",
+        "pass",
+        "passed",
+        "success",
+        "successful",
+        "succeeded",
+        "done",
+        "finished",
+        "true",
+        "yes",
+    }
+)
 _BAD = re.compile(
     r"(?:fail(?:ed|ure)?|timeout|timed?[ _-]?out|cancell?ed(?: by \d+| by \w+)?|node_fail|out_of_memory|oom|preempted|"
     r"boot_fail|deadline|running|pending|suspended|requeued|resizing|revoked|crash(?:ed)?|error|aborted|killed|"

@@ -99,9 +99,12 @@ def find(lines: Sequence[str], file: str, delimiter: str = "", comment: str = ""
     delimiter = delimiter or _delimiter([text for _, text in sample])
     if not delimiter:
         raise InputError(
-            Fault("is no table: no comma, semicolon, tab, bar or space divides its lines into columns alike", file=file,
-                  line=sample[0][0])
-        )  # fmt: skip
+            Fault(
+                "is no table: no comma, semicolon, tab, bar or space divides its lines into columns alike",
+                file=file,
+                line=sample[0][0],
+            )
+        )
     for line, text in sample:
         check_quotes(text, line, file)
     counted = [(line, cells(text, delimiter)) for line, text in sample]

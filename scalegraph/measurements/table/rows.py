@@ -103,8 +103,10 @@ class Rows:
         wrong = np.flatnonzero(~(good.to_numpy() | missing.to_numpy() | infinite.to_numpy()))
         if len(wrong):
             shown = self.texts(column.index)
-            faults = [self.fault(row, column, f"a number was expected, got '{_short(shown[row].as_py())}'")
-                      for row in wrong[:_MOST_FAULTS].tolist()]  # fmt: skip
+            faults = [
+                self.fault(row, column, f"a number was expected, got '{_short(shown[row].as_py())}'")
+                for row in wrong[:_MOST_FAULTS].tolist()
+            ]
             if len(wrong) > _MOST_FAULTS:
                 faults.append(
                     Fault(f"{len(wrong) - _MOST_FAULTS} more cells of '{column.title}' are no numbers", self.file)
@@ -158,11 +160,13 @@ def parse(lines: Sequence[str], guess: TableGuess, cancel: CancelToken, progress
             pa.BufferReader(data),
             csv.ReadOptions(column_names=names, block_size=max(1 << 22, longest), use_threads=False),
             csv.ParseOptions(
-                delimiter="\t" if guess.delimiter == " " else guess.delimiter, newlines_in_values=False,
-                ignore_empty_lines=False, invalid_row_handler=wrong,
+                delimiter="\t" if guess.delimiter == " " else guess.delimiter,
+                newlines_in_values=False,
+                ignore_empty_lines=False,
+                invalid_row_handler=wrong,
             ),
             csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
-        )  # fmt: skip
+        )
         done = 0
         for batch in reader:
             cancel.check()

@@ -46,8 +46,16 @@ def found(columns: list[Column], rows: Sequence[Sequence[str]], across: str) -> 
     for item in columns:
         label, what = labels.get(item.index, ("", ""))
         if item.role == "metric" and label in known:
-            made.append(replace(item, name="time" if what != "stddev" else "stddev of time", role="wide", at=label,
-                                confidence=0.7, why=why))  # fmt: skip
+            made.append(
+                replace(
+                    item,
+                    name="time" if what != "stddev" else "stddev of time",
+                    role="wide",
+                    at=label,
+                    confidence=0.7,
+                    why=why,
+                )
+            )
         else:
             made.append(item)
     return made, parameter if all(item.role != "metric" for item in made) else ""

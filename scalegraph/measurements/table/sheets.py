@@ -79,8 +79,14 @@ def _check_unpacked(path: Path) -> None:
     if total > _UNPACKED or len(parts) > _MOST_PARTS:
         words = f"unpacks to {total >> 20} MiB in {len(parts)} parts; {_UNPACKED >> 20} MiB at most were expected"
         raise InputError(Fault(f"{words}: save the sheet as CSV", file=str(path)))
-    large = next((part for part in parts if part.file_size > (1 << 20) * 16
-                  and part.file_size > _RATIO * max(part.compress_size, 1)), None)  # fmt: skip
+    large = next(
+        (
+            part
+            for part in parts
+            if part.file_size > (1 << 20) * 16 and part.file_size > _RATIO * max(part.compress_size, 1)
+        ),
+        None,
+    )
     if large is not None:
         words = (
             f"its part {large.filename[:60]} unpacks to {large.file_size // max(large.compress_size, 1)} times its size"

@@ -170,8 +170,10 @@ class TracedPredictor(Predictor):
         times = [traverse(instantiate(self._graph(own, values), {}, processors)).time_s for values, _ in places]
         actual = [run.read.time_s for run in kept]
         left = [max(0.0, real - made) for real, made in zip(actual, times, strict=True)]
-        largest = max((time for model in models for leaf in model.leaves for time in leaf.work.values()),
-                      key=lambda time: time.at(*places[-1]).time_s)  # fmt: skip
+        largest = max(
+            (time for model in models for leaf in model.leaves for time in leaf.work.values()),
+            key=lambda time: time.at(*places[-1]).time_s,
+        )
         rest = fit_times(lowered(largest.terms[0], sorted(varied), 2), places, left)
         errors = tuple(
             abs((made + rest.at(*place).time_s) / real - 1.0)
@@ -190,9 +192,15 @@ class TracedPredictor(Predictor):
         values = values_of(largest)
         try:
             others = TracedPredictor(
-                rest, self.regions, {}, [values],
-                tested=True, levels=self.levels, traces=self.traces, optional=self.optional,
-            )  # fmt: skip
+                rest,
+                self.regions,
+                {},
+                [values],
+                tested=True,
+                levels=self.levels,
+                traces=self.traces,
+                optional=self.optional,
+            )
             predicted = others.at(values, largest.point.processors).time_s
         except CannotTellError:
             return None

@@ -168,12 +168,20 @@ def _fingerprint(found: Resolved) -> str:
     named = [target.executable] if target.executable and not target.build else []
     named += [*target.sources, *(name for word in words for name in _file_names(word))]
     said = {
-        "build": target.build, "executable": target.executable, "sources": target.sources, "directory": str(place),
-        "cwd": str(_absolute(target.run_dir)), "args": target.args, "texts": sorted(texts.items()),
-        "cflags": target.cflags, "ldflags": target.ldflags, "include": target.include,
-        "env": sorted(target.env.items()), "stdin": str(target.stdin or ""),
+        "build": target.build,
+        "executable": target.executable,
+        "sources": target.sources,
+        "directory": str(place),
+        "cwd": str(_absolute(target.run_dir)),
+        "args": target.args,
+        "texts": sorted(texts.items()),
+        "cflags": target.cflags,
+        "ldflags": target.ldflags,
+        "include": target.include,
+        "env": sorted(target.env.items()),
+        "stdin": str(target.stdin or ""),
         "contents": [_content(place / name) for name in named],
-    }  # fmt: skip
+    }
     if target.command:
         said["command"] = program_contents(found)
     if away := [item.text for item in _elsewhere(found)]:

@@ -41,10 +41,17 @@ def study_of(path: Path) -> Study:
     places = list(dict.fromkeys((step.place, step.name) for step in steps if _line(step.place)))
     first = dict(reversed(places))  # the first name of each place
     regions = [
-        Region(id=number, kind="loop", name=name, file=place.rpartition(":")[0], line=_line(place),
-               end_line=_line(place), parent=PROGRAM.id)
+        Region(
+            id=number,
+            kind="loop",
+            name=name,
+            file=place.rpartition(":")[0],
+            line=_line(place),
+            end_line=_line(place),
+            parent=PROGRAM.id,
+        )
         for number, (place, name) in enumerate(sorted(first.items(), key=_order), 1)
-    ]  # fmt: skip
+    ]
     files = dict.fromkeys(region.file for region in regions)
     sources = tuple(found for name in files if (found := _source(path.parent, name)) is not None)
     title = graph.title or path.name.removesuffix(ENDING)

@@ -63,9 +63,14 @@ def open_trace(
     progress(1.0)
     known = _of_study(path)
     return TraceData(
-        trace, timeline, known.name or _run_name(trace) or name_of(path), path, dict(sources(trace, path)), known.texts,
+        trace,
+        timeline,
+        known.name or _run_name(trace) or name_of(path),
+        path,
+        dict(sources(trace, path)),
+        known.texts,
         facts={**facts(trace), **known.facts},
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)

@@ -100,8 +100,9 @@ def _rest(request: Request) -> Iterator[Fault]:
         if getattr(choice, key):
             yield Fault("belongs to a program that is compiled; a command is measured as it is", key=f"program.{key}")
     if request.schedule:
-        yield Fault("schedules are set in programs that ScaleGraph builds; a command is measured as it is",
-                    key="schedule")  # fmt: skip
+        yield Fault(
+            "schedules are set in programs that ScaleGraph builds; a command is measured as it is", key="schedule"
+        )
     if request.timed:
         yield Fault("a command has no regions; --time-from takes the time that it prints", key="timed")
     if request.trace is not None:

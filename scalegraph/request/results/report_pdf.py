@@ -246,8 +246,9 @@ class _Report:
     def _code(self, text: str) -> None:
         self._pdf.set_font("Mono", "", 7)
         self._pdf.set_text_color(0, 0, 0)
-        self._pdf.multi_cell(0, 3.4, "\n".join(visible(line) for line in text.splitlines()), align="L",
-                             new_x="LMARGIN", new_y="NEXT")  # fmt: skip
+        self._pdf.multi_cell(
+            0, 3.4, "\n".join(visible(line) for line in text.splitlines()), align="L", new_x="LMARGIN", new_y="NEXT"
+        )
         self._pdf.ln(2)
 
 

@@ -14,9 +14,16 @@ from scalegraph.traces.kinds import NO_TIME
 
 OPTIONS = (
     Option("text", "Text", "text", description="part of a name, * and ? are wildcards; or a tag; otherwise all"),
-    Option("longest", "Longest", "int", 0, minimum=0, maximum=100_000,
-           description="list this many of the longest occurrences, one by one"),
-)  # fmt: skip
+    Option(
+        "longest",
+        "Longest",
+        "int",
+        0,
+        minimum=0,
+        maximum=100_000,
+        description="list this many of the longest occurrences, one by one",
+    ),
+)
 
 
 def find(chosen: Window, text: str | None = None, longest: int = 0) -> pd.DataFrame:

@@ -104,8 +104,14 @@ def speeds(chosen: Window, phases: object = "auto", depth: object = None, metric
             f"{name}_per_s": made.speed,
         }
     )
-    last = {"phase": "all", "location": "average unit speed", "begin_s": chosen.begin_s, "time_s": made.seconds,
-            name: made.total, f"{name}_per_s": made.unit_speed}  # fmt: skip
+    last = {
+        "phase": "all",
+        "location": "average unit speed",
+        "begin_s": chosen.begin_s,
+        "time_s": made.seconds,
+        name: made.total,
+        f"{name}_per_s": made.unit_speed,
+    }
     return pd.concat([table, pd.DataFrame([last])], ignore_index=True) if len(table) else pd.DataFrame([last])
 
 

@@ -143,10 +143,15 @@ class Search:
         likeliest = None if found.likeliest is None else self.points[found.likeliest].label()
         known = found.likeliest is not None
         return {
-            "points": len(self.places), "runs": self.made, "minimise": self.minimise, "left_out": found.count,
-            "likeliest": likeliest, "chance": found.chance if known else None, "risk": found.risk if known else None,
+            "points": len(self.places),
+            "runs": self.made,
+            "minimise": self.minimise,
+            "left_out": found.count,
+            "likeliest": likeliest,
+            "chance": found.chance if known else None,
+            "risk": found.risk if known else None,
             "sentence": self.said(),
-        }  # fmt: skip
+        }
 
 
 def _chance(value: float) -> str:

@@ -151,8 +151,11 @@ class Predictions:
         if target is None:
             return None
         near = self.doubtful.used(target.processors)
-        samples = list({tuple(values_of(run).items()): values_of(run) for run in self.samples
-                        if run.point.processors in near}.values())  # fmt: skip
+        samples = list(
+            {
+                tuple(values_of(run).items()): values_of(run) for run in self.samples if run.point.processors in near
+            }.values()
+        )
         try:
             found = next_samples(self.doubtful, samples, target.values, target.processors)
         except CannotTellError:
@@ -291,8 +294,10 @@ def _predict_measured(
     made = measured_samples(used, study.manifest.regions, profile)
     predictor = MeasuredPredictor(made.runs, made.regions, {}, wanted.targets, repeated=made.repeated, noise=made.noise)
     points = predicted_points(predictor, wanted, measured_samples(runs).runs, begin)
-    places = {n: [values_of(run) for run in made.runs if run.point.processors in _near(predictor, n)]
-              for n in wanted.processors}  # fmt: skip
+    places = {
+        n: [values_of(run) for run in made.runs if run.point.processors in _near(predictor, n)]
+        for n in wanted.processors
+    }
     points = [
         _warned(point, data.warning(places[point.processors], point.values, point.processors)) for point in points
     ]
@@ -369,9 +374,14 @@ def predict_runs(
     begin = time.thread_time()
     if traces is not None and traces.reads:
         predictor: Predictor = TracedPredictor(
-            samples, regions, costs, wanted.targets,
-            traces=traces.reads, optional=traces.optional, levels=levels or Levels(),
-        )  # fmt: skip
+            samples,
+            regions,
+            costs,
+            wanted.targets,
+            traces=traces.reads,
+            optional=traces.optional,
+            levels=levels or Levels(),
+        )
     else:
         predictor = Predictor(samples, regions, costs, wanted.targets, levels=levels or Levels())
     points = predicted_points(predictor, wanted, actual, begin)

@@ -73,9 +73,14 @@ class Together:
     ) -> Study:
         """Carry *request* out; see `Session.submit`."""
         study = self._session.submit(
-            request, study_path, self._pass_on, cancel or self._cancel,
-            workers=self._workers, traces=traces, consent=self._consent,
-        )  # fmt: skip
+            request,
+            study_path,
+            self._pass_on,
+            cancel or self._cancel,
+            workers=self._workers,
+            traces=traces,
+            consent=self._consent,
+        )
         if self._cancel.cancelled:
             study.close()
             raise Cancelled("stopped; what was finished is kept")

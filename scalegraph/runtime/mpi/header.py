@@ -11,10 +11,17 @@ Kind: TypeAlias = Literal[
     "choice", "int", "aint", "offset", "count", "handle", "status", "statuses", "string", "function"
 ]
 HANDLES: Final = {
-    "MPI_Comm": "Comm", "MPI_Datatype": "Type", "MPI_Errhandler": "Errhandler", "MPI_File": "File",
-    "MPI_Group": "Group", "MPI_Info": "Info", "MPI_Message": "Message", "MPI_Op": "Op", "MPI_Request": "Request",
+    "MPI_Comm": "Comm",
+    "MPI_Datatype": "Type",
+    "MPI_Errhandler": "Errhandler",
+    "MPI_File": "File",
+    "MPI_Group": "Group",
+    "MPI_Info": "Info",
+    "MPI_Message": "Message",
+    "MPI_Op": "Op",
+    "MPI_Request": "Request",
     "MPI_Win": "Win",
-}  # fmt: skip
+}
 """Types of handles, each with the name that its conversions have: ``MPI_Comm_fromint``."""
 _NUMBERS: Final[dict[str, Kind]] = {"int": "int", "MPI_Aint": "aint", "MPI_Offset": "offset", "MPI_Count": "count"}
 LOGICAL: Final = frozenset(

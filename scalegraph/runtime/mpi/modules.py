@@ -10,14 +10,25 @@ from scalegraph.runtime.mpi.header import HANDLES, LOGICAL, Constant, Function, 
 
 _WIDTH: Final = 110  # of a line; gfortran takes 132
 _KINDS: Final = (
-    ("MPI_ADDRESS_KIND", 8), ("MPI_COUNT_KIND", 8), ("MPI_OFFSET_KIND", 8), ("MPI_INTEGER_KIND", 4),
-    ("MPI_STATUS_SIZE", 8), ("MPI_SOURCE", 1), ("MPI_TAG", 2), ("MPI_ERROR", 3),
-)  # fmt: skip
+    ("MPI_ADDRESS_KIND", 8),
+    ("MPI_COUNT_KIND", 8),
+    ("MPI_OFFSET_KIND", 8),
+    ("MPI_INTEGER_KIND", 4),
+    ("MPI_STATUS_SIZE", 8),
+    ("MPI_SOURCE", 1),
+    ("MPI_TAG", 2),
+    ("MPI_ERROR", 3),
+)
 # Variables known by their addresses, with their dimensions: csrc/fortran/sg_fortran.c has them.
 _PLACES: Final = (
-    ("BOTTOM", ""), ("IN_PLACE", ""), ("STATUS_IGNORE", "MPI_STATUS_SIZE"), ("STATUSES_IGNORE", "MPI_STATUS_SIZE,1"),
-    ("ERRCODES_IGNORE", "1"), ("UNWEIGHTED", "1"), ("WEIGHTS_EMPTY", "1"),
-)  # fmt: skip
+    ("BOTTOM", ""),
+    ("IN_PLACE", ""),
+    ("STATUS_IGNORE", "MPI_STATUS_SIZE"),
+    ("STATUSES_IGNORE", "MPI_STATUS_SIZE,1"),
+    ("ERRCODES_IGNORE", "1"),
+    ("UNWEIGHTED", "1"),
+    ("WEIGHTS_EMPTY", "1"),
+)
 _NO: Final = ("MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING")
 _KEY_FUNCTIONS: Final = tuple(
     f"MPI_{kind}{what}_FN" for kind in ("", "COMM_", "TYPE_", "WIN_") for what in ("NULL_COPY", "DUP", "NULL_DELETE")
@@ -79,9 +90,7 @@ def _value(one: Constant) -> int:
 
 def module_mpi(constants: Iterable[Constant], known: Sequence[Function]) -> str:
     """Return the source of the module ``mpi``, in which handles are integers."""
-    values = [
-        f"integer{_kind(one.type)}, parameter :: {one.name} = {_value(one)}" for one in constants
-    ]  # fmt: skip
+    values = [f"integer{_kind(one.type)}, parameter :: {one.name} = {_value(one)}" for one in constants]
     return _module("mpi", [], values, list(_places("mpi")), known)
 
 
@@ -90,8 +99,12 @@ def module_f08(constants: Iterable[Constant], known: Sequence[Function]) -> str:
     types = []
     for handle in HANDLES:
         types += [f"type, bind(C) :: {handle}", "  integer :: MPI_VAL", f"end type {handle}"]
-    types += ["type, bind(C) :: MPI_Status", "  integer :: MPI_SOURCE, MPI_TAG, MPI_ERROR",
-              "  integer :: MPI_internal(5)", "end type MPI_Status"]  # fmt: skip
+    types += [
+        "type, bind(C) :: MPI_Status",
+        "  integer :: MPI_SOURCE, MPI_TAG, MPI_ERROR",
+        "  integer :: MPI_internal(5)",
+        "end type MPI_Status",
+    ]
     values = []
     for one in constants:
         if one.type in HANDLES:
@@ -217,10 +230,12 @@ def _clock(name: str) -> list[str]:
 
 def _address(name: str) -> list[str]:
     return [
-        f"function {name}(one, other) result(address)", "  import :: MPI_ADDRESS_KIND",
+        f"function {name}(one, other) result(address)",
+        "  import :: MPI_ADDRESS_KIND",
         "  integer(kind=MPI_ADDRESS_KIND), intent(in) :: one, other",
-        "  integer(kind=MPI_ADDRESS_KIND) :: address", f"end function {name}",
-    ]  # fmt: skip
+        "  integer(kind=MPI_ADDRESS_KIND) :: address",
+        f"end function {name}",
+    ]
 
 
 def _call(function: Function, prefix: str, *, handles: bool) -> list[str]:
