@@ -62,9 +62,17 @@ class _Sweep:
         self._env = {**os.environ, **{name: str(place / part) for name, part in given.items()}, _MARK: str(place)}
         request = _request(place, points)
         self._command = [
-            sys.executable, "-m", "scalegraph.cli.main", "run", str(request), "-o", str(self.study),
-            "--on", f"local:{workers}", "--quiet",
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "scalegraph.cli.main",
+            "run",
+            str(request),
+            "-o",
+            str(self.study),
+            "--on",
+            f"local:{workers}",
+            "--quiet",
+        ]
         self.submitter: subprocess.Popen[bytes] | None = None
         self.starts = 0
 

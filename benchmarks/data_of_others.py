@@ -72,8 +72,10 @@ def alike(found: list[tuple[int, float]], expected: list[tuple[int, float]], uni
     if len(found) != len(expected):
         return False
     scale = found[0][1] / expected[0][1] if unit == "rate" and found else 1.0
-    return all(one[0] == two[0] and abs(one[1] - two[1] * scale) <= 1e-9 + 1e-6 * one[1]
-               for one, two in zip(found, expected, strict=True))  # fmt: skip
+    return all(
+        one[0] == two[0] and abs(one[1] - two[1] * scale) <= 1e-9 + 1e-6 * one[1]
+        for one, two in zip(found, expected, strict=True)
+    )
 
 
 def verdict(path: Path, row: list[str]) -> tuple[str, str]:

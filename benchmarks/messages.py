@@ -138,8 +138,21 @@ def measured(command: list[str], where: Path) -> tuple[float, str]:
 
 def ours(ranks: int, program: str = "p.c", *arguments: str) -> list[str]:
     """Return the command that simulates *program* on *ranks* processors."""
-    return [sys.executable, "-c", START, "simulate", program, "--machine", "ncube2", "-p", str(ranks), "--json",
-            "--no-reference", "--", *arguments]  # fmt: skip
+    return [
+        sys.executable,
+        "-c",
+        START,
+        "simulate",
+        program,
+        "--machine",
+        "ncube2",
+        "-p",
+        str(ranks),
+        "--json",
+        "--no-reference",
+        "--",
+        *arguments,
+    ]
 
 
 def smpi(network: str, ranks: int, where: Path, program: str = "./p") -> list[str]:

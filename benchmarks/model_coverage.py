@@ -96,9 +96,13 @@ def model_row(name: str, noise: float, repetitions: int, seeds: int) -> list[str
         100 * (models.decided & off).mean(),
     ]
     return [
-        name, f"{100 * noise:g}", f"5 x {repetitions}", *(f"{share:.0f}" for share in shares), held,
+        name,
+        f"{100 * noise:g}",
+        f"5 x {repetitions}",
+        *(f"{share:.0f}" for share in shares),
+        held,
         *(f"{100 * b:.0f}" for b in band),
-    ]  # fmt: skip
+    ]
 
 
 def _coefficients(models: object, first: np.ndarray, curve: Curve) -> str:
@@ -121,9 +125,7 @@ def _coefficients(models: object, first: np.ndarray, curve: Curve) -> str:
     return ", ".join(texts)
 
 
-GROWING: tuple[Curve, ...] = (
-    np.log2, np.sqrt, lambda x: x, lambda x: x * np.log2(x), lambda x: x**1.5, lambda x: x**2
-)  # fmt: skip
+GROWING: tuple[Curve, ...] = (np.log2, np.sqrt, lambda x: x, lambda x: x * np.log2(x), lambda x: x**1.5, lambda x: x**2)
 FALLING: tuple[Curve, ...] = (lambda x: 1 / x, lambda x: x**-0.5)
 KINDS = ("one", "two", "three", "minimum")
 

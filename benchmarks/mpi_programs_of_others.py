@@ -146,8 +146,13 @@ def simulated(
     command += [word for code in program.accept_exit for word in ("--accept-exit", str(code))]
     ended = subprocess.run(
         [*command, *kept, "--", *arguments],
-        cwd=place, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
+        cwd=place,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
     try:
         run: dict[str, Any] = json.loads(ended.stdout)["runs"][0]
     except (ValueError, LookupError):
@@ -165,9 +170,16 @@ def natively(program: MpiProgram, tree: Path, ranks: int, mpiexec: str, limit_s:
     environment = {"OMP_NUM_THREADS": "1", "PATH": "/usr/bin:/bin", "HOME": str(place)}
     try:
         ended = subprocess.run(
-            words, cwd=place, env=environment, capture_output=True, text=True, errors="replace",
-            stdin=subprocess.DEVNULL, timeout=limit_s, check=False,
-        )  # fmt: skip
+            words,
+            cwd=place,
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=limit_s,
+            check=False,
+        )
     except (subprocess.TimeoutExpired, OSError):
         return None
     return written(program, place, ended.stdout) if ended.returncode in (0, *program.accept_exit) else None
@@ -212,8 +224,10 @@ def again(
             return f"differs: {', '.join(other)}" if other else "same", f"with a trace differs: {', '.join(changed)}"
         looked = subprocess.run(
             [sys.executable, str(Path(__file__).with_name("traces_of_others.py")), str(study)],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     said = [*looked.stdout.splitlines(), *looked.stderr.splitlines()[-1:], "nothing said"][0]
     trace = {0: "whole", CUT: "cut"}.get(looked.returncode, said)
     return f"differs: {', '.join(other)}" if other else "same", trace
@@ -243,8 +257,12 @@ def measure(suite: dict[str, Any], given: argparse.Namespace, outcomes: list[Mpi
             if verdict == "passed" and ranks in given.again and threads == 1:
                 made.again, made.trace = again(program, ours, run, ranks, given.machine, given.limit)
             outcomes.append(made)
-            print(f"{program.suite}: {program.name} {ranks} x {threads}: {verdict} {reason} {made.again} {made.trace} "
-                  f"{made.host_s:.1f} s", file=sys.stderr, flush=True)  # fmt: skip
+            print(
+                f"{program.suite}: {program.name} {ranks} x {threads}: {verdict} {reason} {made.again} {made.trace} "
+                f"{made.host_s:.1f} s",
+                file=sys.stderr,
+                flush=True,
+            )
             if given.json:
                 given.json.write_text(json.dumps([asdict(one) for one in outcomes], indent=1))
 
@@ -280,8 +298,10 @@ def faults(outcomes: list[MpiOutcome]) -> list[str]:
     lines = [f"- {suite}, {verdict}: {'; '.join(many)}: {reason}" for (suite, verdict, reason), many in listed.items()]
     lines += [
         f"- {one.suite}: {one.program} on {one.ranks}: {said}"
-        for one in outcomes for said in (one.again, one.trace) if said not in ("", "same", "whole", "cut")
-    ]  # fmt: skip
+        for one in outcomes
+        for said in (one.again, one.trace)
+        if said not in ("", "same", "whole", "cut")
+    ]
     return ["", *lines]
 
 

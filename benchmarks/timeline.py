@@ -63,8 +63,13 @@ def calls(random: np.random.Generator, rows: int, start: int, burst: bool) -> Co
     """
     blocks = rows // 8
     enter, leave = What.ENTER, What.LEAVE
-    shape = np.array([[enter, enter, leave, enter, enter, leave, leave, leave],
-                      [enter, enter, enter, enter, leave, leave, leave, leave]], np.uint8)  # fmt: skip
+    shape = np.array(
+        [
+            [enter, enter, leave, enter, enter, leave, leave, leave],
+            [enter, enter, enter, enter, leave, leave, leave, leave],
+        ],
+        np.uint8,
+    )
     partner = np.array([[0, 1, 1, 2, 3, 3, 2, 0], [0, 1, 2, 3, 3, 2, 1, 0]])
     which = random.integers(0, 2, blocks)
     chosen = np.minimum(random.zipf(1.6, (blocks, 4)), 199)
@@ -112,16 +117,45 @@ def _others(writer: ContainerWriter, random: np.random.Generator, now: Array, ev
     received = np.minimum(sent + took, whole)
     size = (2.0 ** random.integers(3, 22, count)).astype(np.int64)
     zero = np.zeros(count, np.int32)
-    writer.append("messages", {"sent": sent, "left": sent, "posted": sent, "received": received, "sender": sender,
-                               "receiver": (sender + 1) % locations, "size": size, "tag": zero.astype(np.int64),
-                               "communicator": zero})  # fmt: skip
-    writer.append("waits", {"begin": sent, "end": received, "location": sender, "holder": (sender + 3) % locations,
-                            "why": (zero + 1).astype(np.uint8), "object": size, "region": zero,
-                            "released": received})  # fmt: skip
+    writer.append(
+        "messages",
+        {
+            "sent": sent,
+            "left": sent,
+            "posted": sent,
+            "received": received,
+            "sender": sender,
+            "receiver": (sender + 1) % locations,
+            "size": size,
+            "tag": zero.astype(np.int64),
+            "communicator": zero,
+        },
+    )
+    writer.append(
+        "waits",
+        {
+            "begin": sent,
+            "end": received,
+            "location": sender,
+            "holder": (sender + 3) % locations,
+            "why": (zero + 1).astype(np.uint8),
+            "object": size,
+            "region": zero,
+            "released": received,
+        },
+    )
     order = np.argsort(sender, kind="stable")
     value = random.random(count)
-    writer.append("counters", {"time": sent[order], "location": sender[order], "metric": zero + 1, "value": value,
-                               "exact": zero.astype(np.int64)})  # fmt: skip
+    writer.append(
+        "counters",
+        {
+            "time": sent[order],
+            "location": sender[order],
+            "metric": zero + 1,
+            "value": value,
+            "exact": zero.astype(np.int64),
+        },
+    )
     _others.since = whole  # type: ignore[attr-defined]
 
 
@@ -162,8 +196,11 @@ def opened(path: Path) -> dict[str, Any]:
     some = list(range(min(LANES, len(line.trace.definitions.locations))))
     line.lanes("activity", line.begin, line.end, WIDTH, some)
     line.messages(line.begin, line.end, some)
-    found: dict[str, Any] = {"open": ready - start, "first": time.perf_counter() - start,
-                             "busy": time.process_time() - busy}  # fmt: skip
+    found: dict[str, Any] = {
+        "open": ready - start,
+        "first": time.perf_counter() - start,
+        "busy": time.process_time() - busy,
+    }
     looks = {
         "activity": lambda b, e: line.lanes("activity", b, e, WIDTH, some),
         "region": lambda b, e: line.lanes("region", b, e, WIDTH, some),
@@ -289,8 +326,13 @@ def windowed(path: Path) -> dict[str, Any]:
 
 def alone(*arguments: str) -> dict[str, Any]:
     """Run a part of this benchmark in a process of its own. Raises `CalledProcessError`."""
-    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=True,
-                          env={**os.environ, "QT_QPA_PLATFORM": "offscreen"})  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, __file__, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+    )
     return dict(json.loads(done.stdout))
 
 
@@ -299,30 +341,40 @@ def measure(place: Path, events: int, locations: int) -> None:
     path = place / f"{events}-{locations}.sgtrace"
     if not path.exists():
         done = alone("--make", str(path), "--events", str(events), "--locations", str(locations))
-        print(f"{events:,} events of {locations} locations: written with its pyramid in {done['seconds']:.1f} s, "
-              f"{done['memory']:.2f} GiB of memory, {path.stat().st_size / 2**20:,.0f} MiB")  # fmt: skip
+        print(
+            f"{events:,} events of {locations} locations: written with its pyramid in {done['seconds']:.1f} s, "
+            f"{done['memory']:.2f} GiB of memory, {path.stat().st_size / 2**20:,.0f} MiB"
+        )
     found = alone("--walk", str(path))
     try:
         found |= alone("--draw", str(path))
     except subprocess.CalledProcessError as error:
         print(f"not drawn: {error.stderr.strip().splitlines()[-1:]}")
-    print(f"opened in {found.pop('open'):.2f} s, first picture after {found.pop('first'):.2f} s "
-          f"({found.pop('busy'):.2f} s of the processor), "
-          f"{found.pop('memory'):.2f} GiB of memory")  # fmt: skip
+    print(
+        f"opened in {found.pop('open'):.2f} s, first picture after {found.pop('first'):.2f} s "
+        f"({found.pop('busy'):.2f} s of the processor), "
+        f"{found.pop('memory'):.2f} GiB of memory"
+    )
     if "shown" in found:
         shown, memory, mine = found.pop("shown"), found.pop("window"), found.pop("own")
-        print(f"shown in a window after {shown:.2f} s; {mine:.2f} GiB of memory of its own, {memory:.2f} GiB with what "
-              "of the file the system keeps for it")  # fmt: skip
+        print(
+            f"shown in a window after {shown:.2f} s; {mine:.2f} GiB of memory of its own, {memory:.2f} GiB with what "
+            "of the file the system keeps for it"
+        )
     try:
         kept = alone("--filter", str(path))
-        print(f"only what lasts {LEAST:g} s: first picture after {kept.pop('filtered'):.2f} s "
-              f"({kept.pop('busy'):.2f} s of the processor), {kept.pop('own'):.2f} GiB of its own memory")  # fmt: skip
+        print(
+            f"only what lasts {LEAST:g} s: first picture after {kept.pop('filtered'):.2f} s "
+            f"({kept.pop('busy'):.2f} s of the processor), {kept.pop('own'):.2f} GiB of its own memory"
+        )
         found |= kept
     except subprocess.CalledProcessError as error:
         print(f"not filtered: {error.stderr.strip().splitlines()[-1:]}")
     for name, (median, most, worst, work) in found.items():
-        print(f"  {name:10} median {median:6.1f} ms ({work:.1f} ms of the processor), 95 of 100 below {most:.1f} ms, "
-              f"worst {worst:.1f} ms")  # fmt: skip
+        print(
+            f"  {name:10} median {median:6.1f} ms ({work:.1f} ms of the processor), 95 of 100 below {most:.1f} ms, "
+            f"worst {worst:.1f} ms"
+        )
 
 
 _PIPIT = """
@@ -358,9 +410,11 @@ def compare(place: Path, events: int, python: str) -> None:
     mine = alone("--ours", str(archive), "--place", str(place))
     done = subprocess.run([python, "-c", _PIPIT, str(archive.parent)], capture_output=True, text=True, check=True)
     other = json.loads(done.stdout.strip().splitlines()[-1])
-    print(f"{events:,} events of OTF2: read and ready after {mine['read']:.2f} s, pipit {other['read']:.2f} s; where "
-          f"the time went in 2,000 bins after {mine['first']:.4f} s, pipit {other['first']:.2f} s "
-          f"({other['first'] / mine['first']:,.0f} times)")  # fmt: skip
+    print(
+        f"{events:,} events of OTF2: read and ready after {mine['read']:.2f} s, pipit {other['read']:.2f} s; where "
+        f"the time went in 2,000 bins after {mine['first']:.4f} s, pipit {other['first']:.2f} s "
+        f"({other['first'] / mine['first']:,.0f} times)"
+    )
 
 
 def main() -> None:

@@ -70,13 +70,41 @@ def made(events: int, locations: int, *, derived: bool) -> Trace:
         builder.add("calls", time=times.reshape(-1), location=who, what=what, region=names.reshape(-1))
         if not derived:
             late = last != who
-            builder.add("waits", begin=came[late, who], end=gone[late, who], location=who, holder=last[late],
-                        why=Wait.BARRIER, object=1, region=_BARRIER, released=came[late, last[late]])  # fmt: skip
+            builder.add(
+                "waits",
+                begin=came[late, who],
+                end=gone[late, who],
+                location=who,
+                holder=last[late],
+                why=Wait.BARRIER,
+                object=1,
+                region=_BARRIER,
+                released=came[late, last[late]],
+            )
         sent = b + w // 4
-        builder.add("messages", sent=sent, left=sent + 1, posted=gone[:, who] - 1, received=gone[:, who], sender=who,
-                    receiver=(who + 1) % locations, size=1024, tag=0, communicator=0)  # fmt: skip
-        builder.add("collectives", begin=gone[:, who], end=gone[:, who] + 2, location=who,
-                    operation=Operation.ALL_REDUCE, communicator=0, root=-1, sent=8, received=8)  # fmt: skip
+        builder.add(
+            "messages",
+            sent=sent,
+            left=sent + 1,
+            posted=gone[:, who] - 1,
+            received=gone[:, who],
+            sender=who,
+            receiver=(who + 1) % locations,
+            size=1024,
+            tag=0,
+            communicator=0,
+        )
+        builder.add(
+            "collectives",
+            begin=gone[:, who],
+            end=gone[:, who] + 2,
+            location=who,
+            operation=Operation.ALL_REDUCE,
+            communicator=0,
+            root=-1,
+            sent=8,
+            received=8,
+        )
     return builder.finish(begin=0, end=int(opens[-1]))
 
 

@@ -90,8 +90,18 @@ def made(events: int, locations: int = 8) -> Trace:
         region = np.stack([outer, outer + 50, outer + 50, outer], axis=1).reshape(-1)
         builder.add("calls", time=np.arange(each) * 10, location=where, what=shape, region=region)
         sent = np.arange(0, each * 10, 200)
-        builder.add("messages", sent=sent, left=sent + 1, posted=sent, received=sent + 5, sender=where,
-                    receiver=(where + 1) % locations, size=1024, tag=0, communicator=0)  # fmt: skip
+        builder.add(
+            "messages",
+            sent=sent,
+            left=sent + 1,
+            posted=sent,
+            received=sent + 5,
+            sender=where,
+            receiver=(where + 1) % locations,
+            size=1024,
+            tag=0,
+            communicator=0,
+        )
     return builder.finish()
 
 
@@ -132,8 +142,10 @@ def _told(path: Path, seconds: float, rows: int) -> str:
     done = subprocess.run([sys.executable, "-c", _MEMORY, str(path)], capture_output=True, text=True, check=True)
     peak, silence, after = map(float, done.stdout.split())
     stopped = f"stopped after {after:.2f} s" if after >= 0 else "was read before it could be stopped"
-    return (f"read {seconds:6.3f} s, {rows:9,} rows, {rows / seconds:12,.0f} rows/s, peak {peak:5.0f} MiB, "
-            f"silence {silence:.2f} s, {stopped}")  # fmt: skip
+    return (
+        f"read {seconds:6.3f} s, {rows:9,} rows, {rows / seconds:12,.0f} rows/s, peak {peak:5.0f} MiB, "
+        f"silence {silence:.2f} s, {stopped}"
+    )
 
 
 def main() -> None:

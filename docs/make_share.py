@@ -32,10 +32,19 @@ ICON = ROOT / "resources" / "icons" / "scalegraph.svg"
 INSTALLED = ROOT / "share" / "icons" / "hicolor"
 # what stands for a value, where neither its type nor its choices say it
 _KINDS = {
-    "--view": "view", "--views": "views", "--what": "quantity", "--option": "option", "--machine": "machine",
-    "--exe": "file", "--stdin": "file", "--cwd": "dir", "--include": "dir", "--trace-output": "dir", "--to": "format",
+    "--view": "view",
+    "--views": "views",
+    "--what": "quantity",
+    "--option": "option",
+    "--machine": "machine",
+    "--exe": "file",
+    "--stdin": "file",
+    "--cwd": "dir",
+    "--include": "dir",
+    "--trace-output": "dir",
+    "--to": "format",
     "--program": "program",
-}  # fmt: skip
+}
 _ARGUMENTS = {("simulate", "sources"): "program", ("show", "name"): "machine"}
 
 
@@ -94,9 +103,14 @@ def _command(name: str) -> click.Command:
 
 def _words() -> str:
     names = {name: _spec(_command(name)) for name in COMMANDS}
-    shown = {view.name: {"subject": view.subject, "help": view.title,
-                         "options": {option.name: option.title for option in view.options}}
-             for view in views.everything().values()}  # fmt: skip
+    shown = {
+        view.name: {
+            "subject": view.subject,
+            "help": view.title,
+            "options": {option.name: option.title for option in view.options},
+        }
+        for view in views.everything().values()
+    }
     found = {one.name: {"subject": "study", "help": one.description} for one in quantities.QUANTITIES.values()}
     found |= {
         one.name: {"subject": "trace", "help": one.description} for one in trace_quantities.TRACE_QUANTITIES.values()

@@ -105,8 +105,10 @@ def _wrapper() -> str:
     lines[2] = (
         f"{_escape('scalegraph-cc, scalegraph-c++, scalegraph-fc')} \\- {lines[2].partition(' ' + chr(92) + '- ')[2]}"
     )
-    usage = [f".B {_escape(name)}\n[\\fIoption\\fR ...] \\fIfile\\fR ...\n.br" for name in
-             ("scalegraph-cc", "scalegraph-c++", "scalegraph-fc")]  # fmt: skip
+    usage = [
+        f".B {_escape(name)}\n[\\fIoption\\fR ...] \\fIfile\\fR ...\n.br"
+        for name in ("scalegraph-cc", "scalegraph-c++", "scalegraph-fc")
+    ]
     return "\n".join([*lines, ".SH SYNOPSIS", *usage]) + f"\n{_WRAPPER}" + _see(["scalegraph", "scalegraph-simulate"])
 
 

@@ -55,10 +55,15 @@ def stated(machine: Machine, cores: int, seconds: float, gbytes: float) -> float
     """Return the joules of *cores* cores that work for so many *seconds* and move so many *gbytes*."""
     clock = 1e9
     run = RunRecord(
-        source="simulated", program="p", machine=machine.name, point=RunPoint(processors=cores), time_s=seconds,
-        clock_hz=clock, categories={"busy_int": round(cores * seconds * clock)},
+        source="simulated",
+        program="p",
+        machine=machine.name,
+        point=RunPoint(processors=cores),
+        time_s=seconds,
+        clock_hz=clock,
+        categories={"busy_int": round(cores * seconds * clock)},
         counters={"memory_lines": round(gbytes * 1e9 / machine.coherence.line_bytes)},
-    )  # fmt: skip
+    )
     found = energy(run, machine)
     assert found is not None
     return found.total_j
@@ -92,10 +97,21 @@ def whole(table: dict[str, object]) -> None:
     for size in SIZES:
         with tempfile.TemporaryDirectory() as place:
             study = str(Path(place) / "pi.sgs")
-            _scalegraph("simulate", str(HERE / "energy.c"), "--machine", str(table["machine"]), "-p",
-                        ",".join(map(str, cores)), "--cflags=-O3", "--ldflags=-lm", "-o", study,
-                        *(word for key, value in changed.items() for word in ("--set", f"{key}={value}")),
-                        "--", str(size))  # fmt: skip
+            _scalegraph(
+                "simulate",
+                str(HERE / "energy.c"),
+                "--machine",
+                str(table["machine"]),
+                "-p",
+                ",".join(map(str, cores)),
+                "--cflags=-O3",
+                "--ldflags=-lm",
+                "-o",
+                study,
+                *(word for key, value in changed.items() for word in ("--set", f"{key}={value}")),
+                "--",
+                str(size),
+            )
             for row in json.loads(_scalegraph("analyze", study, "--what", "energy", "--json"))["rows"]:
                 found[(size, row["processors"])] = (row["time_s"], row["energy_j"])
     small, large = SIZES
@@ -106,14 +122,18 @@ def whole(table: dict[str, object]) -> None:
         time, value = (more * (found[(large, n)][k] - found[(small, n)][k]) for k in (0, 1))
         errors.append(value / joules - 1)
         of_time.append(time / seconds - 1)
-        print(f"  {n:5} {seconds:11.4f} {time:12.4f} {100 * of_time[-1]:+7.1f} % {joules:11.3f} {value:12.3f} "
-              f"{100 * errors[-1]:+7.1f} %")  # fmt: skip
+        print(
+            f"  {n:5} {seconds:11.4f} {time:12.4f} {100 * of_time[-1]:+7.1f} % {joules:11.3f} {value:12.3f} "
+            f"{100 * errors[-1]:+7.1f} %"
+        )
     _sum(errors)
     least = [
         min(zip(column, cores, strict=True))[1] for column in (table["joules"], [found[(large, n)][1] for n in cores])
     ]  # type: ignore[call-overload]
-    print(f"  least energy at {least[0]} cores measured, at {least[1]} simulated; times: mean error "
-          f"{100 * statistics.fmean(map(math.fabs, of_time)):.1f} %")  # fmt: skip
+    print(
+        f"  least energy at {least[0]} cores measured, at {least[1]} simulated; times: mean error "
+        f"{100 * statistics.fmean(map(math.fabs, of_time)):.1f} %"
+    )
 
 
 def main() -> None:

@@ -33,13 +33,28 @@ def compared(case: dict[str, Any], place: Path | None) -> dict[str, Any]:
     words = [*map(str, case.get("parameters", {}).values()), *case.get("args", ())]
     flags = [f"--{key.replace('_', '-')}={case[key]}" for key in ("cflags", "accept_exit") if key in case]
     with tempfile.TemporaryDirectory() as scratch:
-        common = [*case["sources"], "-p", str(count), "--machine", machine, "--ldflags=-lm", *flags, "--json",
-                  "-o", str(Path(scratch) / "s.sgs")]  # fmt: skip
+        common = [
+            *case["sources"],
+            "-p",
+            str(count),
+            "--machine",
+            machine,
+            "--ldflags=-lm",
+            *flags,
+            "--json",
+            "-o",
+            str(Path(scratch) / "s.sgs"),
+        ]
         after = ["--", *(word.replace("{N}", str(count)) for word in words)]
         found = {}
         for which in ("automatic", "all"):
-            done = subprocess.run([*COMMAND, *common, "--schedules", which, *after], cwd=place, capture_output=True,
-                                  text=True, check=False)  # fmt: skip
+            done = subprocess.run(
+                [*COMMAND, *common, "--schedules", which, *after],
+                cwd=place,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             if not done.stdout.strip():
                 raise RuntimeError(done.stderr.strip().splitlines()[-1])
             found[which] = json.loads(done.stdout)
@@ -98,13 +113,21 @@ def main() -> None:
         if chosen.keep is not None:
             chosen.keep.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
         times = [1e3 * row[name] for name in ("written", "static", "automatic", "best")]
-        print(f"{case['name']:<15}", *(f"{time:9.4g}" for time in times), f"{times[2] / times[1]:8.3f}",
-              f"{times[2] / times[3]:7.3f}", f"{row['runs']:2}/{row['runs_of_all']}",
-              f" {row['chosen']}; {row['best_of']}", flush=True)  # fmt: skip
+        print(
+            f"{case['name']:<15}",
+            *(f"{time:9.4g}" for time in times),
+            f"{times[2] / times[1]:8.3f}",
+            f"{times[2] / times[3]:7.3f}",
+            f"{row['runs']:2}/{row['runs_of_all']}",
+            f" {row['chosen']}; {row['best_of']}",
+            flush=True,
+        )
     if kept:
         static, best = ([row["automatic"] / row[name] for row in kept.values()] for name in ("static", "best"))
-        print(f"times in ms. automatic over static: most {max(static):.3f}; over the best: mean "
-              f"{statistics.fmean(best):.3f}, most {max(best):.3f}")  # fmt: skip
+        print(
+            f"times in ms. automatic over static: most {max(static):.3f}; over the best: mean "
+            f"{statistics.fmean(best):.3f}, most {max(best):.3f}"
+        )
 
 
 if __name__ == "__main__":

@@ -16,8 +16,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-MACHINES = ("epyc-7763", "xeon-8480", "xeon-8470", "xeon-8360y", "epyc-9654", "xeon-8160", "epyc-7452", "a64fx", "ksr1",
-            "thunderx2")  # fmt: skip
+MACHINES = (
+    "epyc-7763",
+    "xeon-8480",
+    "xeon-8470",
+    "xeon-8360y",
+    "epyc-9654",
+    "xeon-8160",
+    "epyc-7452",
+    "a64fx",
+    "ksr1",
+    "thunderx2",
+)
 SPLITS = (1, 2, 4, 8, 16)
 SCHEDULES = ("static", "dynamic", "guided", "EA")
 COUNTS = (2, 4, 8, 12, 16, 20, 24, 28, 32, 36)
@@ -30,8 +40,10 @@ def make(path: Path) -> int:
     from scalegraph.base.run import PROGRAM, Region, RegionCost, RunRecord
     from scalegraph.store import Manifest, Study
 
-    regions = (PROGRAM, *(Region(id=at, kind="loop", name=f"loop {at}", file="p.c", line=at, parent=0)
-                          for at in range(1, REGIONS + 1)))  # fmt: skip
+    regions = (
+        PROGRAM,
+        *(Region(id=at, kind="loop", name=f"loop {at}", file="p.c", line=at, parent=0) for at in range(1, REGIONS + 1)),
+    )
     study = Study.create(path, Manifest.new(title="t", program="p", machine=MACHINES[0]))
     made = 0
     for (at, machine), split, schedule in itertools.product(enumerate(MACHINES), SPLITS, SCHEDULES):
@@ -44,13 +56,23 @@ def make(path: Path) -> int:
             cycles = int(elapsed * 1e9)
             share = cycles * count // (REGIONS + 1)
             parts = {"busy_int": share // 2, "idle_barrier": share // 3, "idle_serial": share // 6}
-            runs.append(RunRecord(
-                source="simulated", program="p", machine=machine, time_s=elapsed, time_cycles=cycles, clock_hz=1e9,
-                processes=max(1, count // split), threads_per_process=split, categories=parts,
-                regions=tuple(RegionCost(region=at, categories=parts, elapsed=cycles // REGIONS)
-                              for at in range(REGIONS + 1)),
-                point=RunPoint(processors=count, setting=setting),
-            ))  # fmt: skip
+            runs.append(
+                RunRecord(
+                    source="simulated",
+                    program="p",
+                    machine=machine,
+                    time_s=elapsed,
+                    time_cycles=cycles,
+                    clock_hz=1e9,
+                    processes=max(1, count // split),
+                    threads_per_process=split,
+                    categories=parts,
+                    regions=tuple(
+                        RegionCost(region=at, categories=parts, elapsed=cycles // REGIONS) for at in range(REGIONS + 1)
+                    ),
+                    point=RunPoint(processors=count, setting=setting),
+                )
+            )
             made += 1
         part.add_runs(runs)
     study.close()

@@ -66,9 +66,16 @@ def table(studies: Studies) -> list[str]:
     rows: list[list[str]] = [
         ["cycles, simple barrier, paper", *TIMES, "16"],
         ["cycles, simple barrier, here", *_times(simple)],
-        ["paper / here", *(f"{int(paper.strip('*').replace(',', '')) / _cycles(simple[n]):.2f}" for paper, n in zip(TIMES, COUNTS, strict=True)), ""],  # noqa: E501
+        [
+            "paper / here",
+            *(
+                f"{int(paper.strip('*').replace(',', '')) / _cycles(simple[n]):.2f}"
+                for paper, n in zip(TIMES, COUNTS, strict=True)
+            ),
+            "",
+        ],
         ["cycles, hardware barrier, here", *_times(hardware)],
-    ]  # fmt: skip
+    ]
 
     def add(title: str, value: Callable[[RunRecord], str], runs: Runs = simple) -> None:
         rows.append([title, *(value(runs[n]) for n in COUNTS), ""])

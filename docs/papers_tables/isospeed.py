@@ -16,8 +16,15 @@ from scalegraph.measurements.table.guess import TableChoices
 from scalegraph.request.imports import sets as imports
 from scalegraph.request.model import programs
 
-TABLE_3: Final = {(1, 2): 0.441, (2, 4): 0.670, (4, 8): 0.728, (8, 16): 0.827, (16, 32): 0.837, (32, 64): 0.865,
-                  (64, 128): 0.887}  # fmt: skip
+TABLE_3: Final = {
+    (1, 2): 0.441,
+    (2, 4): 0.670,
+    (4, 8): 0.728,
+    (8, 16): 0.827,
+    (16, 32): 0.837,
+    (32, 64): 0.865,
+    (64, 128): 0.887,
+}
 TABLE_2: Final = {1: 4.029, 2: 9.13, 4: 13.62, 8: 17.74, 16: 21.44, 32: 25.61, 64: 29.6, 128: 33.38}  # ms
 TABLE_6: Final = {(1, 4): 0.65, (4, 16): 0.83, (16, 64): 0.71}
 BURG_PAIRS: Final = tuple(pairwise((2, 4, 8, 16, 32, 64, 128)))
@@ -131,8 +138,11 @@ def slalom_table(studies: Studies) -> list[str]:
     """Return psi of SLALOM by the three approaches beside Table VI, and with the speed of the paper's size held."""
     path = studies.shipped("slalom")
     rows = [["paper, Table VI (approach 2)", *(f"{TABLE_6[pair]:.2f}" for pair in SLALOM_PAIRS)]]
-    ways = {"1: measured by search": "runs", "2: computed from curves of the speed": "computed",
-            "3: eq. 9 (Theorem 2), T_o of the accounts": "theorem2"}  # fmt: skip
+    ways = {
+        "1: measured by search": "runs",
+        "2: computed from curves of the speed": "computed",
+        "3: eq. 9 (Theorem 2), T_o of the accounts": "theorem2",
+    }
     rows += [[f"approach {name}", *chain(held(studies, path, way), SLALOM_PAIRS)] for name, way in ways.items()]
     near = [(n, size, at_size(studies, n, size).time_s or 0.0) for n, some in AROUND.items() for size in some]
     speed = next(flops(size) / (n * seconds) for n, size, seconds in near if (n, size) == (4, PAPERS_SIZES[4]))

@@ -58,8 +58,10 @@ def loops(studies: Studies) -> list[str]:
     for title, name, arguments in LOOPS:
         cells = []
         for schedule in ("static", "dynamic,1", "guided"):
-            pair = [studies.simulated(name, machine, (1, 8), arguments, schedule=schedule)
-                    for machine in ("ksr1", "convex-exemplar")]  # fmt: skip
+            pair = [
+                studies.simulated(name, machine, (1, 8), arguments, schedule=schedule)
+                for machine in ("ksr1", "convex-exemplar")
+            ]
             cells.append(", ".join(f"{_seconds(runs[1]) / _seconds(runs[8]):.2f}" for runs in pair))
         rows.append([title, *cells])
     return markdown(["loop: speedup on ksr1, convex-exemplar", "static", "dynamic,1", "guided"], rows)

@@ -75,9 +75,15 @@ def predicted(
         }
     )
     wanted = Wanted(
-        tuple(samples), tuple(targets), (sampled or processors,), (processors,),
-        counting=counting, verify=True, reference=False, levels=levels,
-    )  # fmt: skip
+        tuple(samples),
+        tuple(targets),
+        (sampled or processors,),
+        (processors,),
+        counting=counting,
+        verify=True,
+        reference=False,
+        levels=levels,
+    )
     path = studies.directory / f"predict-{name}-{processors}.sgstudy"
     return predict_program(studies.session, request, wanted, path)
 
@@ -173,9 +179,15 @@ def _by_size(
         if few is not None and few[0] < processors:
             for levels in (False, True):
                 found = predicted(
-                    studies, name, processors, numbers(few[1]), numbers(sizes),
-                    levels=levels, sampled=few[0], counting=False,
-                ).points  # fmt: skip
+                    studies,
+                    name,
+                    processors,
+                    numbers(few[1]),
+                    numbers(sizes),
+                    levels=levels,
+                    sampled=few[0],
+                    counting=False,
+                ).points
                 said = f"{', '.join(map(str, few[1]))} on {few[0]}" + ("; smaller caches" if levels else "")
                 rows.append([str(processors), said, *cells(found), *paper.cells, paper.held(found)])
     return markdown(["N", *heads()], rows)

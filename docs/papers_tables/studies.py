@@ -50,9 +50,14 @@ class Studies:
         if path not in self._done:
             print(f"# {path.stem}", file=sys.stderr, flush=True)
             made = self.session.simulate(
-                [source], machine=machine, processors=processors, args=arguments, ldflags=("-lm",), study_path=path,
+                [source],
+                machine=machine,
+                processors=processors,
+                args=arguments,
+                ldflags=("-lm",),
+                study_path=path,
                 **options,
-            )  # fmt: skip
+            )
             made.close()
             self._done.add(path)
         return {run.point.processors: run for run in self.runs(path)}

@@ -76,8 +76,9 @@ def test_frames_are_the_same_although_lines_have_moved() -> None:
     before = tree(("f", -1, 1), ("loop f:3", 0, 5), ("loop f:9", 0, 2), places=("a.c:1", "a.c:3", "a.c:9"))
     after = tree(("f", -1, 1), ("loop f:14", 0, 7), ("loop f:5", 0, 4), places=("a.c:1", "a.c:14", "a.c:5"))
     joined = calltree.joined(before, after)
-    found = {name: (float(a), float(b)) for name, a, b in zip(joined.tree.names, joined.before, joined.tree.own,
-                                                              strict=True)}  # fmt: skip
+    found = {
+        name: (float(a), float(b)) for name, a, b in zip(joined.tree.names, joined.before, joined.tree.own, strict=True)
+    }
     assert found == {"f": (1, 1), "loop f:5": (5, 4), "loop f:14": (2, 7)}
 
 
@@ -113,10 +114,18 @@ def test_callers_add_up_to_the_function_in_every_tree(made: CallTree, name: str)
 
 def measured(extent: Any, values: list[float]) -> MeasurementSet:
     """Return main -> (solve, wait) with one value each."""
-    table = pd.DataFrame({name: np.array(cells) for name, cells in (
-        ("point", np.zeros(3, np.int32)), ("call_path", np.arange(3, dtype=np.int32)),
-        ("metric", np.zeros(3, np.int32)), ("repetition", np.zeros(3, np.int32)), ("value", values),
-    )})  # fmt: skip
+    table = pd.DataFrame(
+        {
+            name: np.array(cells)
+            for name, cells in (
+                ("point", np.zeros(3, np.int32)),
+                ("call_path", np.arange(3, dtype=np.int32)),
+                ("metric", np.zeros(3, np.int32)),
+                ("repetition", np.zeros(3, np.int32)),
+                ("value", values),
+            )
+        }
+    )
     paths = (CallPath("main"), CallPath("solve", 0), CallPath("wait", 0))
     return MeasurementSet(("p",), pd.DataFrame({"p": [4]}), paths, (Metric("time", "s", "time", extent),), table)
 

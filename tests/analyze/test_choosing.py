@@ -100,8 +100,15 @@ def test_a_single_point_is_its_own_frontier() -> None:
 
 def test_two_points_differ_by_what_their_elapsed_times_went_to() -> None:
     def run(n: int, time_s: float, **cycles: int) -> RunRecord:
-        return RunRecord(source="simulated", program="p", machine="m", point=RunPoint(processors=n), time_s=time_s,
-                         clock_hz=100.0, categories=cycles)  # fmt: skip
+        return RunRecord(
+            source="simulated",
+            program="p",
+            machine="m",
+            point=RunPoint(processors=n),
+            time_s=time_s,
+            clock_hz=100.0,
+            categories=cycles,
+        )
 
     # on 2 for 3 s 400 + 200 of 600 cycles; on 4 for 2 s 400 + 300 of 800: 100 are not accounted for
     one, other = run(2, 3.0, busy_int=400, idle_barrier=200), run(4, 2.0, busy_int=400, idle_barrier=300)

@@ -20,9 +20,13 @@ def scaling(bytes_of: float | None = 8.0) -> pd.DataFrame:
     for n in COUNTS:
         for work in [2**k for k in range(1, 12)]:
             run = RunRecord(
-                source="imported", program="p", machine="m", point=RunPoint(processors=n, parameters={"n": work}),
-                time_s=work / n + 4 * math.log2(n), work_ops=work,
-            )  # fmt: skip
+                source="imported",
+                program="p",
+                machine="m",
+                point=RunPoint(processors=n, parameters={"n": work}),
+                time_s=work / n + 4 * math.log2(n),
+                work_ops=work,
+            )
             rows.append(run.row())
     table = pd.DataFrame(rows)
     if bytes_of is not None:

@@ -12,9 +12,13 @@ from scalegraph.base.run import RunPoint, RunRecord
 
 def run(n: int, size: int, time_s: float) -> RunRecord:
     return RunRecord(
-        source="imported", program="p", machine="m", point=RunPoint(processors=n, parameters={"n": size}),
-        time_s=time_s, work_ops=size,
-    )  # fmt: skip
+        source="imported",
+        program="p",
+        machine="m",
+        point=RunPoint(processors=n, parameters={"n": size}),
+        time_s=time_s,
+        work_ops=size,
+    )
 
 
 def table(*more: RunRecord) -> pd.DataFrame:

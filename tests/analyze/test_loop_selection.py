@@ -59,14 +59,33 @@ def test_a_queue_that_costs_more_than_the_imbalance_is_not_tried() -> None:
 def test_chunks_of_whole_executions_show_the_iterations() -> None:
     """Two executions of 4 iterations from 10 on by twos, chunks of 2; the second takes longer; a third is cut."""
     chunks = Chunks(
-        execution=(0, 0, 1, 1, 2), processor=(0, 1, 0, 1, 0), member=(0, 1, 0, 1, 0), owner=(-1,) * 5, state=(0,) * 5,
-        first=(10, 14, 14, 10, 10), count=(2,) * 5, step=(2,) * 5, control=(0,) * 5, begin=(0,) * 5,
-        end=(20, 60, 120, 40, 999), stall=(0,) * 5,
-    )  # fmt: skip
+        execution=(0, 0, 1, 1, 2),
+        processor=(0, 1, 0, 1, 0),
+        member=(0, 1, 0, 1, 0),
+        owner=(-1,) * 5,
+        state=(0,) * 5,
+        first=(10, 14, 14, 10, 10),
+        count=(2,) * 5,
+        step=(2,) * 5,
+        control=(0,) * 5,
+        begin=(0,) * 5,
+        end=(20, 60, 120, 40, 999),
+        stall=(0,) * 5,
+    )
     loop = LoopCost(
-        iterations=4, executions=3, members=2, processor=(0, 1), entered=(3, 3), chunks={"central": (3, 3)},
-        body=(1, 1), stall=(0, 0), asking=(50, 30), lock=(10, 10), ending=(0, 0), history=chunks,
-    )  # fmt: skip
+        iterations=4,
+        executions=3,
+        members=2,
+        processor=(0, 1),
+        entered=(3, 3),
+        chunks={"central": (3, 3)},
+        body=(1, 1),
+        stall=(0, 0),
+        asking=(50, 30),
+        lock=(10, 10),
+        ending=(0, 0),
+        history=chunks,
+    )
     found = selection.seen(loop)
     assert found is not None
     assert found.upto.tolist() == [0, 15, 30, 75, 120]

@@ -68,9 +68,15 @@ def made(counters: dict[str, int], **cycles: int) -> RunRecord:
     categories = cycles or {"stall_local": CYCLES}
     cost = RegionCost(region=1, categories=categories, counters=counters)
     return RunRecord(
-        source="simulated", program="p", machine="xeon-6148", point=RunPoint(processors=1),
-        clock_hz=machines.load("xeon-6148").clock_hz, categories=categories, counters=counters, regions=(cost,),
-    )  # fmt: skip
+        source="simulated",
+        program="p",
+        machine="xeon-6148",
+        point=RunPoint(processors=1),
+        clock_hz=machines.load("xeon-6148").clock_hz,
+        categories=categories,
+        counters=counters,
+        regions=(cost,),
+    )
 
 
 def rows(run: RunRecord) -> list[dict[str, object]]:
@@ -104,7 +110,7 @@ def test_a_loop_near_the_roof_of_memory_is_bound_by_it() -> None:
         ({"ops": 2_000_000, "memory_lines": 100}, {"busy_int": CYCLES}, "312 operations per byte: bound by arithmetic"),
         ({"flops": 1, "ops": 9, "memory_lines": 0}, {"busy_fp": 1}, "operations on data in caches"),
     ],
-)  # fmt: skip
+)
 def test_what_is_said(counters: dict[str, int], cycles: dict[str, int], said: str) -> None:
     _, loop = rows(made(counters, **cycles))
     assert said in str(loop["sentence"])
@@ -138,8 +144,14 @@ def test_the_picture_has_a_line_for_each_roof_and_a_point_for_each_place() -> No
     plot, places = figure.panels[:2]
     assert isinstance(plot, Plot)
     assert [line.name for line in plot.lines] == [
-        "plain", "vectors", "memory", "shared cache", "first cache", "the run", "loop main.c:12",
-    ]  # fmt: skip
+        "plain",
+        "vectors",
+        "memory",
+        "shared cache",
+        "first cache",
+        "the run",
+        "loop main.c:12",
+    ]
     memory = plot.lines[2]
     assert memory.y[0] / memory.x[0] == pytest.approx(roofs(machines.load("xeon-6148"), 1).memory_b_s)
     assert plot.lines[5].x == pytest.approx(plot.lines[6].x)

@@ -12,11 +12,22 @@ from scalegraph.analyze.series import fixed_size
 def runs() -> pd.DataFrame:
     """T = 10 + W/N, memory W^(2/3) in all: as a matrix of n^2 numbers on which n^3 operations are done."""
     rows = [
-        {"source": "simulated", "program": "p", "machine": "m", "status": "ok", "key": f"{n}-{work}", "repetition": 0,
-         "processors": n, "time_s": 10 + work / n, "work_ops": work, "param.w": work,
-         "memory_bytes": float(work) ** (2 / 3)}
-        for work in (90, 360, 720) for n in (1, 4)
-    ]  # fmt: skip
+        {
+            "source": "simulated",
+            "program": "p",
+            "machine": "m",
+            "status": "ok",
+            "key": f"{n}-{work}",
+            "repetition": 0,
+            "processors": n,
+            "time_s": 10 + work / n,
+            "work_ops": work,
+            "param.w": work,
+            "memory_bytes": float(work) ** (2 / 3),
+        }
+        for work in (90, 360, 720)
+        for n in (1, 4)
+    ]
     return metrics.scaling(pd.DataFrame(rows))
 
 

@@ -22,9 +22,16 @@ def read(places: str, first: int, work: int, last: int | None = None, last_work:
 
 def run(processors: int, cycles: int, *reads: ClockRead, regions: tuple[RegionCost, ...] = ()) -> RunRecord:
     return RunRecord(
-        source="simulated", program="p", machine="m", point=RunPoint(processors=processors), time_s=cycles / 100,
-        time_cycles=cycles, clock_hz=100, readings=reads, regions=regions,
-    )  # fmt: skip
+        source="simulated",
+        program="p",
+        machine="m",
+        point=RunPoint(processors=processors),
+        time_s=cycles / 100,
+        time_cycles=cycles,
+        clock_hz=100,
+        readings=reads,
+        regions=regions,
+    )
 
 
 def test_the_shortest_stretch_with_the_parallel_work_is_the_part() -> None:

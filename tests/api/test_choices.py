@@ -20,11 +20,18 @@ def data(tmp_path: Path) -> sg.Data:
     for machine, times in TIMES.items():
         setting = {"machine": machine}
         part = study.add_member(setting, Manifest.new(title="t", program="p", machine=machine))
-        part.add_runs([
-            RunRecord(source="simulated", program="p", machine=machine, time_s=time,
-                      point=RunPoint(processors=n, setting=setting))
-            for n, time in times.items()
-        ])  # fmt: skip
+        part.add_runs(
+            [
+                RunRecord(
+                    source="simulated",
+                    program="p",
+                    machine=machine,
+                    time_s=time,
+                    point=RunPoint(processors=n, setting=setting),
+                )
+                for n, time in times.items()
+            ]
+        )
     study.close()
     return sg.load(tmp_path / "two.sgstudy")
 

@@ -44,9 +44,19 @@ def test_durations_read_as_people_say_them(value: float | None, text: str) -> No
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(107.80000000000001, "107.8"), (0.1 + 0.2, "0.3"), (200, "200"), (200.0, "200"), (1234567.5, "1234567.5"),
-     (999.9999999999999, "1000"), (2.5e-9, "2.5e-09"), ("fast", "fast"), (math.inf, "∞"), (1e6, "1000000")],
-)  # fmt: skip
+    [
+        (107.80000000000001, "107.8"),
+        (0.1 + 0.2, "0.3"),
+        (200, "200"),
+        (200.0, "200"),
+        (1234567.5, "1234567.5"),
+        (999.9999999999999, "1000"),
+        (2.5e-9, "2.5e-09"),
+        ("fast", "fast"),
+        (math.inf, "∞"),
+        (1e6, "1000000"),
+    ],
+)
 def test_parameters_are_written_without_the_rounding_of_the_machine(value: object, text: str) -> None:
     assert plain(value) == text
     assert assigned([("n", value)]) == f"n = {text}"

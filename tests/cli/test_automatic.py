@@ -83,8 +83,20 @@ def test_simulate_chooses_a_schedule_for_each_count_and_runs_it_there(run: Run) 
     choice = json.loads(out)["choice"]
     assert code == 0
     assert (choice["schedule"], choice["automatic"]) == (runs[8]["schedule"], True)
-    again = run("simulate", "tri.c", "--machine", "epyc-7763", "--schedule", "automatic", "-p", "4,8", "-o",
-                "a.sgstudy", "--", "240")  # fmt: skip
+    again = run(
+        "simulate",
+        "tri.c",
+        "--machine",
+        "epyc-7763",
+        "--schedule",
+        "automatic",
+        "-p",
+        "4,8",
+        "-o",
+        "a.sgstudy",
+        "--",
+        "240",
+    )
     assert again[0] == 0
     assert again[2].count("already in the study") == 3  # nothing is tried again
     assert "N = 8: schedule" in again[1]

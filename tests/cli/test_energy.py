@@ -23,10 +23,20 @@ def _run(machine: str, processors: int, n: int) -> RunRecord:
     cycles = {"busy_int": round(n * clock), "idle_barrier": round(0.1 * processors**2 * clock)}
     point = RunPoint(processors=processors, parameters={"n": n})
     return RunRecord(
-        source="simulated", program="p", machine=machine, point=point, time_s=time, clock_hz=clock, work_ops=n,
-        busy_s=float(n), idle_s=0.1 * processors**2, memory_stall_s=0.0, primitive_s=0.0, categories=cycles,
+        source="simulated",
+        program="p",
+        machine=machine,
+        point=point,
+        time_s=time,
+        clock_hz=clock,
+        work_ops=n,
+        busy_s=float(n),
+        idle_s=0.1 * processors**2,
+        memory_stall_s=0.0,
+        primitive_s=0.0,
+        categories=cycles,
         counters={"memory_lines": 0},
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture

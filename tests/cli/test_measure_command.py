@@ -51,8 +51,19 @@ def test_a_command_is_measured_over_n_without_a_build(call: Any, place: Path) ->
 
 def test_the_share_of_amdahl_is_found_within_its_interval(call: Any, place: Path) -> None:
     command = f"{sys.executable} amdahl.py {{N}}"
-    code, _out, err = call("measure", "--command", command, "-p", "1,2,4,8", "--time-from", r"Elapsed: (\S+) ms",
-                           "-o", "a.sgstudy", "--warm-up", "0")  # fmt: skip
+    code, _out, err = call(
+        "measure",
+        "--command",
+        command,
+        "-p",
+        "1,2,4,8",
+        "--time-from",
+        r"Elapsed: (\S+) ms",
+        "-o",
+        "a.sgstudy",
+        "--warm-up",
+        "0",
+    )
     assert code == 0, err
     rows = json.loads(call("analyze", "a.sgstudy", "--what", "laws", "--json")[1])["rows"]
     share = next(row for row in rows if (row["law"], row["number"]) == ("amdahl", "s"))

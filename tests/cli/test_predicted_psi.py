@@ -115,9 +115,21 @@ def test_the_overhead_by_a_formula_needs_runs_on_one_processor_only(call: Any, t
     # ten lags of Burg's messages: one to the neighbour, and one for each doubling (isospeed.txt eq. 10)
     formula = "10 * (alpha + 4 * beta + log2(N) * (alpha + 8 * beta))"
     made = document(
-        call, alone, "--way", "theorem1", "-p", "1,2,4", "--speed", 1e6,
-        "--overhead", f"min(N - 1, 1) * {formula}", "--alpha", 130e-6, "--beta", 0.5e-6,
-    )  # fmt: skip
+        call,
+        alone,
+        "--way",
+        "theorem1",
+        "-p",
+        "1,2,4",
+        "--speed",
+        1e6,
+        "--overhead",
+        f"min(N - 1, 1) * {formula}",
+        "--alpha",
+        130e-6,
+        "--beta",
+        0.5e-6,
+    )
     step, first = 10 * 134e-6, 10 * 132e-6  # s
     expected = [HALF / SPEED, HALF / SPEED + first + step, HALF / SPEED + first + 2 * step]
     # at equal speed psi = T/T', and T = 2 (W_0/r + t_o) where the speed is r/2
@@ -131,8 +143,10 @@ def test_theorem_2_takes_an_overhead_that_grows_with_the_work(call: Any, tmp_pat
     grows = 2e-8  # s an operation: t_o(W) = STEP log2 N + grows W
     source = linear(tmp_path / "grows.csv", (1, 2, 4), grows=grows)
     made = document(call, source, "--way", "theorem2", "--speed", 1e6)
-    works_ = [n * (HALF / SPEED + STEP * math.log2(n)) / (1 / 1e6 - 1 / SPEED - (n * grows if n > 1 else 0))
-              for n in (1, 2, 4)]  # fmt: skip
+    works_ = [
+        n * (HALF / SPEED + STEP * math.log2(n)) / (1 / 1e6 - 1 / SPEED - (n * grows if n > 1 else 0))
+        for n in (1, 2, 4)
+    ]
     assert made["work"] == pytest.approx(works_, rel=1e-9)
     assert made["matrix"][0][2] == pytest.approx(4 * works_[0] / works_[2], rel=1e-9)
     first = document(call, source, "--way", "theorem1", "--speed", 1e6)
@@ -183,8 +197,18 @@ def test_corollary_1_is_tested_on_the_printed_matrix_and_on_one_that_stays(call:
     assert rows[1]["slope"] == pytest.approx(0.00421 / 0.004029, rel=0.02)
     assert all(row["p_value"] < 1e-3 and "tends to 0" in row["verdict"] for row in rows.values())
     flat = tmp_path / "flat.csv"
-    said = ("scalegraph published 1", "title: t", "source: s", "table: I", "program: p", "machine: m",
-            "kind: matrix", "metric: isospeed", "bound: speed", "held: 1")  # fmt: skip
+    said = (
+        "scalegraph published 1",
+        "title: t",
+        "source: s",
+        "table: I",
+        "program: p",
+        "machine: m",
+        "kind: matrix",
+        "metric: isospeed",
+        "bound: speed",
+        "held: 1",
+    )
     head = "".join(f"# {line}\n" for line in said)
     flat.write_text(head + "N,1,2,4,8,16\n1,1,0.98,1.01,0.99,1.00\n2,,1,1.03,1.01,1.02\n", encoding="utf-8")
     code, out, _ = call("analyze", flat, "--what", "corollary-1", "--json")

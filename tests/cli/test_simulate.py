@@ -38,10 +38,27 @@ int main(int argc, char **argv)
 }
 """
 DOCUMENTED = {
-    "processors", "time_cycles", "time_s", "work_ops", "work_flops", "busy_s", "memory_stall_s", "idle_s",
-    "primitive_s", "references", "misses", "invalidations", "latency_s", "efficiency", "speedup", "host_s",
-    "exit_code", "stdout", "processes", "threads_per_process",
-}  # fmt: skip
+    "processors",
+    "time_cycles",
+    "time_s",
+    "work_ops",
+    "work_flops",
+    "busy_s",
+    "memory_stall_s",
+    "idle_s",
+    "primitive_s",
+    "references",
+    "misses",
+    "invalidations",
+    "latency_s",
+    "efficiency",
+    "speedup",
+    "host_s",
+    "exit_code",
+    "stdout",
+    "processes",
+    "threads_per_process",
+}
 
 
 @pytest.fixture
@@ -62,8 +79,9 @@ def test_without_the_reference_only_the_named_counts_run(place: Path, capsys: py
     arguments = ("sum.c", "-p", "2,4", "--no-reference", "--stdin", os.devnull, "--json", "-o", "two.sgstudy")
     made = document(capsys, *arguments, "--", "100")
     assert [(row["processors"], row["speedup"], row["efficiency"]) for row in made["runs"]] == [
-        (2, None, None), (4, None, None),
-    ]  # fmt: skip
+        (2, None, None),
+        (4, None, None),
+    ]
     with Study.open(place / "two.sgstudy") as study:
         assert sorted(record.point.processors for record in study.runs()) == [2, 4]
 

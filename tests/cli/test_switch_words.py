@@ -89,8 +89,11 @@ def messages(path: Path) -> Iterator[str]:
     """Yield every text of a module but its docstrings."""
     tree = ast.parse(path.read_text())
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    docs = {id(node.body[0].value) for node in ast.walk(tree)
-            if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)}  # fmt: skip
+    docs = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
             yield node.value
@@ -147,14 +150,16 @@ def test_what_is_said_of_measurements_is_worded_for_the_command_that_reads_them(
     ("text", "said"),
     [
         ("say --unit s", "say --unit s"),
-        ("say --processors 'a b', or --processors p*q for their product",
-         "say --mapping processors='a b', or --mapping processors=p*q for their product"),
+        (
+            "say --processors 'a b', or --processors p*q for their product",
+            "say --mapping processors='a b', or --mapping processors=p*q for their product",
+        ),
         ("--time METRIC names one", "--mapping time=METRIC names one"),
         ("--column NAME=metric", "scalegraph import --column NAME=metric"),
         ("`scalegraph import --list-formats` says more", "`scalegraph import --list-formats` says more"),
         ("--summed says another", "--mapping summed says another"),
     ],
-)  # fmt: skip
+)
 def test_switches_are_reworded(text: str, said: str) -> None:
     assert switch_words.worded(text, {"unit"}, {"processors", "time", "summed", "unit"}) == said
 

@@ -80,8 +80,11 @@ def test_the_bars_of_the_spacetime_diagram_are_the_accounting(run: tuple[TraceDa
     (bars,) = panel.tracks
     assert isinstance(bars, LaneTrack)
     ticks = np.diff(bars.edges)[:, None] * bars.shares * data.trace.meta.ticks_per_second
-    drawn = {(key.name, location): ticks[lane][bars.codes[lane] == code].sum()
-             for code, key in enumerate(bars.key) for lane, location in enumerate(bars.locations)}  # fmt: skip
+    drawn = {
+        (key.name, location): ticks[lane][bars.codes[lane] == code].sum()
+        for code, key in enumerate(bars.key)
+        for lane, location in enumerate(bars.locations)
+    }
     words = {"busy": "busy", "memory_stall": "memory stall", "primitive": "primitives", "idle": "idle"}
     accounted: dict[tuple[str, int], int] = {}
     for category, cycles in record.processor_categories.items():
@@ -97,8 +100,9 @@ def test_the_bars_of_the_spacetime_diagram_are_the_accounting(run: tuple[TraceDa
 def test_any_cut_of_the_run_adds_up_to_the_accounting(run: tuple[TraceData, RunRecord]) -> None:
     data, record = run
     cuts = [0.0, 0.2 * data.length, 0.35 * data.length, 0.9 * data.length, data.length]
-    parts = [trace_tables.flat(trace_window.window(data, begin, end)).set_index("region")
-             for begin, end in pairwise(cuts)]  # fmt: skip
+    parts = [
+        trace_tables.flat(trace_window.window(data, begin, end)).set_index("region") for begin, end in pairwise(cuts)
+    ]
     whole = trace_quantities.compute(data, "profile").set_index("region")
     added = sum(part[["exclusive_s", "inclusive_s", "visits"]].reindex(whole.index, fill_value=0) for part in parts)
     np.testing.assert_allclose(added, whole[["exclusive_s", "inclusive_s", "visits"]], rtol=1e-12, atol=1e-12)

@@ -17,23 +17,55 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_a_view_of_a_trace_is_exported(call: Any, root: Path, tmp_path: Path) -> None:
-    code, _, err = call("export", root / "traces/ring.trf", "--view", "spacetime", "-o", tmp_path / "a.png",
-                        "--set", "colour=region", "--size", "12x6")  # fmt: skip
+    code, _, err = call(
+        "export",
+        root / "traces/ring.trf",
+        "--view",
+        "spacetime",
+        "-o",
+        tmp_path / "a.png",
+        "--set",
+        "colour=region",
+        "--size",
+        "12x6",
+    )
     assert (code, err) == (0, "")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    code, _, err = call("export", root / "traces/pipeline.json", "--view", "spacetime", "-o", tmp_path / "a.csv",
-                        "--set", "begin=0.001", "--set", "end=0.002", "--option", "locations=1-2")  # fmt: skip
+    code, _, err = call(
+        "export",
+        root / "traces/pipeline.json",
+        "--view",
+        "spacetime",
+        "-o",
+        tmp_path / "a.csv",
+        "--set",
+        "begin=0.001",
+        "--set",
+        "end=0.002",
+        "--option",
+        "locations=1-2",
+    )
     assert (code, err) == (0, "")
     rows = list(csv.DictReader((tmp_path / "a.csv").read_text().splitlines()))
     assert {row["lane"] for row in rows if row["kind"] == "activity"} == {"rank 1", "rank 2"}
-    assert all(0.001 <= float(row["from (s)"]) <= float(row["to (s)"]) <= 0.002
-               for row in rows if row["kind"] == "activity")  # fmt: skip
+    assert all(
+        0.001 <= float(row["from (s)"]) <= float(row["to (s)"]) <= 0.002 for row in rows if row["kind"] == "activity"
+    )
 
 
 @pytest.mark.slow
 def test_two_traces_are_compared(call: Any, root: Path, tmp_path: Path) -> None:
-    code, _, err = call("export", root / "traces/ring.trf", root / "traces/pipeline.prv", "--view", "trace-compare",
-                        "-o", tmp_path / "a.json", "--set", "align=relative")  # fmt: skip
+    code, _, err = call(
+        "export",
+        root / "traces/ring.trf",
+        root / "traces/pipeline.prv",
+        "--view",
+        "trace-compare",
+        "-o",
+        tmp_path / "a.json",
+        "--set",
+        "align=relative",
+    )
     assert (code, err) == (0, "")
     data = json.loads((tmp_path / "a.json").read_text())
     assert len(data["panels"][0]["tracks"]) == 2
@@ -62,7 +94,7 @@ def test_views_are_listed_by_what_they_show(call: Any) -> None:
         (["traces/ring.trf", "--view", "spacetime", "--set", "colour=red"], "expected one of activity"),
         (["missing.trf", "--view", "utilisation"], "missing.trf: no such file"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_is_told_in_a_sentence(
     arguments: list[str], said: str, call: Any, root: Path, tmp_path: Path
 ) -> None:
@@ -80,8 +112,16 @@ def test_a_quantity_of_a_trace_is_computed(call: Any, root: Path, tmp_path: Path
     assert code == 0
     rows = {row["kind"]: row["count"] for row in json.loads(out)["rows"]}
     assert rows["calls"] == 56
-    code, out, _ = call("analyze", root / "traces/pipeline.sgtrace", "--what", "locations", "--set", "locations=1",
-                        "-o", tmp_path / "a.csv")  # fmt: skip
+    code, out, _ = call(
+        "analyze",
+        root / "traces/pipeline.sgtrace",
+        "--what",
+        "locations",
+        "--set",
+        "locations=1",
+        "-o",
+        tmp_path / "a.csv",
+    )
     assert code == 0
     assert (tmp_path / "a.csv").read_text().splitlines()[1].startswith("1,rank 1,")
     code, out, _ = call("analyze", "--list")

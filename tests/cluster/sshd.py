@@ -22,9 +22,13 @@ NAMES = ("node1", "node2")
 async def serve(process: asyncssh.SSHServerProcess[bytes]) -> None:
     """Carry out the command of one session."""
     child = await asyncio.create_subprocess_shell(
-        process.command or "true", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env={**os.environ, "LC_ALL": "C"}, start_new_session=True,
-    )  # fmt: skip
+        process.command or "true",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "LC_ALL": "C"},
+        start_new_session=True,
+    )
     assert child.stdin is not None
     assert child.stdout is not None
     assert child.stderr is not None
@@ -55,9 +59,14 @@ async def main(home: Path) -> None:
     user.write_private_key(place / "id")
     user.write_public_key(place / "authorized")
     server = await asyncssh.create_server(
-        asyncssh.SSHServer, "127.0.0.1", 0, server_host_keys=[host], process_factory=serve, encoding=None,
+        asyncssh.SSHServer,
+        "127.0.0.1",
+        0,
+        server_host_keys=[host],
+        process_factory=serve,
+        encoding=None,
         authorized_client_keys=str(place / "authorized"),
-    )  # fmt: skip
+    )
     port = server.sockets[0].getsockname()[1]
     key = host.export_public_key().decode().strip()
     (place / "known_hosts").write_text(f"[127.0.0.1]:{port} {key}\n")

@@ -142,9 +142,12 @@ def test_a_worker_that_lies_leaves_a_study_that_can_be_read(job: Job, honest: di
     (tmp_path / "sums.c").write_text(job.build.sources[0].text)
     events: list[Event] = []
     with Session(link=Liar()).simulate(
-        [tmp_path / "sums.c"], machine="ksr1", processors=(1, 2, 4, 8), study_path=tmp_path / "s.sgstudy",
+        [tmp_path / "sums.c"],
+        machine="ksr1",
+        processors=(1, 2, 4, 8),
+        study_path=tmp_path / "s.sgstudy",
         emit=events.append,
-    ):  # fmt: skip
+    ):
         pass
     with Study.open(tmp_path / "s.sgstudy") as study:
         assert [record.point.processors for record in study.runs(output=True)] == [2]

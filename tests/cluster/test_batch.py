@@ -65,8 +65,12 @@ def test_jobs_are_written_run_by_an_array_of_slurm_and_collected(call: Any, requ
     command = [sys.executable, "-c", UNPICKLING, "collect", str(jobs), "--json"]
     collected = subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL)
     assert json.loads(collected.stdout) == {
-        "study": str(study), "collected": 6, "known": 0, "missing": 0, "failures": [],
-    }  # fmt: skip
+        "study": str(study),
+        "collected": 6,
+        "known": 0,
+        "missing": 0,
+        "failures": [],
+    }
     assert call("collect", jobs) == (0, f"0 runs collected into {study}, 6 in it already\n", "")
     code, out, _err = call("run", request_file, "--write-jobs", jobs)
     assert out == f"nothing to write: {study} has every run of this request\n"

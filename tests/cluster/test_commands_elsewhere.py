@@ -83,8 +83,9 @@ def test_no_nodes_are_a_sentence(call: Callable[..., tuple[int, str, str]], plac
     code, _out, err = call("measure", "--command", "mpirun -np {N}", "-p", "1", "--target", "slurm")
     assert code == 1
     assert "the run gets no nodes: salloc: error: invalid partition specified: x" in err
-    code, _out, err = call("measure", "--command", "true", "-p", "1", "--target", "slurm",
-                           "--target-set", "allocation=some")  # fmt: skip
+    code, _out, err = call(
+        "measure", "--command", "true", "-p", "1", "--target", "slurm", "--target-set", "allocation=some"
+    )
     assert "'some' is no allocation" in err
     assert code != 0
 
@@ -92,8 +93,9 @@ def test_no_nodes_are_a_sentence(call: Callable[..., tuple[int, str, str]], plac
 def test_a_command_runs_on_the_host_that_ssh_reaches(
     measured: Callable[..., list[dict[str, Any]]], place: Path
 ) -> None:
-    (run,) = measured("printenv PWD X", "-p", "3", "--no-reference", "--env", "X={N}", "--target", "ssh",
-                      "--target-set", "host=node7")  # fmt: skip
+    (run,) = measured(
+        "printenv PWD X", "-p", "3", "--no-reference", "--env", "X={N}", "--target", "ssh", "--target-set", "host=node7"
+    )
     assert run["stdout"].splitlines()[-1] == "3"
     assert run["peak_memory_bytes"] is None or run["peak_memory_bytes"] > 0
     assert " node7 " in (place / "said").read_text()

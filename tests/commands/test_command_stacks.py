@@ -24,7 +24,7 @@ prog two 17486/17517  4660.970466:
     bbbb [unknown] (/usr/lib/libgomp.so.1.0.0)
     cccc start_thread (/usr/lib/libc.so.6)
 
-"""  # fmt: skip
+"""
 
 
 def test_samples_of_perf_begin_with_the_program_s_own_functions() -> None:
@@ -38,13 +38,24 @@ def test_events_of_py_spy_are_stretches_with_a_stack() -> None:
     def event(kind: str, name: str, ts: float, tid: int = 1) -> dict[str, object]:
         return {"ph": kind, "name": name, "ts": ts, "pid": 1, "tid": tid, "args": {"filename": "/x/a.py", "line": 3}}
 
-    found = list(of_chrome([
-        event("B", "main", 0), event("B", "read", 1e6), event("E", "read", 3e6), event("E", "main", 4e6),
-        event("B", "work", 9e6, 2), event("E", "work", 10e6, 2),
-    ]))  # fmt: skip
+    found = list(
+        of_chrome(
+            [
+                event("B", "main", 0),
+                event("B", "read", 1e6),
+                event("E", "read", 3e6),
+                event("E", "main", 4e6),
+                event("B", "work", 9e6, 2),
+                event("E", "work", 10e6, 2),
+            ]
+        )
+    )
     assert [(one.begin, one.end, [frame.name for frame in one.stack]) for one in found] == [
-        (0, 1, ["main"]), (1, 3, ["main", "read"]), (3, 4, ["main"]), (9, 10, ["work"]),
-    ]  # fmt: skip
+        (0, 1, ["main"]),
+        (1, 3, ["main", "read"]),
+        (3, 4, ["main"]),
+        (9, 10, ["work"]),
+    ]
 
 
 def test_waiting_is_charged_to_the_function_that_computes_alone() -> None:
@@ -62,9 +73,13 @@ def test_more_threads_than_processors_share_them() -> None:
 
 def run(processors: int, repetition: int, time_s: float, stacks: tuple[StackShare, ...] = ()) -> RunRecord:
     return RunRecord(
-        source="measured", program="p", machine="host", time_s=time_s, usage=Usage(wall_s=time_s, stacks=stacks),
+        source="measured",
+        program="p",
+        machine="host",
+        time_s=time_s,
+        usage=Usage(wall_s=time_s, stacks=stacks),
         point=RunPoint(processors=processors, repetition=repetition, target="host"),
-    )  # fmt: skip
+    )
 
 
 def test_the_function_that_stops_scaling_is_where_the_loss_is() -> None:

@@ -19,7 +19,7 @@ from scalegraph.link.commands import reported, words
         ("{{N}} {{name}}", "{N} {name}"),
         ("{{json .}}", "{{json .}}"),
     ],
-)  # fmt: skip
+)
 def test_names_in_braces_are_filled_and_other_braces_stay(text: str, filled: str) -> None:
     assert words.fill(text, {"N": 4, "n": 100, "x": 0.5}) == filled
 

@@ -311,8 +311,11 @@ def test_what_is_built_is_told(place: Path) -> None:
     "standard", ["-std=c89", "-ansi -pedantic-errors", "-std=c99", "-std=c11 -Wall -Wextra", "-std=gnu2x"]
 )
 def test_every_standard_of_the_language_gets_its_probes(place: Path, standard: str) -> None:
-    write(place, a_c="int f(int n) { int i, s = 0; for (i = 0; i < n; i++) s += i; return s; }\n"
-          "int main(void) { int x = f(3); int y; y = x; return y != 3; }\n")  # fmt: skip
+    write(
+        place,
+        a_c="int f(int n) { int i, s = 0; for (i = 0; i < n; i++) s += i; return s; }\n"
+        "int main(void) { int x = f(3); int y; y = x; return y != 3; }\n",
+    )
     made = build(["a.c"], cflags=standard)
     assert made.remarks == ()
     assert len(made.regions) > 2

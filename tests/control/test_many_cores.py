@@ -50,7 +50,7 @@ ICELAKE = Host(
     beside=18,
     memory_bytes=2**38,
     system="Linux 6.1",
-)  # fmt: skip
+)
 # Bandwidths of a Xeon Platinum 8360Y (RRZE-HPC/kerncraft: load and copy), clocks of its turbo table, transfers of a
 # Platinum 8375C (nviennot/core-to-core-latency).
 MHZ = {1: 3500, 2: 3500, 4: 3300, 8: 3300, 16: 3200, 18: 3200, 32: 3100, 36: 3100, 54: 3100, 64: 3100, 72: 3100}
@@ -74,10 +74,8 @@ def recorded() -> Origins:
             values[f"{name}_by_{n}"] = Sample("ns", ns, ns, ns, 21)
     values |= {
         name: Sample("ns", ns, ns, ns, 21)
-        for name, ns in (
-            ("transfer_0_1", 50.0), ("transfer_0_36", 104.0), ("far_chase", 246.0), ("node_chase", 171.0),
-        )
-    }  # fmt: skip
+        for name, ns in (("transfer_0_1", 50.0), ("transfer_0_36", 104.0), ("far_chase", 246.0), ("node_chase", 171.0))
+    }
     return Origins(values)
 
 

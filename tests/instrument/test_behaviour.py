@@ -192,8 +192,16 @@ def test_openmp_constructs_of_every_kind(behaves_the_same: Compare, detail: str)
 
 
 def test_openmp_programs_without_openmp(behaves_the_same: Compare) -> None:
-    assert behaves_the_same(OPENMP.replace("#include <omp.h>", "int omp_get_thread_num(void) { return 0; }\n"
-        "int omp_get_max_threads(void) { return 1; }"), "-fno-openmp") > 50  # fmt: skip
+    assert (
+        behaves_the_same(
+            OPENMP.replace(
+                "#include <omp.h>",
+                "int omp_get_thread_num(void) { return 0; }\nint omp_get_max_threads(void) { return 1; }",
+            ),
+            "-fno-openmp",
+        )
+        > 50
+    )
 
 
 @pytest.mark.parametrize("define", ["-DFAST", "-UFAST", "-DFAST -DN=3"])

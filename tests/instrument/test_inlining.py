@@ -62,9 +62,15 @@ def test_the_innermost_call_in_the_programs_own_files_counts() -> None:
         Call(22, 28, 3, header, 501),  # within the header
     ]
     assert climbed(rows, {header}, inlined) == [
-        (0, own, 10), (10, own, 11), (20, other, 7), (30, own, 11), (40, own, 11), (45, header, 600), (50, own, 12),
+        (0, own, 10),
+        (10, own, 11),
+        (20, other, 7),
+        (30, own, 11),
+        (40, own, 11),
+        (45, header, 600),
+        (50, own, 12),
         (60, -1, 0),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(

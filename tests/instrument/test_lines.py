@@ -10,10 +10,21 @@ from scalegraph.instrument import Instrumented, instrument_source, instrumented_
 from scalegraph.instrument.lexer import scan
 
 DIRECTIVES = (
-    "#pragma omp parallel", "#pragma omp for", "#pragma omp barrier", "#pragma omp critical", "#pragma omp task",
-    "#ifdef A", "#else", "#endif", "#define X(y) { y", "// note", "/* two\nlines */", "// scalegraph: phase p",
-    "// scalegraph: end", "#pragma omp parallel for \\\n schedule(static)",
-)  # fmt: skip
+    "#pragma omp parallel",
+    "#pragma omp for",
+    "#pragma omp barrier",
+    "#pragma omp critical",
+    "#pragma omp task",
+    "#ifdef A",
+    "#else",
+    "#endif",
+    "#define X(y) { y",
+    "// note",
+    "/* two\nlines */",
+    "// scalegraph: phase p",
+    "// scalegraph: end",
+    "#pragma omp parallel for \\\n schedule(static)",
+)
 FRAGMENTS = (
     "for (int i = 0; i < 3; i++)", "while (n--)", "do", "while (n);", "{", "}", "if (n)", "else", "g();", "n++;",
     "switch (n)", "case 1:", "out:", "goto out;", "return;", "int m = 1;", "X(g())", "({ g(); });", "ü", "'\\''", '"{"',

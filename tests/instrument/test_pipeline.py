@@ -23,22 +23,51 @@ from scalegraph.machine.model import Processor
 from scalegraph.runtime.format import BLOCK, CLOCK, HEADER, SECTION, TIMING
 
 PIPELINE = {
-    "window": 100, "scheduler": 100, "fp_mixed": 0.5, "int_alu": 1.0, "int_mul": 3.0, "int_div": 11.0, "load": 5.0,
-    "forward": 1.0, "forward_fp": 6.0, "fp_add": 2.0, "fp_mul": 4.0, "fp_fma": 4.0, "fp_div": 14.0, "fp_sqrt": 13.0,
+    "window": 100,
+    "scheduler": 100,
+    "fp_mixed": 0.5,
+    "int_alu": 1.0,
+    "int_mul": 3.0,
+    "int_div": 11.0,
+    "load": 5.0,
+    "forward": 1.0,
+    "forward_fp": 6.0,
+    "fp_add": 2.0,
+    "fp_mul": 4.0,
+    "fp_fma": 4.0,
+    "fp_div": 14.0,
+    "fp_sqrt": 13.0,
     "fp_other": 6.0,
-}  # fmt: skip
+}
 COSTS = {
-    "int_alu": 0.25, "int_mul": 1.0, "int_div": 6.0, "load": 0.5, "store": 0.5, "branch": 1.0, "call": 2.0,
-    "fp_add": 0.5, "fp_mul": 0.5, "fp_fma": 0.5, "fp_div": 4.0, "fp_sqrt": 4.0, "fp_other": 1.0,
-}  # fmt: skip
+    "int_alu": 0.25,
+    "int_mul": 1.0,
+    "int_div": 6.0,
+    "load": 0.5,
+    "store": 0.5,
+    "branch": 1.0,
+    "call": 2.0,
+    "fp_add": 0.5,
+    "fp_mul": 0.5,
+    "fp_fma": 0.5,
+    "fp_div": 4.0,
+    "fp_sqrt": 4.0,
+    "fp_other": 1.0,
+}
 
 
 def processor(**changes: float) -> Processor:
     """A processor of width 4."""
-    return Processor.model_validate({
-        "count": 1, "clock_mhz": 1000.0, "issue_width": 4, "operation_cycles": COSTS, "out_of_order": True,
-        "pipeline": PIPELINE | changes,
-    })  # fmt: skip
+    return Processor.model_validate(
+        {
+            "count": 1,
+            "clock_mhz": 1000.0,
+            "issue_width": 4,
+            "operation_cycles": COSTS,
+            "out_of_order": True,
+            "pipeline": PIPELINE | changes,
+        }
+    )
 
 
 def add(to: str, *reads: str) -> Step:

@@ -81,9 +81,21 @@ pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 def host() -> machine.Machine:
     """A machine with a pipeline: values as of a present processor."""
     pipeline = {
-        "window": 224, "scheduler": 97, "int_alu": 1, "int_mul": 3, "load": 5, "forward": 1, "forward_fp": 6,
-        "fp_add": 4, "fp_mul": 4, "fp_fma": 4, "fp_div": 13, "fp_sqrt": 18, "fp_other": 6, "issue": 0.25,
-    }  # fmt: skip
+        "window": 224,
+        "scheduler": 97,
+        "int_alu": 1,
+        "int_mul": 3,
+        "load": 5,
+        "forward": 1,
+        "forward_fp": 6,
+        "fp_add": 4,
+        "fp_mul": 4,
+        "fp_fma": 4,
+        "fp_div": 13,
+        "fp_sqrt": 18,
+        "fp_other": 6,
+        "issue": 0.25,
+    }
     changes = {f"processor.pipeline.{key}": str(value) for key, value in pipeline.items()}
     return machine.load("server-2x32-inorder", {"processor.out_of_order": "true", **changes})
 

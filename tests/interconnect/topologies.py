@@ -27,16 +27,29 @@ TABLES = {
     "fat_tree": table("fat_tree", arity=4, levels=3, switching="cut_through"),
     "tapered": table("fat_tree", arity=4, levels=3, tapered_levels=2, routing="adaptive", switching="cut_through"),
     "dragonfly": table(
-        "dragonfly", groups=9, group_routers=4, router_nodes=2, global_links=2, global_mb_s=100.0, global_hop_ns=30.0,
+        "dragonfly",
+        groups=9,
+        group_routers=4,
+        router_nodes=2,
+        global_links=2,
+        global_mb_s=100.0,
+        global_hop_ns=30.0,
         switching="cut_through",
     ),
     "valiant": table(
-        "dragonfly", groups=9, group_routers=4, router_nodes=2, global_links=2, global_mb_s=100.0, global_hop_ns=30.0,
-        routing="valiant", switching="cut_through",
+        "dragonfly",
+        groups=9,
+        group_routers=4,
+        router_nodes=2,
+        global_links=2,
+        global_mb_s=100.0,
+        global_hop_ns=30.0,
+        routing="valiant",
+        switching="cut_through",
     ),
     "star": table("star", switch_nodes=6, switches=4, uplinks=2, uplink_mb_s=100.0, switching="cut_through"),
     "ethernet": table("ethernet", stations=20, switching="cut_through"),
     "xnet": table(
         "xnet", rows=8, columns=8, reach=2, cluster_side=4, router_mb_s=100.0, router_ns=30.0, switching="cut_through"
     ),
-}  # fmt: skip
+}

@@ -90,8 +90,10 @@ def test_the_time_in_an_operation_is_divided_in_a_trace() -> None:
     records = divided(np.array(rows, TRACE_RECORD), 1e9)
     shares = records[records["event"] == EVENT["share"]]
     assert [(int(row["processor"]), int(row["what"] == idle), int(row["second"])) for row in shares] == [
-        (0, 1, 20), (0, 0, 70), (1, 0, 70),
-    ]  # fmt: skip
+        (0, 1, 20),
+        (0, 0, 70),
+        (1, 0, 70),
+    ]
     (wait,) = records[records["event"] == EVENT["wait"]]  # the second member waited for nobody
     assert (int(wait["processor"]), int(wait["first"]), int(wait["time"])) == (0, 10, 30)
     (waker,) = records[records["event"] == EVENT["waker"]]

@@ -37,9 +37,13 @@ def messages(records: np.ndarray) -> list[tuple[int, ...]]:
 
 def test_receives_get_messages_in_the_order_in_which_they_were_posted_not_completed() -> None:
     rows = [
-        *send(0, 1, 10, 12, 100), *send(0, 1, 20, 22, 200), *send(0, 1, 30, 90, 300, tag=5),
-        *receive(1, 0, 7, 80), *receive(1, 0, 5, 85), *receive(1, 0, 6, 70, tag=5),
-    ]  # fmt: skip
+        *send(0, 1, 10, 12, 100),
+        *send(0, 1, 20, 22, 200),
+        *send(0, 1, 30, 90, 300, tag=5),
+        *receive(1, 0, 7, 80),
+        *receive(1, 0, 5, 85),
+        *receive(1, 0, 6, 70, tag=5),
+    ]
     assert messages(matched(np.array(rows, TRACE_RECORD), 1)) == [
         (0, 1, 10, 12, 5, 85, 100, 0),
         (0, 1, 20, 22, 7, 80, 200, 0),
@@ -49,9 +53,13 @@ def test_receives_get_messages_in_the_order_in_which_they_were_posted_not_comple
 
 def test_communicators_and_ranks_keep_messages_apart() -> None:
     rows = [
-        *send(0, 2, 1, 2, 8, communicator=9), *send(1, 2, 3, 4, 16),
-        *receive(2, 1, 0, 10), *receive(2, 0, 0, 11, communicator=9), *receive(2, 0, 0, 12), *send(2, 0, 5, 6, 4),
-    ]  # fmt: skip
+        *send(0, 2, 1, 2, 8, communicator=9),
+        *send(1, 2, 3, 4, 16),
+        *receive(2, 1, 0, 10),
+        *receive(2, 0, 0, 11, communicator=9),
+        *receive(2, 0, 0, 12),
+        *send(2, 0, 5, 6, 4),
+    ]
     records = matched(np.array(rows, TRACE_RECORD), 1)
     assert messages(records) == [(0, 2, 1, 2, 0, 11, 8, 0), (1, 2, 3, 4, 0, 10, 16, 0)]
     assert len(records) == 4  # what has no partner is left out
@@ -64,12 +72,19 @@ def test_ranks_of_several_threads_are_found_by_their_processes() -> None:
 
 def test_a_wait_has_the_partner_that_came_late() -> None:
     rows = [
-        *send(0, 1, 40, 42, 8), *send(2, 1, 50, 52, 8), *wait("receive", 1, 10, 60),
-        *receive(1, 0, 8, 60), *receive(1, 2, 9, 60),  # both complete in one call
-        *send(0, 1, 70, 72, 8, tag=1), *wait("receive", 1, 80, 85), *receive(1, 0, 80, 85, tag=1),  # only on its way
-        *wait("send", 2, 100, 140), *send(2, 0, 100, 140, 8), *receive(0, 2, 130, 150),
+        *send(0, 1, 40, 42, 8),
+        *send(2, 1, 50, 52, 8),
+        *wait("receive", 1, 10, 60),
+        *receive(1, 0, 8, 60),
+        *receive(1, 2, 9, 60),  # both complete in one call
+        *send(0, 1, 70, 72, 8, tag=1),
+        *wait("receive", 1, 80, 85),
+        *receive(1, 0, 80, 85, tag=1),  # only on its way
+        *wait("send", 2, 100, 140),
+        *send(2, 0, 100, 140, 8),
+        *receive(0, 2, 130, 150),
         *wait("receive", 0, 200, 210),
-    ]  # fmt: skip
+    ]
     records = matched(np.array(rows, TRACE_RECORD), 1)
     at = np.flatnonzero(records["event"] == EVENT["wait"])
     holders = [(int(one["region"]) - 1, int(one["time"])) for one in records[at + 1]]

@@ -112,7 +112,7 @@ SOUND = {
         FOR + "{ int *block = malloc(64); block[3] = i; for (int k = 0; k < 9; k++) block[3] += k; "
         "if (block[3] < 0) total++; free(block); }"
     ),
-}  # fmt: skip
+}
 SOUND_THREADS = {
     "mutex": "pthread_mutex_lock(&mutex); total++; shared[i % 8] += i; pthread_mutex_unlock(&mutex);",
     "atomic of C11": "counter++; atomic_fetch_add(&relaxed, 2);",

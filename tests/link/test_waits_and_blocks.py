@@ -58,7 +58,7 @@ def test_calls_that_nothing_ends_are_a_deadlock_with_their_lines(ending) -> None
         ("char *volatile p = malloc(32), *q = malloc(32);\np[33] = 1;\nfree(p);", ("beyond the end", "p.c:11")),
         ("char *volatile p;\nposix_memalign((void **)&p, 64, 9);\nfree(p);\nfree(p);", ("9 bytes", "p.c:11", "p.c:12")),
     ],
-)  # fmt: skip
+)
 def test_wrong_uses_of_blocks_end_the_run_with_their_places(ending, body: str, said: tuple[str, ...]) -> None:
     status, message = ending(body)
     assert status == "crashed"

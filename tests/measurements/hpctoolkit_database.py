@@ -14,9 +14,14 @@ THREADS = ((1.0, 0.0, 3.0), (2.0, 1.0, 3.0))  # seconds of main, MPI_Send, the l
 MAIN, SEND, LOOP, LINE, ENTRY, CALL = 2, 4, 5, 6, 1, 3  # numbers of contexts; CALL is a line, which calls MPI_Send
 CYCLES = 7  # number of a second metric, which only the first thread has
 BELOW = {
-    0: (MAIN, SEND, LINE), ENTRY: (MAIN, SEND, LINE), MAIN: (MAIN, SEND, LINE), CALL: (SEND,), SEND: (SEND,),
-    LOOP: (LINE,), LINE: (LINE,),
-}  # fmt: skip
+    0: (MAIN, SEND, LINE),
+    ENTRY: (MAIN, SEND, LINE),
+    MAIN: (MAIN, SEND, LINE),
+    CALL: (SEND,),
+    SEND: (SEND,),
+    LOOP: (LINE,),
+    LINE: (LINE,),
+}
 
 
 @dataclass

@@ -309,18 +309,24 @@ RAMBLE = {
             "RAMBLE_STATUS": status,
             "RAMBLE_VARIABLES": {"n_ranks": str(ranks), "n": "512", "batch_time": "120", "app": "saxpy"},
             "CONTEXTS": [
-                {"name": "null", "display_name": "null", "foms": [
-                    {"name": "Kernel time", "value": str(8.0 / ranks), "units": "s", "origin": "saxpy"},
-                    {"name": "success", "value": "True", "units": "", "origin": "saxpy"},
-                ]},
-                {"name": "solve", "display_name": "solve", "foms": [
-                    {"name": "rate", "value": str(ranks * 1.5), "units": "GB/s", "origin": "saxpy"},
-                ]},
+                {
+                    "name": "null",
+                    "display_name": "null",
+                    "foms": [
+                        {"name": "Kernel time", "value": str(8.0 / ranks), "units": "s", "origin": "saxpy"},
+                        {"name": "success", "value": "True", "units": "", "origin": "saxpy"},
+                    ],
+                },
+                {
+                    "name": "solve",
+                    "display_name": "solve",
+                    "foms": [{"name": "rate", "value": str(ranks * 1.5), "units": "GB/s", "origin": "saxpy"}],
+                },
             ],
         }
         for ranks, status in ((1, "SUCCESS"), (2, "SUCCESS"), (4, "FAILED"))
     ]
-}  # fmt: skip
+}
 JUBE = """\
 jube_benchmark_id,jube_wp_id,nodes,tasks,runtime[s],iterations_avg
 0,1,1,1,8.0,10

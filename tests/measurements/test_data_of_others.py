@@ -187,8 +187,13 @@ def test_logs_of_keys_and_values(tmp_path: Path, sign: str) -> None:
     guess = meant(tmp_path, "# a run\n" + "".join(blocks), "run.log", unit="s")
     assert times(guess) == [(1, 100, 8.5), (4, 100, 2.5)]
     with pytest.raises(InputError, match=r"run.log:7: .*a number was expected, got 'fast'"):
-        meant(tmp_path, "".join(blocks).replace("4\n", "fast\n") + "".join(blocks * 9), "run.log", unit="s",
-              processors="N_Threads")  # fmt: skip
+        meant(
+            tmp_path,
+            "".join(blocks).replace("4\n", "fast\n") + "".join(blocks * 9),
+            "run.log",
+            unit="s",
+            processors="N_Threads",
+        )
 
 
 def test_output_of_osu(tmp_path: Path) -> None:
@@ -374,8 +379,12 @@ def test_derived_columns_are_checked_and_said(tmp_path: Path) -> None:
     assert guess.mapping.time == "t_solve"
     assert times(guess) == [(1, 8), (2, 4.2), (4, 2.3)]
     said = "\n".join(guess.notes)
-    for words in ("'t_cpu' is t_solve times p", "'t_best' is t_solve on the fewest p, divided by their number",
-                  "'Speedup' follows from the time", "'Efficiency' follows from the time"):  # fmt: skip
+    for words in (
+        "'t_cpu' is t_solve times p",
+        "'t_best' is t_solve on the fewest p, divided by their number",
+        "'Speedup' follows from the time",
+        "'Efficiency' follows from the time",
+    ):
         assert words in said
     wrong = meant(tmp_path, "p,time_s,Speedup\n1,8,1\n2,4.2,1.9\n4,2.3,7\n")
     said = "".join(wrong.notes)

@@ -35,9 +35,14 @@ def a_set(
     index = np.indices(shape).reshape(4, -1)
     columns = dict(zip(("point", "call_path", "metric", "repetition"), index, strict=True))
     return MeasurementSet(
-        tuple(points), table, paths, metrics, pd.DataFrame({**columns, "value": np.array(values, dtype=float)}),
-        files=("a.csv",), title="a",
-    )  # fmt: skip
+        tuple(points),
+        table,
+        paths,
+        metrics,
+        pd.DataFrame({**columns, "value": np.array(values, dtype=float)}),
+        files=("a.csv",),
+        title="a",
+    )
 
 
 def test_processors_time_unit_and_whole_program_are_found() -> None:
@@ -79,8 +84,15 @@ def test_factors_of_a_product_are_no_parameters_of_the_problem() -> None:
     assert any("2 = 1*2 = 2*1" in note for note in guess.measured.remarks)
     runs, _ = make_runs(guess.measured, guess.mapping)
     assert [(run.point.processors, run.point.repetition, run.time_s) for run in runs] == [
-        (1, 0, 16), (1, 1, 16.2), (2, 0, 8), (2, 1, 8.2), (2, 2, 7), (2, 3, 7.2), (4, 0, 4), (4, 1, 4.2),
-    ]  # fmt: skip
+        (1, 0, 16),
+        (1, 1, 16.2),
+        (2, 0, 8),
+        (2, 1, 8.2),
+        (2, 2, 7),
+        (2, 3, 7.2),
+        (4, 0, 4),
+        (4, 1, 4.2),
+    ]
     assert not any(run.point.parameters for run in runs)
     efficiency = StudyData.from_runs(runs).scaling["efficiency"]
     assert list(efficiency) == pytest.approx([1, 16.1 / 2 / 7.6, 16.1 / 4 / 4.1])
@@ -158,8 +170,11 @@ def test_repetitions_parameters_and_other_metrics_become_runs() -> None:
     made = a_set({"p": [1, 2], "n": [10.0, 10.0], "input": ["a", "a"]}, values, metrics=metrics, repetitions=2)
     runs, memory = make_runs(made, guess_mapping(made).mapping)
     assert [(run.point.processors, run.point.repetition, run.time_s) for run in runs] == [
-        (1, 0, 8), (1, 1, 8.2), (2, 0, 4), (2, 1, 4.2),
-    ]  # fmt: skip
+        (1, 0, 8),
+        (1, 1, 8.2),
+        (2, 0, 4),
+        (2, 1, 4.2),
+    ]
     assert runs[0].point.parameters == {"n": 10, "input": "a"}
     assert runs[0].work_flops == 100
     assert list(memory.values()) == [64, 65, 32, 33]
@@ -237,8 +252,13 @@ def test_of_very_many_repetitions_some_become_runs_and_that_is_said(monkeypatch:
     assert "runs are 6 of the 10 times, evenly spaced; the set and its models keep all" in guess.notes
     runs, _ = make_runs(made, guess.mapping)
     assert [(run.point.processors, run.point.repetition) for run in runs] == [
-        (1, 0), (1, 2), (1, 4), (2, 0), (2, 2), (2, 4),
-    ]  # fmt: skip
+        (1, 0),
+        (1, 2),
+        (1, 4),
+        (2, 0),
+        (2, 2),
+        (2, 4),
+    ]
     monkeypatch.setattr("scalegraph.measurements.runs.MOST_RUNS", 1)
     with pytest.raises(InputError, match="has 2 points with a time; a study holds 1 runs at most"):
         make_runs(made, guess.mapping)

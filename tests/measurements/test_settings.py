@@ -41,10 +41,12 @@ def parameters(measured_of: list[Path]) -> dict[str, list[object]]:
 def test_runs_of_caliper_that_differ_in_a_text_or_a_size_are_no_repetitions(tmp_path: Path, way: str) -> None:
     runs = [("a", "block_128", "1048576.0"), ("a", "block_256", "1048576.0"), ("b", "block_128", "2097152.0")]
     files = [
-        put(tmp_path / (f"{at}/{number}" if way == "directories" else "") / f"{number}.cali",
-            cali(2, size=size, tuning=tuning, flags=f"-D {tuning}", hostname=f"n{number}"))
+        put(
+            tmp_path / (f"{at}/{number}" if way == "directories" else "") / f"{number}.cali",
+            cali(2, size=size, tuning=tuning, flags=f"-D {tuning}", hostname=f"n{number}"),
+        )
         for number, (at, tuning, size) in enumerate(runs)
-    ]  # fmt: skip
+    ]
     found = parameters(files if way == "files" else [tmp_path])
     assert found == {
         "jobsize": [2, 2, 2],
@@ -73,10 +75,14 @@ def experiment(ranks: int, model: str, repeat: int) -> dict[str, object]:
     name = f"kripke_{model}_{ranks}"
     kinds = ("mean", "stdev", "max") if repeat == 0 else ("application",)
     foms = [
-        {"name": "Solve time", "value": (8.0 if model == "mpi" else 12.0) / ranks, "units": "s",
-         "origin_type": kind if repeat else f"summary::{kind}"}
+        {
+            "name": "Solve time",
+            "value": (8.0 if model == "mpi" else 12.0) / ranks,
+            "units": "s",
+            "origin_type": kind if repeat else f"summary::{kind}",
+        }
         for kind in kinds
-    ]  # fmt: skip
+    ]
     said = {
         "n_nodes": str(max(1, ranks // 4)),
         "n_ranks": str(ranks),
@@ -107,18 +113,27 @@ def test_benchpark_goes_in_without_an_option(tmp_path: Path, apart: bool) -> Non
     runs, _ = make_runs(guess.measured, guess.mapping)
     found = [(run.point.parameters["model"], run.point.processors, run.time_s) for run in runs]
     assert sorted(found) == sorted(
-        (model, ranks, work / ranks) for model, work in (("mpi", 8.0), ("openmp", 12.0)) for ranks in (1, 2, 4, 8)
+        (model, ranks, work / ranks)
+        for model, work in (("mpi", 8.0), ("openmp", 12.0))
+        for ranks in (1, 2, 4, 8)
         for _ in range(2)
-    )  # fmt: skip
+    )
 
 
 def test_reframe_of_two_tests_goes_in_without_an_option(tmp_path: Path) -> None:
     cases = [
-        {"name": f"{test}_{ranks}", "display_name": f"{test} %num_tasks={ranks}", "result": "pass", "num_tasks": ranks,
-         "system": "daint", "partition": "gpu",
-         "perfvalues": {"daint:gpu:elapsed": [work / ranks, 0, None, None, "s", "pass"]}}
-        for test, work in (("Solve", 8.0), ("Mesh", 4.0)) for ranks in (1, 2, 4)
-    ]  # fmt: skip
+        {
+            "name": f"{test}_{ranks}",
+            "display_name": f"{test} %num_tasks={ranks}",
+            "result": "pass",
+            "num_tasks": ranks,
+            "system": "daint",
+            "partition": "gpu",
+            "perfvalues": {"daint:gpu:elapsed": [work / ranks, 0, None, None, "s", "pass"]},
+        }
+        for test, work in (("Solve", 8.0), ("Mesh", 4.0))
+        for ranks in (1, 2, 4)
+    ]
     document = {"session_info": {"data_version": "4.0"}, "runs": [{"testcases": cases}]}
     guess = answered(read_set([put(tmp_path / "r.json", json.dumps(document, indent=1))]))
     runs, _ = make_runs(guess.measured, guess.mapping)

@@ -175,8 +175,9 @@ def test_a_row_a_value_with_regions_and_units(table: Any) -> None:
     )
     assert made.paths == ("main", "main->solve")
     assert [(metric.name, metric.unit, metric.kind) for metric in made.metrics] == [
-        ("time", "s", "time"), ("flops", "", "count"),
-    ]  # fmt: skip
+        ("time", "s", "time"),
+        ("flops", "", "count"),
+    ]
     assert len(made.values) == 4
     text = "p,metric,value,unit\n1,time,8,s\n2,time,4,ms\n"
     assert ":3: column 4 'unit': 's' was expected" in refusal(table, text)
@@ -214,8 +215,9 @@ def test_what_is_no_number_is_missing_or_refused_with_its_place(table: Any) -> N
     made = table("p,time\n1,8\n2,NaN\n4,n/a\n8,inf\n16,\n32,1\n")
     assert flat(made) == [(1, 0, 8.0), (32, 0, 1.0)]
     assert [(skipped.count, skipped.reason) for skipped in made.skipped] == [
-        (3, "no value is there"), (1, "no number from 1e-150 to 1e150, nor 0"),
-    ]  # fmt: skip
+        (3, "no value is there"),
+        (1, "no number from 1e-150 to 1e150, nor 0"),
+    ]
     rows = "".join(f"{n},{n / 2}\n" for n in range(1, 30))
     said = refusal(table, f"p,time\n{rows}30,fast\n31,4 s\n")
     assert "t.csv:31: column 2 'time': a number was expected, got 'fast'" in said

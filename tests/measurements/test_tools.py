@@ -46,7 +46,7 @@ FOREIGN = {
     "strace": "% time     seconds  usecs/call     calls    errors syscall\n------ --- ---\n 50.0 0.1 2 3 read\n",
     "darshan": "# darshan log version: 3.41\n# exe: ./solve\nPOSIX\t0\t1\tPOSIX_OPENS\t2\n",
     "scorep-score": "\nEstimated aggregate size of event trace:                   8MB\nflt type max_buf visits time\n",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("tool", FOREIGN)
@@ -112,8 +112,12 @@ def test_gprof_functions_stand_below_the_program(tmp_path: Path) -> None:
     found = load(write("gprof", tmp_path))
     assert points(found) == [(1,)]
     assert found.paths == (
-        "program", "program->resid", "program->std::sort<int*>(int*, int*)", "program->init", "program->init #2",
-    )  # fmt: skip
+        "program",
+        "program->resid",
+        "program->std::sort<int*>(int*, int*)",
+        "program->init",
+        "program->init #2",
+    )
     assert series(found, "program->resid", "time") == [[3.5]]
     assert series(found, "program->resid", "calls") == [[147]]
     with opened([tmp_path / "gprof.txt"]) as study:
@@ -165,10 +169,21 @@ def test_reframe_cases_that_passed_by_their_parameters(tmp_path: Path) -> None:
     assert (found.parameters, points(found)) == (("tasks", "n"), [(1, 100), (2, 100)])
     assert series(found, "Solve", "elapsed") == [[8], [4]]
     assert [(each.what, each.count) for each in found.skipped] == [("test cases", 1)]
-    newer = REFRAME | {"runs": [{"testcases": [
-        {"name": "Solve", "result": "pass", "num_tasks": tasks, "perfvalues": {"s:p:time": [8 / tasks, 0, 0, 0, "s"]}}
-        for tasks in (1, 2)
-    ]}]}  # fmt: skip
+    newer = REFRAME | {
+        "runs": [
+            {
+                "testcases": [
+                    {
+                        "name": "Solve",
+                        "result": "pass",
+                        "num_tasks": tasks,
+                        "perfvalues": {"s:p:time": [8 / tasks, 0, 0, 0, "s"]},
+                    }
+                    for tasks in (1, 2)
+                ]
+            }
+        ]
+    }
     (tmp_path / "n.json").write_text(json.dumps(newer))
     with opened([tmp_path / "n.json"]) as study:
         assert list(study_data(study).scaling["speedup"]) == pytest.approx([1, 2])
@@ -193,14 +208,18 @@ def test_ramble_experiments_that_succeeded_by_their_variables(tmp_path: Path) ->
 
 
 ASV = {
-    "commit_hash": "1a2b", "env_name": "conda-py3.11", "params": {"machine": "m"}, "python": "3.11", "version": 2,
+    "commit_hash": "1a2b",
+    "env_name": "conda-py3.11",
+    "params": {"machine": "m"},
+    "python": "3.11",
+    "version": 2,
     "result_columns": ["result", "params", "version"],
     "results": {
         "solve.Suite.time_step": [[4.0, 2.2, None, 1.0], [["1", "2"], ["'small'", "'large'"]], "v"],
         "solve.Suite.peakmem_step": [[1e6, 2e6, 1.1e6, 2.1e6], [["1", "2"], ["'small'", "'large'"]], "v"],
         "solve.track_nothing": [[3.0], [], "v"],
     },
-}  # fmt: skip
+}
 
 
 def test_asv_has_parameters_by_their_places(tmp_path: Path) -> None:

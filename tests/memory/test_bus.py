@@ -42,9 +42,14 @@ def test_cold_miss_and_hits(bus) -> None:
     settle(bus, 1)
     cost = LOOK + whole(MEMORY)
     assert bus.read(0, BASE, 100_000) == {
-        "cycles": cost, "stall_local": LOOK, "stall_remote_read": cost - LOOK, "l1_misses": 1, "misses": 1,
-        "remote_reads": 1, "memory_lines": 1,
-    }  # fmt: skip
+        "cycles": cost,
+        "stall_local": LOOK,
+        "stall_remote_read": cost - LOOK,
+        "l1_misses": 1,
+        "misses": 1,
+        "remote_reads": 1,
+        "memory_lines": 1,
+    }
     assert bus.read(0, BASE + 31, 200_000)["cycles"] == 0
     assert bus.read(0, BASE + 32, 200_000) == {"cycles": LOOK, "stall_local": LOOK, "l1_misses": 1}
 
@@ -55,8 +60,12 @@ def test_an_upgrade_costs_the_same_for_any_number_of_copies(bus, sharers) -> Non
         bus.read(processor, BASE, 10_000 * processor)
     cost = whole(UPGRADE)
     assert bus.write(0, BASE, 1_000_000) == {
-        "cycles": cost, "stall_upgrade": cost, "misses": 1, "upgrades": 1, "invalidations": sharers,
-    }  # fmt: skip
+        "cycles": cost,
+        "stall_upgrade": cost,
+        "misses": 1,
+        "upgrades": 1,
+        "invalidations": sharers,
+    }
     assert bus.check() == "ok"
 
 

@@ -89,8 +89,15 @@ def test_messages_go_along_the_row_first(mesh) -> None:
     assert memory == 32
     # There 0-1-2, then down; on 34-33-32 to the controller; the line back from 32 north to 0.
     assert used == {
-        "link 0>1", "link 1>2", "link 2>18", "link 18>34", "link 34>33", "link 33>32", "link 32>16", "link 16>0",
-    }  # fmt: skip
+        "link 0>1",
+        "link 1>2",
+        "link 2>18",
+        "link 18>34",
+        "link 34>33",
+        "link 33>32",
+        "link 32>16",
+        "link 16>0",
+    }
 
 
 @pytest.mark.parametrize("sharers", [1, 2, 8, 31])

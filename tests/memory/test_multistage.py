@@ -20,9 +20,14 @@ def cerberus(memory):
 
 def test_unloaded_read_crosses_the_network_twice(cerberus) -> None:
     assert cerberus.read(0, BASE) == {
-        "cycles": READ, "stall_remote_read": READ, "l1_misses": 1, "misses": 1, "remote_reads": 1, "page_misses": 1,
+        "cycles": READ,
+        "stall_remote_read": READ,
+        "l1_misses": 1,
+        "misses": 1,
+        "remote_reads": 1,
+        "page_misses": 1,
         "memory_lines": 1,
-    }  # fmt: skip
+    }
     assert cerberus.read(0, BASE)["cycles"] == 0
 
 

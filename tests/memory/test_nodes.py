@@ -12,8 +12,13 @@ LINE = 0x1000000
 def test_a_miss_costs_the_memory_of_the_own_node_and_nothing_is_remote(memory: MakeMemory) -> None:
     mem = memory("ncube2", 16, FOUR)
     assert mem.read(0, LINE) == {
-        "cycles": 10, "stall_local": 10, "l1_misses": 1, "misses": 1, "page_misses": 1, "memory_lines": 1,
-    }  # fmt: skip
+        "cycles": 10,
+        "stall_local": 10,
+        "l1_misses": 1,
+        "misses": 1,
+        "page_misses": 1,
+        "memory_lines": 1,
+    }
     assert mem.read(0, LINE) == {"cycles": 0}
     assert mem.check() == "ok"
 

@@ -25,8 +25,12 @@ def test_local_memory(server) -> None:
     settle(server, 0, 1)
     cost = server.read(0, BASE + 64, 10_000)
     assert cost == {
-        "cycles": LOOK + MEMORY, "stall_local": LOOK + MEMORY, "l1_misses": 1, "misses": 1, "memory_lines": 1,
-    }  # fmt: skip
+        "cycles": LOOK + MEMORY,
+        "stall_local": LOOK + MEMORY,
+        "l1_misses": 1,
+        "misses": 1,
+        "memory_lines": 1,
+    }
 
 
 def test_lines_from_memory_are_counted_and_those_of_caches_are_not(server) -> None:

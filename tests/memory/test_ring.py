@@ -21,8 +21,12 @@ def ksr1(memory):
 
 def test_first_touch_of_a_page_costs_the_page_miss_and_the_subcache_fill(ksr1) -> None:
     assert ksr1.read(0, BASE) == {
-        "cycles": 163 + 23, "stall_page": 163, "stall_local": 23, "l1_misses": 1, "page_misses": 1,
-    }  # fmt: skip
+        "cycles": 163 + 23,
+        "stall_page": 163,
+        "stall_local": 23,
+        "l1_misses": 1,
+        "page_misses": 1,
+    }
 
 
 def test_subcache_hit_is_free_and_the_local_cache_costs_23_cycles(ksr1) -> None:
@@ -70,8 +74,12 @@ def test_upgrade_is_one_revolution_that_invalidates_all_copies_of_the_ring(ksr1)
     for processor in range(6):
         ksr1.read(processor, BASE, 1000 * processor)
     assert ksr1.write(3, BASE, 10_000 + UPGRADE_ON_TIME) == {
-        "cycles": SAME_RING, "stall_upgrade": SAME_RING, "misses": 1, "upgrades": 1, "invalidations": 5,
-    }  # fmt: skip
+        "cycles": SAME_RING,
+        "stall_upgrade": SAME_RING,
+        "misses": 1,
+        "upgrades": 1,
+        "invalidations": 5,
+    }
     assert ksr1.hits(3, "w", BASE)
     assert not any(ksr1.hits(processor, "r", BASE) for processor in (0, 1, 2, 4, 5))
     assert ksr1.check() == "ok"

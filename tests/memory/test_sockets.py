@@ -52,8 +52,13 @@ def test_a_line_passes_every_link_between(memory) -> None:
     server.read(0, BASE + 64, 10_000)
     # The lowest differing digit first, there and back.
     assert {name for name in server.usage() if name.startswith("link")} == {
-        "link 0>1", "link 1>3", "link 3>7", "link 7>6", "link 6>4", "link 4>0",
-    }  # fmt: skip
+        "link 0>1",
+        "link 1>3",
+        "link 3>7",
+        "link 7>6",
+        "link 6>4",
+        "link 4>0",
+    }
 
 
 def test_a_bank_serves_one_line_at_a_time(memory) -> None:
@@ -64,8 +69,10 @@ def test_a_bank_serves_one_line_at_a_time(memory) -> None:
     stride = 64 * N["channels"] * N["banks"]  # lines of one bank of one channel
     for line in range(6):
         server.read(0, BASE + line * stride + 64, 10_000 * line)
-    waits = [server.read(core, BASE + line * stride, 500_000).get("stall_contention", 0) for line, core in
-             enumerate(range(1, 6))]  # fmt: skip
+    waits = [
+        server.read(core, BASE + line * stride, 500_000).get("stall_contention", 0)
+        for line, core in enumerate(range(1, 6))
+    ]
     assert waits == [busy * position for position in range(5)]
     assert server.usage()["banks 0.0"][2] == sum(waits)
 

@@ -86,8 +86,11 @@ def test_waits_name_the_thread_that_ended_them(tmp_path: Path) -> None:
             assert set(waits["holder"][found]) == {1 - waiter}
         locks = rows(trace, "locks", "lock", "order", "what")
         assert sorted(zip(locks["order"].tolist(), locks["what"].tolist(), strict=True)) == [
-            (1, 1), (1, 2), (2, 1), (2, 2),
-        ]  # fmt: skip
+            (1, 1),
+            (1, 2),
+            (2, 1),
+            (2, 2),
+        ]
         names = [region.name for region in trace.definitions.regions]
         marks = rows(trace, "marks", "region", "value")
         chunks = marks["value"][marks["region"] == names.index("chunk")]

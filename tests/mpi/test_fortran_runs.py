@@ -24,7 +24,7 @@ DECLARED = {
         "type(MPI_Request) :: requests(2)\n  type(MPI_Datatype) :: row\n  type(MPI_Comm) :: line",
     ),
     "from": ("status(MPI_SOURCE)", "status%MPI_SOURCE"),
-}  # fmt: skip
+}
 PROGRAM = """
 program all_ways
   {use}
@@ -114,25 +114,43 @@ def test_every_way_to_mpi_gives_the_same_results(way: str, place: Path) -> None:
 
 
 def test_functions_that_mpi_3_has_removed_are_served(place: Path) -> None:
-    lines = ["program p", "include 'mpif.h'", "integer ierr, extent, low, high, column, pair, a(8), rank",
-             "call mpi_init(ierr)", "call mpi_comm_rank(MPI_COMM_WORLD, rank, ierr)",
-             "call mpi_type_hvector(4, 1, 8, MPI_INTEGER, column, ierr)", "call mpi_type_commit(column, ierr)",
-             "call mpi_type_extent(column, extent, ierr)", "call mpi_type_lb(column, low, ierr)",
-             "call mpi_type_struct(2, (/1, 1/), (/0, 8/), (/MPI_INTEGER, MPI_REAL/), pair, ierr)",
-             "call mpi_type_ub(pair, high, ierr)",
-             "call mpi_errhandler_set(MPI_COMM_WORLD, MPI_ERRORS_RETURN, ierr)", "a = (/1, 2, 3, 4, 5, 6, 7, 8/)",
-             "if (rank == 0) call mpi_send(a, 1, column, 1, 0, MPI_COMM_WORLD, ierr)",
-             "if (rank == 1) call mpi_recv(a, 4, MPI_INTEGER, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)",
-             "if (rank == 1) print '(7i3)', a(1:4), extent, low, high",
-             "call mpi_finalize(ierr)", "end", ""]  # fmt: skip
+    lines = [
+        "program p",
+        "include 'mpif.h'",
+        "integer ierr, extent, low, high, column, pair, a(8), rank",
+        "call mpi_init(ierr)",
+        "call mpi_comm_rank(MPI_COMM_WORLD, rank, ierr)",
+        "call mpi_type_hvector(4, 1, 8, MPI_INTEGER, column, ierr)",
+        "call mpi_type_commit(column, ierr)",
+        "call mpi_type_extent(column, extent, ierr)",
+        "call mpi_type_lb(column, low, ierr)",
+        "call mpi_type_struct(2, (/1, 1/), (/0, 8/), (/MPI_INTEGER, MPI_REAL/), pair, ierr)",
+        "call mpi_type_ub(pair, high, ierr)",
+        "call mpi_errhandler_set(MPI_COMM_WORLD, MPI_ERRORS_RETURN, ierr)",
+        "a = (/1, 2, 3, 4, 5, 6, 7, 8/)",
+        "if (rank == 0) call mpi_send(a, 1, column, 1, 0, MPI_COMM_WORLD, ierr)",
+        "if (rank == 1) call mpi_recv(a, 4, MPI_INTEGER, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)",
+        "if (rank == 1) print '(7i3)', a(1:4), extent, low, high",
+        "call mpi_finalize(ierr)",
+        "end",
+        "",
+    ]
     record = run(place, "\n".join(lines), 2)
     assert (record.status, record.stdout) == ("ok", "  1  3  5  7 28  0 12\n")
 
 
 def test_fixed_form_takes_the_same_header(place: Path) -> None:
-    lines = ["      program p", "      include 'mpif.h'", "      integer ierr, n", "      call mpi_init(ierr)",
-             "      call mpi_comm_size(MPI_COMM_WORLD, n, ierr)", "      if (n .ne. 2) stop 1",
-             "      call mpi_finalize(ierr)", "      end", ""]  # fmt: skip
+    lines = [
+        "      program p",
+        "      include 'mpif.h'",
+        "      integer ierr, n",
+        "      call mpi_init(ierr)",
+        "      call mpi_comm_size(MPI_COMM_WORLD, n, ierr)",
+        "      if (n .ne. 2) stop 1",
+        "      call mpi_finalize(ierr)",
+        "      end",
+        "",
+    ]
     (place / "p.f").write_text("\n".join(lines))
     record = Simulated().run(Job(build(["p.f"]), machines.load("ksr1"), RunPoint(processors=2)))
     assert (record.status, record.message) == ("ok", "")
@@ -150,9 +168,19 @@ def test_a_wrong_call_is_named_with_the_line_of_the_fortran_program(way: str, pl
 
 
 def test_time_is_charged_to_the_lines_of_fortran_that_call_mpi(place: Path) -> None:
-    lines = ["program p", "use mpi", "integer :: n, ierr", "n = 1", "call MPI_Init(ierr)",
-             "do n = 1, 100", "call MPI_Barrier(MPI_COMM_WORLD, ierr)", "end do", "call MPI_Finalize(ierr)",
-             "end program", ""]  # fmt: skip
+    lines = [
+        "program p",
+        "use mpi",
+        "integer :: n, ierr",
+        "n = 1",
+        "call MPI_Init(ierr)",
+        "do n = 1, 100",
+        "call MPI_Barrier(MPI_COMM_WORLD, ierr)",
+        "end do",
+        "call MPI_Finalize(ierr)",
+        "end program",
+        "",
+    ]
     record = run(place, "\n".join(lines), 4)
     passing = {line.line: line.primitive for line in record.lines}
     assert passing[7] > 0.8 * sum(record.categories[name] for name in ("prim_send", "prim_receive", "prim_pack"))

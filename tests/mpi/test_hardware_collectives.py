@@ -185,8 +185,11 @@ def test_nothing_takes_time_on_an_ideal_network(tmp_path: Path) -> None:
 
 
 def test_a_rank_that_never_comes_is_a_deadlock_with_names(simulated: Any) -> None:
-    row = simulated("if (rank != 2) MPI_Barrier(MPI_COMM_WORLD);\n    else MPI_Recv(y, 1, MPI_INT, 0, 7, "
-                    "MPI_COMM_WORLD, MPI_STATUS_IGNORE);", code=1)  # fmt: skip
+    row = simulated(
+        "if (rank != 2) MPI_Barrier(MPI_COMM_WORLD);\n    else MPI_Recv(y, 1, MPI_INT, 0, 7, "
+        "MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+        code=1,
+    )
     assert "rank 0 waits in MPI_Barrier for the other ranks at p.c:11" in row["message"].replace(
         str(Path.cwd()) + "/", ""
     )

@@ -124,9 +124,7 @@ int main(int argc, char **argv)
 }
 """
     row = simulate(body, 3, ending="cpp")
-    assert sorted(row["stdout"].splitlines()) == [
-        "0 1 0 a", "1 2 1 b", "2 3 2 c", "gone 0 1", "gone 1 2", "gone 2 3"
-    ]  # fmt: skip
+    assert sorted(row["stdout"].splitlines()) == ["0 1 0 a", "1 2 1 b", "2 3 2 c", "gone 0 1", "gone 1 2", "gone 2 3"]
 
 
 LIBRARY = r"""
@@ -471,9 +469,7 @@ int main(int argc, char **argv)
 
 def test_each_rank_has_threads_and_critical_sections_of_its_own(simulate: Simulate) -> None:
     row = simulate(HYBRID, 8, "--threads-per-process", "4")
-    assert sorted(row["stdout"].splitlines()) == [
-        f"{r}: 4 threads of 4 processors, sum {4 * r + 6}" for r in range(2)
-    ]  # fmt: skip
+    assert sorted(row["stdout"].splitlines()) == [f"{r}: 4 threads of 4 processors, sum {4 * r + 6}" for r in range(2)]
     assert (row["processes"], row["threads_per_process"]) == (2, 4)
     assert sum(row["leaves"].values()) == 8 * row["time_cycles"]
 
@@ -520,8 +516,11 @@ def test_a_trace_has_every_message_with_both_its_ends(simulate: Simulate) -> Non
         names = [communicator.name for communicator in trace.definitions.communicators]
     world = messages["communicator"] == 0
     assert sorted(zip(messages["sender"][world].tolist(), messages["receiver"][world].tolist(), strict=True)) == [
-        (0, 1), (1, 2), (2, 3), (3, 0)
-    ]  # fmt: skip
+        (0, 1),
+        (1, 2),
+        (2, 3),
+        (3, 0),
+    ]
     assert set(messages["size"][world].tolist()) == {400}
     assert set(messages["tag"][world].tolist()) == {4}
     assert (messages["sent"] <= messages["left"]).all()

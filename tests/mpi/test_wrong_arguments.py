@@ -51,8 +51,11 @@ NAMED = {
     "remote_leader": "0",
     "split_type": "MPI_COMM_TYPE_SHARED",
     "local_leader": "0",
-    "comm_keyval": "keyval", "keyval": "keyval", "type_keyval": "keyval", "win_keyval": "keyval",
-}  # fmt: skip
+    "comm_keyval": "keyval",
+    "keyval": "keyval",
+    "type_keyval": "keyval",
+    "win_keyval": "keyval",
+}
 # of pointers, by what they point to and whether it is constant
 POINTERS = {
     ("char", True): '"text"',

@@ -114,10 +114,16 @@ def test_zsh_completes(command: dict[str, str], root: Path) -> None:
 
 
 COMPILERS = {
-    "scalegraph-cc": "gcc", "scalegraph-c++": "g++", "scalegraph-fc": "gfortran",
-    "scalegraph-gcc": "gcc", "scalegraph-g++": "g++", "scalegraph-gfortran": "gfortran",
-    "scalegraph-mpicc": "gcc", "scalegraph-mpicxx": "g++", "scalegraph-mpifort": "gfortran",
-}  # fmt: skip
+    "scalegraph-cc": "gcc",
+    "scalegraph-c++": "g++",
+    "scalegraph-fc": "gfortran",
+    "scalegraph-gcc": "gcc",
+    "scalegraph-g++": "g++",
+    "scalegraph-gfortran": "gfortran",
+    "scalegraph-mpicc": "gcc",
+    "scalegraph-mpicxx": "g++",
+    "scalegraph-mpifort": "gfortran",
+}
 
 
 @pytest.mark.parametrize("name", COMPILERS)

@@ -41,9 +41,14 @@ def test_the_wheel_installs_everything_below_share(built: Path, root: Path) -> N
         metadata = archive.read(next(name for name in names if name.endswith(".dist-info/METADATA"))).decode()
     inside = {name.partition(".data/data/share/")[2] for name in names if ".data/data/share/" in name}
     assert inside == shared(root)
-    assert {"man/man1/scalegraph.1", "applications/scalegraph.desktop", "mime/packages/scalegraph.xml",
-            "bash-completion/completions/scalegraph", "zsh/site-functions/_scalegraph",
-            "fish/vendor_completions.d/scalegraph.fish"} <= inside  # fmt: skip
+    assert {
+        "man/man1/scalegraph.1",
+        "applications/scalegraph.desktop",
+        "mime/packages/scalegraph.xml",
+        "bash-completion/completions/scalegraph",
+        "zsh/site-functions/_scalegraph",
+        "fish/vendor_completions.d/scalegraph.fish",
+    } <= inside
     assert "scalegraph/cli/completion/words.json" in names
     assert "scalegraph/resources/icons/scalegraph.svg" in names
     for title in ("Homepage", "Documentation", "Changelog", "Issues"):
@@ -117,10 +122,13 @@ def test_the_menu_entry_opens_the_files_that_are_described(root: Path) -> None:
     assert launched.text == path.name
 
 
-@pytest.mark.parametrize("command", [
-    ["desktop-file-validate", "share/applications/scalegraph.desktop"],
-    ["appstreamcli", "validate", "--no-net", "share/metainfo/io.github.scalegraph.ScaleGraph.metainfo.xml"],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["desktop-file-validate", "share/applications/scalegraph.desktop"],
+        ["appstreamcli", "validate", "--no-net", "share/metainfo/io.github.scalegraph.ScaleGraph.metainfo.xml"],
+    ],
+)
 def test_the_desktop_accepts_what_it_is_told(command: list[str], root: Path) -> None:
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed")
@@ -132,8 +140,10 @@ def test_studies_and_traces_are_recognised_by_what_is_in_them(root: Path, tmp_pa
     """As a desktop does it: by the first bytes that the file types name."""
     space = "{http://www.freedesktop.org/standards/shared-mime-info}"
     kinds = ET.parse(root / "share" / "mime" / "packages" / "scalegraph.xml").getroot()
-    files = {"application/x-scalegraph-study": root / "tests" / "store" / "format2.sgstudy",
-             "application/x-scalegraph-trace": root / "traces" / "pipeline.sgtrace"}  # fmt: skip
+    files = {
+        "application/x-scalegraph-study": root / "tests" / "store" / "format2.sgstudy",
+        "application/x-scalegraph-trace": root / "traces" / "pipeline.sgtrace",
+    }
     for kind in kinds:
         content = files[str(kind.get("type"))].read_bytes()[:4096]
         for match in kind.iter(f"{space}match"):

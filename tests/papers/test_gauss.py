@@ -58,8 +58,11 @@ def printed(run: RunRecord) -> tuple[float, Array]:
 @pytest.mark.parametrize(("n", "seed"), [(1, 3), (37, 403), (64, 1182)])
 def test_solution_is_that_of_a_reference_for_random_matrices(name: str, n: int, size: int, seed: int) -> None:
     exact = matrix_of(n, seed)
-    right = functools.reduce(lambda total, j: (total + exact.astype(TYPES[size])[:, j]).astype(TYPES[size]),
-                             range(n), np.zeros(n, TYPES[size]))  # fmt: skip
+    right = functools.reduce(
+        lambda total, j: (total + exact.astype(TYPES[size])[:, j]).astype(TYPES[size]),
+        range(n),
+        np.zeros(n, TYPES[size]),
+    )
     matrix = exact.astype(TYPES[size]).astype(np.float64)
     reference = np.linalg.solve(matrix, right.astype(np.float64))
     tolerance = 8 * n * np.finfo(TYPES[size]).eps * np.linalg.cond(matrix)

@@ -50,9 +50,21 @@ def test_the_text_of_a_static_loop_says_its_schedule_and_iterations() -> None:
 
 def test_a_loop_with_fewer_chunks_than_threads_says_so() -> None:
     cost = LoopCost(
-        file="a.c", line=5, schedule="dynamic,1000", iterations=500, executions=2, members=16, processor=(0,),
-        entered=(2,), chunks={"central": (2,)}, body=(9,), stall=(0,), asking=(0,), lock=(0,), ending=(0,),
-    )  # fmt: skip
+        file="a.c",
+        line=5,
+        schedule="dynamic,1000",
+        iterations=500,
+        executions=2,
+        members=16,
+        processor=(0,),
+        entered=(2,),
+        chunks={"central": (2,)},
+        body=(9,),
+        stall=(0,),
+        asking=(0,),
+        lock=(0,),
+        ending=(0,),
+    )
     run = RunRecord.model_construct(point=RunPoint(processors=16), loops=(cost,), processes=None)
     asked = Region(id=1, kind="for", name="for", file="a.c", line=5)
     words = "schedule(dynamic,1000) makes 1 chunk of 500 iterations for 16 threads, which leaves 15 without any"

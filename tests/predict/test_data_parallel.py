@@ -173,9 +173,14 @@ def test_stalls_beyond_the_cache_come_from_samples_there() -> None:
         cost = RegionCost(region=3, elapsed=elapsed, categories=categories)
         point = RunPoint(processors=processors, parameters={"n": n})
         return RunRecord(
-            source="simulated", program="p", machine="m", point=point, time_s=elapsed / CLOCK_HZ, clock_hz=CLOCK_HZ,
+            source="simulated",
+            program="p",
+            machine="m",
+            point=point,
+            time_s=elapsed / CLOCK_HZ,
+            clock_hz=CLOCK_HZ,
             regions=(cost,),
-        )  # fmt: skip
+        )
 
     runs = [run(n, p) for n in (32, 128) for p in (1, 8)]
     predictor = SegmentsPredictor(blocks.parse(text), runs, REGIONS, {}, cache)
@@ -189,8 +194,10 @@ def test_the_interval_goes_down_to_where_operations_overlap_with_blocks() -> Non
     """Of an operation and the blocks of its pass the shorter one may take no time of its own."""
     predictor = SegmentsPredictor(blocks.parse(STRUCTURE), [record(n, 4) for n in (16, 40)], REGIONS, COSTS)
     found = predictor.at({"n": 100}, 4)
-    work = [max(CALL + ELEMENT * count + PIVOT * (not p) for p, count in enumerate(filter(None, active(n, 100, 4))))
-            for n in range(100, 0, -1)]  # fmt: skip
+    work = [
+        max(CALL + ELEMENT * count + PIVOT * (not p) for p, count in enumerate(filter(None, active(n, 100, 4))))
+        for n in range(100, 0, -1)
+    ]
     operations = [CLOCK_HZ * COSTS[4].seconds("broadcast", 8 * n) for n in range(100, 0, -1)]
     shorter = sum(map(min, work, operations)) / CLOCK_HZ
     assert found.time_s - found.low_s == pytest.approx(shorter, rel=0.02)
@@ -236,10 +243,16 @@ def test_fewer_samples_than_unknown_times_are_refused() -> None:
 def test_a_program_by_sizes_is_predicted_on_any_processors() -> None:
     text = 'parameters = ["n"]\n[[size]]\nsize = "n"\n'
     runs = [
-        RunRecord(source="simulated", program="p", machine="m", time_s=n / min(n, p) + 0.5,
-                  point=RunPoint(processors=p, parameters={"n": n}))
-        for n in (4, 8) for p in (1, 2, 16)
-    ]  # fmt: skip
+        RunRecord(
+            source="simulated",
+            program="p",
+            machine="m",
+            time_s=n / min(n, p) + 0.5,
+            point=RunPoint(processors=p, parameters={"n": n}),
+        )
+        for n in (4, 8)
+        for p in (1, 2, 16)
+    ]
     predictor = SizesPredictor(blocks.parse(text), runs)
     found = predictor.at({"n": 64}, 32)
     assert found.time_s == pytest.approx(2.5)

@@ -49,9 +49,16 @@ def record(n: int, p: int) -> RunRecord:
     cycles = time(n, p)
     point = RunPoint(processors=p, parameters={"n": n})
     return RunRecord(
-        source="simulated", program="p", machine="m", point=point, time_s=cycles / CLOCK_HZ, time_cycles=cycles,
-        clock_hz=CLOCK_HZ, regions=costs, host_s=0.1,
-    )  # fmt: skip
+        source="simulated",
+        program="p",
+        machine="m",
+        point=point,
+        time_s=cycles / CLOCK_HZ,
+        time_cycles=cycles,
+        clock_hz=CLOCK_HZ,
+        regions=costs,
+        host_s=0.1,
+    )
 
 
 def time(n: int, p: int) -> int:

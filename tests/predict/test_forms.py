@@ -9,10 +9,21 @@ from scalegraph.base.run import Region
 from scalegraph.predict.forms import Form, candidates, forms, points
 from scalegraph.predict.regions import RegionSamples, region_time
 
-SIZES = [{"i": i, "j": j, "m": m, "n": n} for i, j, m, n in (
-    (5, 5, 20, 20), (5, 5, 10, 20), (5, 5, 20, 10), (5, 5, 5, 20), (2, 5, 20, 20), (5, 2, 20, 20), (1, 5, 20, 20),
-    (2, 2, 10, 10), (5, 1, 20, 20), (5, 5, 20, 5),
-)]  # fmt: skip
+SIZES = [
+    {"i": i, "j": j, "m": m, "n": n}
+    for i, j, m, n in (
+        (5, 5, 20, 20),
+        (5, 5, 10, 20),
+        (5, 5, 20, 10),
+        (5, 5, 5, 20),
+        (2, 5, 20, 20),
+        (5, 2, 20, 20),
+        (1, 5, 20, 20),
+        (2, 2, 10, 10),
+        (5, 1, 20, 20),
+        (5, 5, 20, 5),
+    )
+]
 
 
 def region(busy: Sequence[int], processors: int) -> RegionSamples:

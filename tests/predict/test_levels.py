@@ -43,10 +43,17 @@ def run(n: int, stall: int, *, touched: int | None = None) -> RunRecord:
         region=1, categories={"busy_int": busy, "stall_local": stall}, busy_max=busy, useful_max=busy + stall
     )
     return RunRecord(
-        source="simulated", program="p", machine="m", point=RunPoint(processors=1, parameters={"n": n}),
-        time_s=(busy + stall) / CLOCK_HZ, time_cycles=busy + stall, clock_hz=CLOCK_HZ, regions=(cost,), host_s=0.1,
+        source="simulated",
+        program="p",
+        machine="m",
+        point=RunPoint(processors=1, parameters={"n": n}),
+        time_s=(busy + stall) / CLOCK_HZ,
+        time_cycles=busy + stall,
+        clock_hz=CLOCK_HZ,
+        regions=(cost,),
+        host_s=0.1,
         counters={"page_misses": n + 3 if touched is None else touched},
-    )  # fmt: skip
+    )
 
 
 def test_the_growth_of_the_data_is_found_from_the_touched_pages() -> None:

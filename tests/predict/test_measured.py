@@ -29,12 +29,15 @@ def truth(n: int) -> float:
 def runs(noise: Callable[[int], float], repetitions: int = 5) -> list[RunRecord]:
     return [
         RunRecord(
-            source="measured", program="p", machine="host",
-            point=RunPoint(processors=2, parameters={"n": n}, repetition=r), time_s=truth(n) * (1 + noise(r)),
+            source="measured",
+            program="p",
+            machine="host",
+            point=RunPoint(processors=2, parameters={"n": n}, repetition=r),
+            time_s=truth(n) * (1 + noise(r)),
         )
         for n in SIZES
         for r in range(repetitions)
-    ]  # fmt: skip
+    ]
 
 
 def predictor(found: list[RunRecord]) -> MeasuredPredictor:

@@ -86,8 +86,22 @@ def loops_have_operations(folded: Folded) -> bool:
 
 def test_the_large_run_of_an_mpi_program_is_predicted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graph = tmp_path / "halo.graph.toml"
-    command("predict", "halo2d", "-m", "cluster-hdr", "-p", "4", "--samples", "size=32,64", "--at", "size=128",
-          "--verify", "--json", "--graph", str(graph))  # fmt: skip
+    command(
+        "predict",
+        "halo2d",
+        "-m",
+        "cluster-hdr",
+        "-p",
+        "4",
+        "--samples",
+        "size=32,64",
+        "--at",
+        "size=128",
+        "--verify",
+        "--json",
+        "--graph",
+        str(graph),
+    )
     (point,) = json.loads(capsys.readouterr().out)["predictions"]
     assert point["error"] < 0.15  # the samples' data are in the first cache, the run's are not
     assert point["low_s"] <= point["time_s"] <= point["high_s"]
@@ -109,9 +123,22 @@ def test_traces_of_two_sizes_predict_a_third_in_every_format(
     paths = []
     for size in (32, 64):
         into = tmp_path / str(size)
-        command("simulate", "halo2d", "-m", "cluster-hdr", "-p", "4", "--no-reference",
-                "--trace=shares,messages,regions", "--trace-output", str(into),
-                "--", str(size), "20", "wait")  # fmt: skip
+        command(
+            "simulate",
+            "halo2d",
+            "-m",
+            "cluster-hdr",
+            "-p",
+            "4",
+            "--no-reference",
+            "--trace=shares,messages,regions",
+            "--trace-output",
+            str(into),
+            "--",
+            str(size),
+            "20",
+            "wait",
+        )
         (made,) = into.glob("*.sgtrace")
         other = tmp_path / f"{size}.prv"
         command("trace", "convert", str(made), "-o", str(other))
@@ -132,15 +159,26 @@ def test_traces_of_two_sizes_predict_a_third_in_every_format(
 
 
 def test_a_pattern_that_changes_with_the_data_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    command("predict", "ge-mpi", "-m", "cluster-hdr", "-p", "4", "--samples", "n=24,48", "--at", "n=96",
-            "--json", code=1)  # fmt: skip
+    command(
+        "predict", "ge-mpi", "-m", "cluster-hdr", "-p", "4", "--samples", "n=24,48", "--at", "n=96", "--json", code=1
+    )
     (point,) = json.loads(capsys.readouterr().out)["predictions"]
     assert "the pattern of messages changes with the parameters" in point["refused"]
 
 
 def test_traces_without_their_parameters_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command("simulate", "pingpong", "-m", "cluster-hdr", "-p", "2", "--no-reference", "--trace=shares,messages",
-          "--trace-output", str(tmp_path))  # fmt: skip
+    command(
+        "simulate",
+        "pingpong",
+        "-m",
+        "cluster-hdr",
+        "-p",
+        "2",
+        "--no-reference",
+        "--trace=shares,messages",
+        "--trace-output",
+        str(tmp_path),
+    )
     (made,) = tmp_path.glob("*.sgtrace")
     capsys.readouterr()
     for extra, said in (

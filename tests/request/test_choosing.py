@@ -23,9 +23,12 @@ def record(n: int, time_s: float, setting: dict[str, str], **more: Any) -> RunRe
     values: dict[str, Any] = {"source": "simulated", "program": "p", "machine": setting.get("machine", "m")}
     point = {name: more.pop(name) for name in ("repetition", "parameters", "target") if name in more}
     return RunRecord(
-        point=RunPoint(processors=n, setting=setting, **point), time_s=time_s,
-        processes=n // threads, threads_per_process=threads, **(values | more),
-    )  # fmt: skip
+        point=RunPoint(processors=n, setting=setting, **point),
+        time_s=time_s,
+        processes=n // threads,
+        threads_per_process=threads,
+        **(values | more),
+    )
 
 
 def study(*parts: tuple[dict[str, str], Sequence[RunRecord]], asked: Sequence[int] = ()) -> Study:
@@ -53,8 +56,10 @@ def test_the_sentence_names_point_costs_reason_and_certainty() -> None:
     assert made["choice"]["core_hours"] == pytest.approx(26 / 3600)
     assert made["choice"]["efficiency"] == pytest.approx(24 / 26)
     assert [(one["machine"], one["processors"]) for one in made["frontier"]] == [
-        ("ksr1", 16), ("ksr1", 8), ("xeon-6126", 4),
-    ]  # fmt: skip
+        ("ksr1", 16),
+        ("ksr1", 8),
+        ("xeon-6126", 4),
+    ]
     assert made["sentence"].startswith(
         "Take ksr1, N = 8 (8 processes of 1 thread), schedule dynamic: 3.25 s, 0.00722 core-hours. "
         "It is the one that needs the fewest core-hours of the 3 of 4 points that are allowed, "
@@ -101,8 +106,9 @@ def test_times_of_one_size_are_compared() -> None:
     data = Session().study_data(study((setting, runs)))
     found = choosing.answer(data, Wishes())
     assert (found.choice.point.time_s, found.remarks[0]) == (
-        2.0, "the study has 2 sizes, and times of one size compare: n = 2; --select n=.. takes another",
-    )  # fmt: skip
+        2.0,
+        "the study has 2 sizes, and times of one size compare: n = 2; --select n=.. takes another",
+    )
     assert choosing.answer(data, Wishes(), {"n": "1"}).choice.point.time_s == 0.1
     with pytest.raises(InputError, match="the study has n = 1, 2"):
         choosing.answer(data, Wishes(), {"n": "7"})

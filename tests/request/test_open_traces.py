@@ -170,11 +170,28 @@ def test_a_trace_beside_its_study_knows_the_run(session: Session, root: Path, tm
     place.mkdir()
     shutil.copy(root / "traces" / "pipeline.sgtrace", place / "4-abc.sgtrace")
     with Study.create(tmp_path / "waves.sgstudy", Manifest.new(title="waves", program="waves")) as study:
-        study.add_run(RunRecord(source="simulated", program="waves", machine="ksr1", work_ops=1000,
-                                point=RunPoint(processors=1), time_s=1.0))  # fmt: skip
+        study.add_run(
+            RunRecord(
+                source="simulated",
+                program="waves",
+                machine="ksr1",
+                work_ops=1000,
+                point=RunPoint(processors=1),
+                time_s=1.0,
+            )
+        )
         trace = TraceFile(path="waves.traces/4-abc.sgtrace")
-        study.add_run(RunRecord(source="simulated", program="waves", machine="ksr1", work_ops=1010, time_s=0.3,
-                                point=RunPoint(processors=4), trace=trace))  # fmt: skip
+        study.add_run(
+            RunRecord(
+                source="simulated",
+                program="waves",
+                machine="ksr1",
+                work_ops=1010,
+                time_s=0.3,
+                point=RunPoint(processors=4),
+                trace=trace,
+            )
+        )
     data = session.open_trace(place / "4-abc.sgtrace")
     with data.trace:
         assert data.name == "waves, N = 4"

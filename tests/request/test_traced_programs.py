@@ -35,8 +35,15 @@ OWN = {
 
 def submitted(root: Path, tmp_path: Path, **values: Any) -> list[tuple[RunRecord, Path]]:
     """Run a request with everything traced; return its runs with their traces."""
-    request = Request.model_validate({"trace": {"what": ["regions", "waits", "locks", "tasks", "chunks", "shares",
-                                                         "counters"], "interval": "700 cycles"}, **values})  # fmt: skip
+    request = Request.model_validate(
+        {
+            "trace": {
+                "what": ["regions", "waits", "locks", "tasks", "chunks", "shares", "counters"],
+                "interval": "700 cycles",
+            },
+            **values,
+        }
+    )
     session = Session()
     with session.submit(request, tmp_path / "a.sgstudy") as study:
         assert session.lost_traces(study) == []
@@ -129,8 +136,9 @@ def test_cancelling_leaves_no_trace(root: Path, tmp_path: Path) -> None:
         "int main(void) { volatile int n = 0;\n#pragma omp parallel\n for (;;) n++; }\n"
     )
     token = CancelToken()
-    request = Request.model_validate({"program": {"sources": [str(tmp_path / "forever.c")]}, "processors": [2],
-                                      "reference": False, "trace": {}})  # fmt: skip
+    request = Request.model_validate(
+        {"program": {"sources": [str(tmp_path / "forever.c")]}, "processors": [2], "reference": False, "trace": {}}
+    )
     events: list[Any] = []
     started = threading.Event()
 

@@ -215,9 +215,14 @@ def test_times_are_cycles_of_the_machine_and_the_interval_follows_the_run(
     assert order.limit == 512 * 2**20
     assert order.interval == UNKNOWN
     assert order.config(Path("/x/raw")) == {
-        "trace.file": "/x/raw", "trace.what": "regions,waits", "trace.limit": "536870912", "trace.begin": "20000",
-        "trace.end": "5000000", "trace.interval": str(UNKNOWN), "trace.region": "1",
-    }  # fmt: skip
+        "trace.file": "/x/raw",
+        "trace.what": "regions,waits",
+        "trace.limit": "536870912",
+        "trace.begin": "20000",
+        "trace.end": "5000000",
+        "trace.interval": str(UNKNOWN),
+        "trace.region": "1",
+    }
     again = link()
     Session(link=again).submit(request_of(processors=[2], trace={}), path).close()
     known = again.times(RunPoint(processors=2, parameters={"n": 1000}))

@@ -42,10 +42,15 @@ int main(int count, char **argument)
 }
 """
 VALUES = {
-    "processor.out_of_order": "true", "processor.memory_parallelism": "8", "processor.pipeline.window": "200",
-    "processor.pipeline.load": "5", "processor.pipeline.int_alu": "1", "processor.pipeline.fp_add": "4",
-    "branches.penalty_cycles": "20", "branches.history": "256",
-}  # fmt: skip
+    "processor.out_of_order": "true",
+    "processor.memory_parallelism": "8",
+    "processor.pipeline.window": "200",
+    "processor.pipeline.load": "5",
+    "processor.pipeline.int_alu": "1",
+    "processor.pipeline.fp_add": "4",
+    "branches.penalty_cycles": "20",
+    "branches.history": "256",
+}
 
 
 @pytest.fixture

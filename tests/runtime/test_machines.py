@@ -43,8 +43,10 @@ def test_a_program_runs_on_machines_with_changed_values(run: Runner, seed: int) 
     numbers = [row for row in known if isinstance(row.value, int) and not isinstance(row.value, bool)]
     made = None
     while made is None:  # most combinations contradict themselves
-        overrides = {row.key: str(row.value * choose.choice((1, 2, 3)) // choose.choice((1, 2, 4))) for row in
-                     choose.sample(numbers, 6)}  # fmt: skip
+        overrides = {
+            row.key: str(row.value * choose.choice((1, 2, 3)) // choose.choice((1, 2, 4)))
+            for row in choose.sample(numbers, 6)
+        }
         try:
             made = machine.load(name, overrides)
         except InputError:

@@ -57,11 +57,20 @@ def run(tmp_path: Path) -> Callable[..., RunRecord]:
         path = tmp_path / "walk.c"
         path.write_text(PROGRAM.replace("COUNT", str(LINES)).replace("WALK", walk))
         values = {
-            "processor.out_of_order": "true", "processor.issue_width": WIDTH, "processor.memory_parallelism": 8,
-            "processor.pipeline.window": WINDOW, "processor.pipeline.load": 5, "processor.pipeline.int_alu": 1,
-            "processor.pipeline.fp_mul": 4, "cache.l1.size_kib": 32, "cache.l1.ways": 8, "cache.l2.size_kib": 2048,
-            "cache.l2.ways": 16, "cache.l2.hit_cycles": HIT, "prefetch.kind": "none",
-        } | {key.replace("__", "."): value for key, value in changes.items()}  # fmt: skip
+            "processor.out_of_order": "true",
+            "processor.issue_width": WIDTH,
+            "processor.memory_parallelism": 8,
+            "processor.pipeline.window": WINDOW,
+            "processor.pipeline.load": 5,
+            "processor.pipeline.int_alu": 1,
+            "processor.pipeline.fp_mul": 4,
+            "cache.l1.size_kib": 32,
+            "cache.l1.ways": 8,
+            "cache.l2.size_kib": 2048,
+            "cache.l2.ways": 16,
+            "cache.l2.hit_cycles": HIT,
+            "prefetch.kind": "none",
+        } | {key.replace("__", "."): value for key, value in changes.items()}
         on = machine.load("server-2x32-inorder", {key: str(value) for key, value in values.items()})
         record = Simulated().run(Job(build([path]), on, RunPoint(processors=1, variant=variant), (str(steps),)))
         assert (record.status, record.message) == ("ok", "")  # runtime and record check that accounts add up

@@ -69,10 +69,16 @@ def run(tmp_path: Path) -> Callable[..., RunRecord]:
         path = tmp_path / "sums.c"
         path.write_text(PROGRAM.replace("START", start).replace("LOOP", loop))
         values = {
-            "processor.out_of_order": "true", "processor.issue_width": 4, "processor.memory_parallelism": 8,
-            "processor.pipeline.window": WINDOW, "processor.pipeline.load": 5, "processor.pipeline.int_alu": 1,
-            "processor.pipeline.fp_add": LATENCY, "branches.penalty_cycles": penalty, "branches.history": 256,
-        }  # fmt: skip
+            "processor.out_of_order": "true",
+            "processor.issue_width": 4,
+            "processor.memory_parallelism": 8,
+            "processor.pipeline.window": WINDOW,
+            "processor.pipeline.load": 5,
+            "processor.pipeline.int_alu": 1,
+            "processor.pipeline.fp_add": LATENCY,
+            "branches.penalty_cycles": penalty,
+            "branches.history": 256,
+        }
         on = machine.load("server-2x32-inorder", {key: str(value) for key, value in values.items()})
         args = str(length), str(visits or TOTAL // length)
         point = RunPoint(processors=1) if variant is None else RunPoint(processors=1, variant=variant)

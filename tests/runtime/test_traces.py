@@ -186,11 +186,18 @@ def test_shares_add_up_to_the_accounts(traced: Tracer, name: str, on: str, proce
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [
-    {"machine.barrier": "hardware"}, {"machine.barrier": "tree"}, {"machine.barrier": "simple"},
-    {"machine.lock": "queue"}, {"machine.lock": "ticket"}, {"run.ideal": "network,cache,sync"},
-    {"run.collect": "classes"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"machine.barrier": "hardware"},
+        {"machine.barrier": "tree"},
+        {"machine.barrier": "simple"},
+        {"machine.lock": "queue"},
+        {"machine.lock": "ticket"},
+        {"run.ideal": "network,cache,sync"},
+        {"run.collect": "classes"},
+    ],
+)
 def test_shares_add_up_whatever_the_machine(traced: Tracer, settings: dict[str, str]) -> None:
     whole(traced("sharing", 8, settings=settings, trace={"trace.interval": "700"}))
 
@@ -447,9 +454,13 @@ def test_cycles_that_stand_in_another_busy_leaf_are_moved() -> None:
     costs["processor"], costs["region"], costs["categories"][0, :4] = 1, 2, [9, 9, 18, 1]
     moves = Moves.to_match(told, costs)
     rows = {
-        "begin": [0, 0, 5, 5], "end": [5, 5, 40, 40], "location": [1] * 4, "state": [0, 1, 0, 2], "region": [2] * 4,
+        "begin": [0, 0, 5, 5],
+        "end": [5, 5, 40, 40],
+        "location": [1] * 4,
+        "state": [0, 1, 0, 2],
+        "region": [2] * 4,
         "ticks": [2, 3, 8, 20],
-    }  # fmt: skip
+    }
     columns = moves.apply({name: np.array(values, "<i4") for name, values in rows.items()})
     sums = [int(columns["ticks"][columns["state"] == category].sum()) for category in range(4)]
     assert sums == [9, 3 + 2, 18, 1]  # 4 of the 7 are not in these rows

@@ -40,10 +40,16 @@ int main(int count, char **argument)
 def _per_round(program: Path, share: int) -> float:
     """Cycles of a round of the loop in `mark`, where every *share*th element is wanted, or none."""
     values = {
-        "processor.out_of_order": "true", "processor.issue_width": 8, "processor.memory_parallelism": 8,
-        "processor.pipeline.window": 200, "processor.pipeline.load": 5, "processor.pipeline.int_alu": 1,
-        "processor.pipeline.taken": TAKEN, "branches.penalty_cycles": 1, "branches.history": 256,
-    }  # fmt: skip
+        "processor.out_of_order": "true",
+        "processor.issue_width": 8,
+        "processor.memory_parallelism": 8,
+        "processor.pipeline.window": 200,
+        "processor.pipeline.load": 5,
+        "processor.pipeline.int_alu": 1,
+        "processor.pipeline.taken": TAKEN,
+        "branches.penalty_cycles": 1,
+        "branches.history": 256,
+    }
     on = machine.load("server-2x32-inorder", {key: str(value) for key, value in values.items()})
     built = build([program])
     times = []

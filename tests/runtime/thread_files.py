@@ -61,13 +61,16 @@ class Files(Waits):
             "if (me == 0) {",
             f"char *all = calloc({size}, 1); for (int i = 0; i < {size}; i++) all[i] = (char)i;",
             f"check(write(f{n}[1], all, {size}) == {size}); close(f{n}[1]); free(all);",
-            *([f"char c[{piece}]; long got; while ((got = read(f{n}[0], c, {piece})) > 0)",
-               f"add(&v{n}, (word)got);"] if self.threads == 1 else []),
+            *(
+                [f"char c[{piece}]; long got; while ((got = read(f{n}[0], c, {piece})) > 0)", f"add(&v{n}, (word)got);"]
+                if self.threads == 1
+                else []
+            ),
             "} else {",
             f"char c[{piece}]; long got; while ((got = read(f{n}[0], c, {piece})) > 0)",
             f"{{ word sum = 0; for (long i = 0; i < got; i++) sum += (word)(unsigned char)c[i]; add(&v{n}, sum); }}",
             "}",
-        ]  # fmt: skip
+        ]
         if self.threads == 1:
             return self.events(n)
         return Act(

@@ -48,8 +48,18 @@ def a_loop(choice: random.Random) -> str:
     step = choice.choice((1, 2, 7))
     start = choice.randrange(-50, 50)
     end = start + count * step - choice.randrange(step) if count else start
-    clause = choice.choice(("", "schedule(static)", "schedule(static, 3)", "schedule(dynamic)", "schedule(guided, 2)",
-                            "schedule(runtime)", "schedule(monotonic: dynamic, 2)", "schedule(auto)"))  # fmt: skip
+    clause = choice.choice(
+        (
+            "",
+            "schedule(static)",
+            "schedule(static, 3)",
+            "schedule(dynamic)",
+            "schedule(guided, 2)",
+            "schedule(runtime)",
+            "schedule(monotonic: dynamic, 2)",
+            "schedule(auto)",
+        )
+    )
     form = choice.choice(("up", "down", "unsigned", "collapse", "ordered", "nowait", "cancel", "nested"))
     mark = '_Pragma("omp atomic") seen'
     if form == "collapse":

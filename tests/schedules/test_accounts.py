@@ -112,15 +112,25 @@ def test_a_study_keeps_them(build: control.Build) -> None:
 def test_the_same_run_traced_has_the_same_cycles_and_accounts(build: control.Build, tmp_path: Path) -> None:
     for schedule in ("EA", "dynamic,7"):
         plain = run(build, schedule)
-        job = Job(build, machine.load("ksr1"), RunPoint(processors=4), schedule=schedule,
-                  trace=TraceOrder(tmp_path, "traced", ("chunks",)))  # fmt: skip
+        job = Job(
+            build,
+            machine.load("ksr1"),
+            RunPoint(processors=4),
+            schedule=schedule,
+            trace=TraceOrder(tmp_path, "traced", ("chunks",)),
+        )
         traced = Simulated().run(job)
         assert (traced.time_cycles, traced.loops) == (plain.time_cycles, plain.loops)
 
 
 def test_a_trace_says_by_which_load_and_control_a_chunk_was_taken(build: control.Build, tmp_path: Path) -> None:
-    job = Job(build, machine.load("ksr1"), RunPoint(processors=4), schedule="EA",
-              trace=TraceOrder(tmp_path, "traced", ("chunks",)))  # fmt: skip
+    job = Job(
+        build,
+        machine.load("ksr1"),
+        RunPoint(processors=4),
+        schedule="EA",
+        trace=TraceOrder(tmp_path, "traced", ("chunks",)),
+    )
     history = the_loop(Simulated().run(job)).history
     assert len(history.control) < 2048  # so all of them are kept
     decided = [at for at, control in enumerate(history.control) if control > 0]

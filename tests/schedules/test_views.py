@@ -81,11 +81,19 @@ def made(executions: list[list[tuple[int, int, int]]], count: int = 8) -> LoopCo
     rows = [(e, *chunk) for e, of in enumerate(executions) for chunk in of]
     none = (0,) * len(rows)
     history = Chunks(
-        execution=tuple(row[0] for row in rows), processor=tuple(row[1] for row in rows), member=none, owner=none,
-        state=none, first=tuple(row[2] for row in rows), count=tuple(row[3] - row[2] for row in rows),
-        step=tuple(1 for _ in rows), control=none, begin=none, end=tuple(10 * (row[3] - row[2]) for row in rows),
+        execution=tuple(row[0] for row in rows),
+        processor=tuple(row[1] for row in rows),
+        member=none,
+        owner=none,
+        state=none,
+        first=tuple(row[2] for row in rows),
+        count=tuple(row[3] - row[2] for row in rows),
+        step=tuple(1 for _ in rows),
+        control=none,
+        begin=none,
+        end=tuple(10 * (row[3] - row[2]) for row in rows),
         stall=none,
-    )  # fmt: skip
+    )
     return LoopCost(iterations=count, executions=len(executions), members=2, history=history)
 
 

@@ -39,8 +39,14 @@ def test_what_goes_wrong_is_counted_and_the_next_is_tried(name: str, monkeypatch
     if name == "endless":  # the others may take their time on a busy machine
         monkeypatch.setattr(cases, "KILLED_S", 0.5)
     now: list[int] = []
-    made = Cases("some", 6, lambda number: not now.append(number), lambda _: None, lambda n: f"case {n}",
-                 lambda: wrong() if now[-1] == 2 else "refused")  # fmt: skip
+    made = Cases(
+        "some",
+        6,
+        lambda number: not now.append(number),
+        lambda _: None,
+        lambda n: f"case {n}",
+        lambda: wrong() if now[-1] == 2 else "refused",
+    )
     tally = Tally()
     while tally.next < made.count:
         tally = went_through(made, tally)

@@ -47,11 +47,16 @@ def test_damage_at_any_byte_is_a_sentence_or_a_result(name: str, tmp_path: Path)
 FIELDS = 4  # of each file of a sample
 # What went wrong once, by sample and where: see `tests.security.fields`.
 ONCE = {
-    "trace own a.sgtrace": ("calls.region[0] is -2", "shares.region[0] is -2", "waits.end[0] is -9223372036854775808",
-                            "messages.size[0] is 9223372036854775807", "shares.region[0] is 1000"),
+    "trace own a.sgtrace": (
+        "calls.region[0] is -2",
+        "shares.region[0] is -2",
+        "waits.end[0] is -9223372036854775808",
+        "messages.size[0] is 9223372036854775807",
+        "shares.region[0] is 1000",
+    ),
     "trace own a.prv": ("number 0 at 257 is '18446744073709551615'",),
     "measurements older": (r"value parameters.0.id is 'a\nb'",),
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow

@@ -62,9 +62,16 @@ def trace(tmp_path: Path) -> Path:
 
 @needs_full
 @pytest.mark.parametrize(
-    "words", [("machines",), ("--help",), ("analyze", "study", "--what", "time", "--json"), ("export", "--list"),
-              ("compare", "study", "study"), ("trace", "info", "trace")]
-)  # fmt: skip
+    "words",
+    [
+        ("machines",),
+        ("--help",),
+        ("analyze", "study", "--what", "time", "--json"),
+        ("export", "--list"),
+        ("compare", "study", "study"),
+        ("trace", "info", "trace"),
+    ],
+)
 def test_a_full_disk_under_standard_output_is_one_sentence(words: tuple[str, ...], study: Path, trace: Path) -> None:
     files = {"study": study, "trace": trace}
     with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device

@@ -23,9 +23,17 @@ from scalegraph.figures.render import latex, numbers
 from scalegraph.store import Manifest, SourceText, Study
 
 EVIL = (
-    "\x1b[2J\x1b[1;1H", "\x1b]0;title\x07", "\x9b31m", "\x1b]52;c;ZXZpbA==\x07", "\u202etxt.exe", "\u2066a\u2069",
-    "\r over", "\x08\x08\x08", "a\u200bb", "\x7f",
-)  # fmt: skip
+    "\x1b[2J\x1b[1;1H",
+    "\x1b]0;title\x07",
+    "\x9b31m",
+    "\x1b]52;c;ZXZpbA==\x07",
+    "\u202etxt.exe",
+    "\u2066a\u2069",
+    "\r over",
+    "\x08\x08\x08",
+    "a\u200bb",
+    "\x7f",
+)
 MARKUP = "<script>alert(1)</script><img src=x onerror=alert(1)>[x](javascript:alert(1)) **b** `c` | \\input{x} &lt;"
 
 
@@ -85,10 +93,23 @@ def test_every_control_character_becomes_visible() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
-    [("analyze", "--what", "profile"), ("analyze", "--what", "runs"), ("matrix",), ("advise",), ("compare",),
-     ("analyze", "--what", "time", "--json"), ("analyze", "--assert", "E(2) > 0.9"), ("export", "--view", "time"),
-     ("report",), ("simulate",), ("run",), ("machines", "show"), ("trace", "info"), ("import",)],
-)  # fmt: skip
+    [
+        ("analyze", "--what", "profile"),
+        ("analyze", "--what", "runs"),
+        ("matrix",),
+        ("advise",),
+        ("compare",),
+        ("analyze", "--what", "time", "--json"),
+        ("analyze", "--assert", "E(2) > 0.9"),
+        ("export", "--view", "time"),
+        ("report",),
+        ("simulate",),
+        ("run",),
+        ("machines", "show"),
+        ("trace", "info"),
+        ("import",),
+    ],
+)
 def test_names_of_a_study_do_not_move_the_cursor(command: tuple[str, ...], tmp_path: Path, call: Any) -> None:
     name = "x\x1b[2J\x9b1m\u202e.sgstudy"
     path = hostile_study(tmp_path / name)

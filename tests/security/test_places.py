@@ -23,9 +23,11 @@ def inputs(tmp_path: Path) -> dict[str, Path]:
     """A file of each kind that a command reads."""
     made = {"study": hostile_study(tmp_path / "s.sgstudy", "x")}
     for name, text in (
-        ("request", REQUEST), ("trace", json.dumps(TRACE)), ("c", "int main(void) { return 0; }\n"),
+        ("request", REQUEST),
+        ("trace", json.dumps(TRACE)),
+        ("c", "int main(void) { return 0; }\n"),
         ("table", "p,time\n1,8\n2,4.5\n4,2.6\n8,1.9\n"),
-    ):  # fmt: skip
+    ):
         made[name] = tmp_path / f"x.{ {'request': 'toml', 'trace': 'json', 'table': 'csv'}.get(name, name) }"
         made[name].write_text(text)
     return made
@@ -48,7 +50,7 @@ WRITING = {
     **{f"export {e}": (("export", "study", "--view", "time", "-o"), e) for e in (".png", ".svg", ".pdf", ".csv")},
     **{f"export trace {e}": (("export", "trace", "--view", "gantt", "-o"), e) for e in (".png", ".parquet")},
     **{f"convert {e}": (("trace", "convert", "trace", "-o"), e) for e in (".sgtrace", ".prv", ".otf2", ".json")},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WRITING)
@@ -98,8 +100,13 @@ def test_names_in_a_study_are_not_written_to(name: str, tmp_path: Path, call: An
     assert outside == []
     assert not Path("/tmp/scalegraph-escaped").exists()
     assert {path.name for path in place.iterdir()} <= {
-        "s.sgstudy", "x.html", "source.csv", "profile.csv", "time.csv", "copy.sgstudy",
-    }  # fmt: skip
+        "s.sgstudy",
+        "x.html",
+        "source.csv",
+        "profile.csv",
+        "time.csv",
+        "copy.sgstudy",
+    }
 
 
 @pytest.mark.parametrize("ending", [".sgtrace", ".prv", ".otf2", ".json"])
@@ -161,9 +168,17 @@ def test_lines_of_the_environment_do_not_configure_the_simulator(tmp_path: Path,
 
 @pytest.mark.parametrize(
     "text",
-    ['args = ["a\\u0000b"]', 'env = { "A=B" = "c" }', 'env = { "" = "c" }', 'env = { A = "\\u0000" }',
-     'cwd = "a\\u0000"', 'include = ["\\u0000"]', 'cflags = ["-D\\u0000"]', 'stdin = "\\u0000"'],
-)  # fmt: skip
+    [
+        'args = ["a\\u0000b"]',
+        'env = { "A=B" = "c" }',
+        'env = { "" = "c" }',
+        'env = { A = "\\u0000" }',
+        'cwd = "a\\u0000"',
+        'include = ["\\u0000"]',
+        'cflags = ["-D\\u0000"]',
+        'stdin = "\\u0000"',
+    ],
+)
 def test_what_no_process_can_be_given_is_a_fault_of_the_request(text: str, tmp_path: Path, call: Any) -> None:
     path = tmp_path / "r.toml"
     path.write_text(REQUEST.replace('name = "ge1"\n', f'name = "ge1"\n{text}\n', 1))

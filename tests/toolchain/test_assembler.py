@@ -34,8 +34,17 @@ def test_segments_end_at_labels_jumps_and_calls() -> None:
     slots = re.findall(r"\.long\t\.Lsg_to\d+-\.Lsg_from\d+, (\.Lsg_slot\d+), (\d)", text)
     order = list(dict.fromkeys(slot for slot, _ in slots))
     assert [(order.index(slot), kind) for slot, kind in slots] == [
-        (0, "1"), (0, "2"), (0, "2"), (1, "4"), (1, "2"), (1, "2"), (2, "4"), (2, "2"), (3, "1"), (3, "2"),
-    ]  # fmt: skip
+        (0, "1"),
+        (0, "2"),
+        (0, "2"),
+        (1, "4"),
+        (1, "2"),
+        (1, "2"),
+        (2, "4"),
+        (2, "2"),
+        (3, "1"),
+        (3, "2"),
+    ]
     assert text.count("incq") == 4
     assert len(re.findall(r"call\t__tsan_read8_late\n\.Lsg_to", text)) == 6
 
@@ -47,8 +56,16 @@ def test_what_a_group_of_sections_holds_goes_with_it() -> None:
     assert f'\t.section\t{SLOTS},"aw",@progbits\n' in text
 
 
-@pytest.mark.parametrize("call", ["jmp\t__tsan_write8", "call\t__tsan_read16", "call\t__tsan_unaligned_read4",
-                                  "call\t__tsan_atomic32_load", "call\t*%rax"])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        "jmp\t__tsan_write8",
+        "call\t__tsan_read16",
+        "call\t__tsan_unaligned_read4",
+        "call\t__tsan_atomic32_load",
+        "call\t*%rax",
+    ],
+)
 def test_other_hooks_and_jumps_to_hooks_stay(call: str) -> None:
     text = rewritten(f"{PROBE}\t{call}\n")
     assert f"\t{call}\n" in text
@@ -89,8 +106,19 @@ def wanted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.compiler
 @needs_inline
-@pytest.mark.parametrize("options", [[], ["-pipe"], ["-save-temps"], ["-O0"], ["-O3", "-g3"], ["-ffunction-sections"],
-                                     ["-fno-asynchronous-unwind-tables"], ["-fverbose-asm"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["-pipe"],
+        ["-save-temps"],
+        ["-O0"],
+        ["-O3", "-g3"],
+        ["-ffunction-sections"],
+        ["-fno-asynchronous-unwind-tables"],
+        ["-fverbose-asm"],
+    ],
+)
 def test_builds_have_hooks_in_line_and_run(options: list[str], run: Run, tmp_path: Path) -> None:
     (tmp_path / "sum.c").write_text(SUM)
     run("scalegraph-cc", *options, "-c", "sum.c")

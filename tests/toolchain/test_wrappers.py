@@ -68,9 +68,13 @@ def test_a_program_does_not_see_that_a_sanitizers_hooks_are_used(run: Run, proje
 def test_cmake_knows_the_wrappers_as_gcc(run: Run, project: Path) -> None:
     need("cmake", "make", "g++")
     said = run(
-        "cmake", "-B", "build", "-DCMAKE_C_COMPILER=scalegraph-cc", "-DCMAKE_CXX_COMPILER=scalegraph-c++",
+        "cmake",
+        "-B",
+        "build",
+        "-DCMAKE_C_COMPILER=scalegraph-cc",
+        "-DCMAKE_CXX_COMPILER=scalegraph-c++",
         "-DCMAKE_POSITION_INDEPENDENT_CODE=ON",
-    )  # fmt: skip
+    )
     assert "The C compiler identification is GNU" in said.stdout
     run("cmake", "--build", "build")
     build = adopt("build/prog")
@@ -172,8 +176,17 @@ def test_a_program_of_another_version_is_refused(run: Run, tmp_path: Path, monke
 
 def test_fortran_that_is_to_be_preprocessed_whatever_its_name_is(run: Run, tmp_path: Path) -> None:
     need("gfortran")
-    lines = ["      program p", "#ifdef LACKS", "      call lacking()", "#endif", "#ifdef HAS", "      print *, 42",
-             "#endif", "      end", ""]  # fmt: skip
+    lines = [
+        "      program p",
+        "#ifdef LACKS",
+        "      call lacking()",
+        "#endif",
+        "#ifdef HAS",
+        "      print *, 42",
+        "#endif",
+        "      end",
+        "",
+    ]
     (tmp_path / "p.f").write_text("\n".join(lines))
     run("scalegraph-fc", "-c", "-DHAS", "-x", "f77-cpp-input", "p.f", "-o", "p.o")
     run("scalegraph-fc", "p.o", "-o", "p")

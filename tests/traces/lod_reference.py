@@ -60,8 +60,11 @@ def expected(line: Timeline, layer: str, edges: Any, location: int) -> list[dict
     source = line.layers[layer].source
     trace = line.trace
     if layer == "activity":
-        of = activities.of_regions(trace.definitions.regions) if source == "calls" else activities.of_states(
-            trace.definitions.states, trace.meta)  # fmt: skip
+        of = (
+            activities.of_regions(trace.definitions.regions)
+            if source == "calls"
+            else activities.of_states(trace.definitions.states, trace.meta)
+        )
         code = [*of.tolist(), activities.IDLE if source == "calls" else -1]
     else:
         code = [*range(len(line.layers[layer].codes) - 1), -1]

@@ -53,8 +53,14 @@ def small() -> Trace:
     enter, leave = What.ENTER, What.LEAVE
     return build(
         {
-            "calls": [(0, 0, enter, 0), (10, 0, enter, 1), (20, 0, leave, 1), (90, 0, leave, 0),
-                      (5, 1, enter, 0), (80, 1, leave, 0)],
+            "calls": [
+                (0, 0, enter, 0),
+                (10, 0, enter, 1),
+                (20, 0, leave, 1),
+                (90, 0, leave, 0),
+                (5, 1, enter, 0),
+                (80, 1, leave, 0),
+            ],
             "waits": [(20, 30, 0, 1, Wait.BARRIER, 7, 2, 28), (82, 85, 0, -1, Wait.OTHER, 0, -1, NO_TIME)],
             "messages": [(11, 12, 13, 15, 0, 1, 1024, 5, 0)],
             "collectives": [(40, 50, 0, Operation.ALL_REDUCE, 0, -1, 8, 8), (45, 50, 1, 11, 0, -1, 8, 8)],
@@ -65,7 +71,7 @@ def small() -> Trace:
             "marks": [(70, 1, 2, 99)],
             "shares": [(0, 20, 0, 0, 0, 15), (0, 20, 0, 1, 1, 5), (20, 90, 0, 1, -1, 70), (5, 80, 1, 0, 0, 75)],
         }
-    )  # fmt: skip
+    )
 
 
 @st.composite

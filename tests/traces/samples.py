@@ -34,11 +34,20 @@ def pipeline() -> Trace:
         for step in range(STEPS):
             start, work = step * PERIOD + 10, 200 + 100 * rank
             done, end = start + work, (step + 1) * PERIOD - 90
-            rows["calls"] += [(start, rank, What.ENTER, 1), (done, rank, What.LEAVE, 1),
-                              (done + 60, rank, What.ENTER, 2), (end, rank, What.LEAVE, 2)]  # fmt: skip
-            shared = [(step * PERIOD, start, rank, 0, 0, 10), (start, done, rank, 0, 1, work - work // 4),
-                      (start, done, rank, 2, 1, work // 4), (done, done + 60, rank, 0, 0, 60),
-                      (done + 60, end, rank, 1, 2, end - done - 60), (end, end + 90, rank, 0, 0, 90)]  # fmt: skip
+            rows["calls"] += [
+                (start, rank, What.ENTER, 1),
+                (done, rank, What.LEAVE, 1),
+                (done + 60, rank, What.ENTER, 2),
+                (end, rank, What.LEAVE, 2),
+            ]
+            shared = [
+                (step * PERIOD, start, rank, 0, 0, 10),
+                (start, done, rank, 0, 1, work - work // 4),
+                (start, done, rank, 2, 1, work // 4),
+                (done, done + 60, rank, 0, 0, 60),
+                (done + 60, end, rank, 1, 2, end - done - 60),
+                (end, end + 90, rank, 0, 0, 90),
+            ]
             rows["shares"] += shared
             rows["states"] += [(start, done, rank, 0), (done + 60, end, rank, 1)]
             rows["counters"].append((done, rank, 0, float(work * 4), work * 4))
@@ -52,14 +61,18 @@ def pipeline() -> Trace:
         Definitions(
             groups=[Group(f"rank {rank}") for rank in range(RANKS)],
             locations=[Location(f"rank {rank}", "process", rank, str(rank)) for rank in range(RANKS)],
-            regions=[Region("main", "pipeline.c", 1), Region("work", "pipeline.c", 12),
-                     Region("barrier", "pipeline.c", 20, "barrier")],
+            regions=[
+                Region("main", "pipeline.c", 1),
+                Region("work", "pipeline.c", 12),
+                Region("barrier", "pipeline.c", 20, "barrier"),
+            ],
             metrics=[Metric("operations", "1", "next", True)],
             states=[State("working", "#2a7f3e"), State("waiting", "#c0392b"), State("fetching")],
             communicators=[Communicator("world", tuple(range(RANKS)))],
         ),
-        program="pipeline", ticks_per_second=1_000_000,
-    )  # fmt: skip
+        program="pipeline",
+        ticks_per_second=1_000_000,
+    )
 
 
 def picl() -> str:

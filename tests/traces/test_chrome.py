@@ -39,9 +39,15 @@ def point(phase: str, name: str, ts: float) -> dict[str, Any]:
 def test_whole_events_nest_by_their_times_in_any_order_of_the_file(tmp_path: Path) -> None:
     trace = load(tmp_path, [whole("c", 5, 5), whole("b", 0, 5), whole("d", 5, 0), whole("a", 0, 10)])
     assert calls(trace) == [
-        (0, "+", "a"), (0, "+", "b"), (5000, "-", "b"), (5000, "+", "c"), (5000, "+", "d"), (5000, "-", "d"),
-        (10000, "-", "c"), (10000, "-", "a"),
-    ]  # fmt: skip
+        (0, "+", "a"),
+        (0, "+", "b"),
+        (5000, "-", "b"),
+        (5000, "+", "c"),
+        (5000, "+", "d"),
+        (5000, "-", "d"),
+        (10000, "-", "c"),
+        (10000, "-", "a"),
+    ]
     assert checking.check(trace).holds
 
 
@@ -51,8 +57,15 @@ def test_begun_and_whole_events_of_one_thread_nest(tmp_path: Path) -> None:
 
 
 def test_events_of_one_moment_stay_in_the_order_of_the_file(tmp_path: Path) -> None:
-    trace = load(tmp_path, [point("B", "a", 1), point("B", "b", 1), {**point("E", "", 1), "name": None},
-                            {"ph": "E", "ts": 1, "pid": 1, "tid": 1}])  # fmt: skip
+    trace = load(
+        tmp_path,
+        [
+            point("B", "a", 1),
+            point("B", "b", 1),
+            {**point("E", "", 1), "name": None},
+            {"ph": "E", "ts": 1, "pid": 1, "tid": 1},
+        ],
+    )
     assert calls(trace) == [(1000, "+", "a"), (1000, "+", "b"), (1000, "-", "b"), (1000, "-", "a")]
 
 
@@ -115,9 +128,20 @@ def test_an_array_without_its_end_is_whole_but_an_object_is_not(tmp_path: Path) 
         read(path)
 
 
-@pytest.mark.parametrize("event", [5, {}, {"ph": "X"}, {"ph": "X", "ts": "x"}, {"ph": "C", "ts": 1}, {"ph": []},
-                                   {"ph": "X", "ts": 1e300}, {"ph": "e", "ts": 1},
-                                   {"ph": "X", "ts": 1, "pid": []}])  # fmt: skip
+@pytest.mark.parametrize(
+    "event",
+    [
+        5,
+        {},
+        {"ph": "X"},
+        {"ph": "X", "ts": "x"},
+        {"ph": "C", "ts": 1},
+        {"ph": []},
+        {"ph": "X", "ts": 1e300},
+        {"ph": "e", "ts": 1},
+        {"ph": "X", "ts": 1, "pid": []},
+    ],
+)
 def test_events_that_lack_something_are_counted(tmp_path: Path, event: Any) -> None:
     trace = load(tmp_path, [event, {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "p"}}])
     assert sum(note.count for note in trace.meta.notes) == 1
@@ -152,8 +176,14 @@ def test_arrows_of_one_name_and_id_end_in_the_order_in_which_they_begin(tmp_path
 
 def test_whole_events_are_tied_by_their_flags(tmp_path: Path) -> None:
     tied = {"bind_id": "0x9", "name": "n", "pid": 1, "ph": "X", "dur": 1}
-    trace = load(tmp_path, [{**tied, "ts": 5, "tid": 2, "flow_in": True}, {**tied, "ts": 1, "tid": 1, "flow_out": True},
-                            {**tied, "ts": 7, "tid": 2}])  # fmt: skip
+    trace = load(
+        tmp_path,
+        [
+            {**tied, "ts": 5, "tid": 2, "flow_in": True},
+            {**tied, "ts": 1, "tid": 1, "flow_out": True},
+            {**tied, "ts": 7, "tid": 2},
+        ],
+    )
     assert messages(trace) == [(1000, 5000, 1, 0, 9)]
     assert trace.count("calls") == 6
 
@@ -165,11 +195,15 @@ def test_ends_of_spans_may_stand_in_any_order_and_ids_hold_where_they_say(tmp_pa
     trace = load(
         tmp_path,
         [
-            end("e", 9, 2, id="0x1"), end("b", 1, 1, id="0x1"),  # everywhere
-            end("b", 2, 1, id2={"local": 1}), end("e", 8, 2, id2={"local": 1}), end("e", 5, 1, id2={"local": 1}),
-            end("S", 3, 1, id=1, name="x"), end("F", 4, 1, id=1, name="y"),
+            end("e", 9, 2, id="0x1"),
+            end("b", 1, 1, id="0x1"),  # everywhere
+            end("b", 2, 1, id2={"local": 1}),
+            end("e", 8, 2, id2={"local": 1}),
+            end("e", 5, 1, id2={"local": 1}),
+            end("S", 3, 1, id=1, name="x"),
+            end("F", 4, 1, id=1, name="y"),
         ],
-    )  # fmt: skip
+    )
     columns = trace.columns("states")
     assert list(zip(columns["begin"].tolist(), columns["end"].tolist(), strict=True)) == [(1000, 9000), (2000, 5000)]
     notes = {note.what: note.count for note in trace.meta.notes}
@@ -184,7 +218,11 @@ def test_nanoseconds_since_the_epoch_are_kept(tmp_path: Path) -> None:
     path.write_text(f"[{inner},{outer},{counter}]")
     trace = read(path)
     start = 1712195495406752750
-    assert calls(trace) == [(start, "+", "out"), (start + 1, "+", "in"), (start + 126, "-", "in"),
-                            (start + 126, "-", "out")]  # fmt: skip
+    assert calls(trace) == [
+        (start, "+", "out"),
+        (start + 1, "+", "in"),
+        (start + 126, "-", "in"),
+        (start + 126, "-", "out"),
+    ]
     assert trace.columns("counters")["value"].tolist() == [1712195495406752.5]
     assert checking.check(trace).holds

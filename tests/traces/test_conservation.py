@@ -14,9 +14,13 @@ from tests.traces.made import build
 
 # begin, end, location, state, region, ticks: two processors, 0 to 100; the second one's stretches are of other lengths
 SHARES = [
-    (0, 40, 0, 0, 0, 30), (0, 40, 0, 1, 1, 10), (40, 100, 0, 0, 1, 60),
-    (0, 70, 1, 0, 1, 50), (0, 70, 1, 2, 0, 20), (70, 100, 1, 2, 1, 30),
-]  # fmt: skip
+    (0, 40, 0, 0, 0, 30),
+    (0, 40, 0, 1, 1, 10),
+    (40, 100, 0, 0, 1, 60),
+    (0, 70, 1, 0, 1, 50),
+    (0, 70, 1, 2, 0, 20),
+    (70, 100, 1, 2, 1, 30),
+]
 ACCOUNT = {
     "leaves": {"busy": [90, 50], "stall": [10, 0], "idle": [0, 50]},
     "regions": {"0": {"busy": 30, "idle": 20}, "1": {"busy": 110, "stall": 10, "idle": 30}},

@@ -173,8 +173,15 @@ def test_calls_that_cross_parts_nest() -> None:
 
 
 def test_a_stretch_that_crosses_parts_is_one() -> None:
-    rows = [(0, 9, 0, 0, 0, 5), (0, 9, 1, 0, 0, 9), (0, 9, 0, 1, 0, 3), (0, 9, 0, 1, 1, 1), (9, 12, 0, 0, 0, 1),
-            (9, 12, 0, 0, 1, 1), (12, 13, 0, 0, 0, 1)]  # fmt: skip
+    rows = [
+        (0, 9, 0, 0, 0, 5),
+        (0, 9, 1, 0, 0, 9),
+        (0, 9, 0, 1, 0, 3),
+        (0, 9, 0, 1, 1, 1),
+        (9, 12, 0, 0, 0, 1),
+        (9, 12, 0, 0, 1, 1),
+        (12, 13, 0, 0, 0, 1),
+    ]
     trace = build({"shares": rows}, begin=0, end=99)
     split = Trace(trace.definitions, trace.meta, {"shares": _singles(trace.parts["shares"][0], "shares")})
     for one in (trace, split):

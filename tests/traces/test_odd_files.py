@@ -117,8 +117,10 @@ def test_what_stands_behind_the_events_is_told(tmp_path: Path, text: str, behind
 
 
 def test_times_that_lie_too_far_apart_for_64_bits_are_counted_and_left_out(tmp_path: Path) -> None:
-    far = [f'{{"ph":"X","name":"a","ts":{time},"dur":{length},{AT}}}'
-           for time, length in ((-8e15, 0), (8e15, 1), (3e15, 3e15), (4, 2))]  # fmt: skip
+    far = [
+        f'{{"ph":"X","name":"a","ts":{time},"dur":{length},{AT}}}'
+        for time, length in ((-8e15, 0), (8e15, 1), (3e15, 3e15), (4, 2))
+    ]
     with read(put(tmp_path, ".json", f"[{','.join(far)}]")) as trace:
         assert (trace.meta.begin, trace.meta.end) == (4000, 6000)
         assert "3 × events of phase 'X'" in notes(trace)
@@ -137,11 +139,18 @@ def test_half_a_character_in_a_name_becomes_a_sign_that_can_be_written(tmp_path:
 
 
 def test_a_name_in_a_table_may_hold_ends_of_lines(tmp_path: Path) -> None:
-    rows = "".join(f'{time},{what},"ma\n{sign}in",0,0\n' for sign in ("", "\u2028", "\x0b", "\x85")
-                   for time, what in ((1, "Enter"), (9, "Leave")))  # fmt: skip
+    rows = "".join(
+        f'{time},{what},"ma\n{sign}in",0,0\n'
+        for sign in ("", "\u2028", "\x0b", "\x85")
+        for time, what in ((1, "Enter"), (9, "Leave"))
+    )
     with read(put(tmp_path, ".csv", TABLE + rows)) as trace:
         assert [region.name for region in trace.definitions.regions] == [
-            "ma\nin", "ma\n\u2028in", "ma\n\x0bin", "ma\n\x85in"]  # fmt: skip
+            "ma\nin",
+            "ma\n\u2028in",
+            "ma\n\x0bin",
+            "ma\n\x85in",
+        ]
 
 
 def test_numbers_of_rows_and_empty_lines_in_a_table_are_no_events(tmp_path: Path) -> None:

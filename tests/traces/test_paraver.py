@@ -58,10 +58,20 @@ def test_records_and_names(tmp_path: Path) -> None:
     metrics = [trace.definitions.metrics[number].name for number in counters["metric"]]
     assert list(zip(metrics, counters["exact"].tolist(), strict=True)) == [("PAPI_TOT_INS", 77), ("9", -5)]
     messages = {name: values.tolist()[0] for name, values in trace.columns("messages").items()}
-    assert messages == {"sent": 11, "left": 12, "posted": 5, "received": 30, "sender": 0, "receiver": 2, "size": 64,
-                        "tag": 7, "communicator": -1}  # fmt: skip
-    states = [(trace.definitions.states[n].name, trace.definitions.states[n].colour)
-              for n in trace.columns("states")["state"]]  # fmt: skip
+    assert messages == {
+        "sent": 11,
+        "left": 12,
+        "posted": 5,
+        "received": 30,
+        "sender": 0,
+        "receiver": 2,
+        "size": 64,
+        "tag": 7,
+        "communicator": -1,
+    }
+    states = [
+        (trace.definitions.states[n].name, trace.definitions.states[n].colour) for n in trace.columns("states")["state"]
+    ]
     assert states == [("Running", "#0000ff"), ("Idle", "")]
     assert trace.definitions.communicators[0].members == (0, 2)
     assert (trace.meta.begin, trace.meta.end, trace.meta.ticks_per_second) == (0, 1000, 10**9)

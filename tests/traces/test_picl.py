@@ -28,8 +28,17 @@ def test_records_become_calls_messages_and_marks(tmp_path: Path) -> None:
     trace = read(path)
     assert trace.counts() == {"calls": 8, "messages": 1, "marks": 1}
     message = {name: values.tolist()[0] for name, values in trace.columns("messages").items()}
-    assert message == {"sent": 250_000_000, "left": 375_000_000, "posted": 125_000_000, "received": 500_000_000,
-                       "sender": 0, "receiver": 1, "size": 4096, "tag": 9, "communicator": -1}  # fmt: skip
+    assert message == {
+        "sent": 250_000_000,
+        "left": 375_000_000,
+        "posted": 125_000_000,
+        "received": 500_000_000,
+        "sender": 0,
+        "receiver": 1,
+        "size": 4096,
+        "tag": 9,
+        "communicator": -1,
+    }
     assert trace.meta.end == 1_000_000_001
     assert [(note.what, note.count) for note in trace.meta.notes] == [("records of type -9", 1)]
     assert checking.check(trace).holds

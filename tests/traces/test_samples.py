@@ -12,8 +12,15 @@ from tests.traces import samples
 
 NAMES = (*samples.FILES, samples.OTF2, samples.PICL, samples.CSV)
 # counted by hand from what tests/traces/samples.py says: 4 ranks, 3 steps
-PIPELINE = {"calls": 4 * (2 + 3 * 4), "waits": 9, "messages": 9, "collectives": 12, "counters": 12, "states": 24,
-            "shares": 4 * 3 * 6}  # fmt: skip
+PIPELINE = {
+    "calls": 4 * (2 + 3 * 4),
+    "waits": 9,
+    "messages": 9,
+    "collectives": 12,
+    "counters": 12,
+    "states": 24,
+    "shares": 4 * 3 * 6,
+}
 COUNTS = {
     **dict.fromkeys((*samples.FILES, samples.OTF2), PIPELINE),
     samples.PICL: {"calls": 12, "messages": 2},

@@ -15,8 +15,9 @@ TIMES = st.lists(st.lists(st.integers(-5, 5), max_size=8), max_size=8)
 
 @given(TIMES, st.integers(1, 6))
 def test_lines_come_by_time_and_those_of_one_time_in_their_order(times: list[list[int]], run: int) -> None:
-    given_lines = [[(time, f"{time} {block} é {place}") for place, time in enumerate(row)]
-                   for block, row in enumerate(times)]  # fmt: skip
+    given_lines = [
+        [(time, f"{time} {block} é {place}") for place, time in enumerate(row)] for block, row in enumerate(times)
+    ]
     with SortedLines(run) as lines:
         for block in given_lines:
             lines.add(block)

@@ -167,8 +167,12 @@ def test_messages_and_waits_are_sampled_with_their_true_total() -> None:
 
 
 def test_counters_are_steps_or_rates_by_their_mode() -> None:
-    trace = build({"counters": [(10, 0, 0, 12.0, 12), (20, 0, 0, 30.0, 30), (5, 0, 1, 4.0, 0), (13, 0, 1, 2.0, 0)]},
-                  begin=0, end=20, ticks_per_second=10)  # fmt: skip
+    trace = build(
+        {"counters": [(10, 0, 0, 12.0, 12), (20, 0, 0, 30.0, 30), (5, 0, 1, 4.0, 0), (13, 0, 1, 2.0, 0)]},
+        begin=0,
+        end=20,
+        ticks_per_second=10,
+    )
     line = Timeline.open(trace)
     total = line.counter(0, 0, 0, 20, 20)
     assert total.rate

@@ -71,8 +71,13 @@ values = st.lists(st.tuples(st.integers(0, 100), st.integers(-50, 50)), min_size
 
 def metric(mode: str, some: dict[int, list[tuple[int, int]]]) -> Trace:
     defined = Definitions(**{**vars(definitions(3)), "metrics": [Metric("m", "", mode)]})
-    return build({"counters": [(t, who, 0, float(v), v) for who, one in some.items() for t, v in one]}, defined,
-                 begin=0, end=100, ticks_per_second=1)  # fmt: skip
+    return build(
+        {"counters": [(t, who, 0, float(v), v) for who, one in some.items() for t, v in one]},
+        defined,
+        begin=0,
+        end=100,
+        ticks_per_second=1,
+    )
 
 
 def function(mode: str, some: list[tuple[int, int]]) -> list[float]:
@@ -97,8 +102,11 @@ def function(mode: str, some: list[tuple[int, int]]) -> list[float]:
 
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(mode=st.sampled_from(["last", "sum", "next"]), some=st.dictionaries(st.integers(0, 2), values, min_size=1),
-       width=st.sampled_from([3, 30, 100]))  # fmt: skip
+@given(
+    mode=st.sampled_from(["last", "sum", "next"]),
+    some=st.dictionaries(st.integers(0, 2), values, min_size=1),
+    width=st.sampled_from([3, 30, 100]),
+)
 def test_bins_of_counters_hold_what_their_values_say(
     mode: str, some: dict[int, list[tuple[int, int]]], width: int
 ) -> None:

@@ -29,8 +29,10 @@ def trace(
             states=[State("running"), State("idle")],
             communicators=[Communicator("world", tuple(range(count)))],
         ),
-        begin=begin, end=end, ticks_per_second=1_000,
-    )  # fmt: skip
+        begin=begin,
+        end=end,
+        ticks_per_second=1_000,
+    )
 
 
 def calls(who: int, *spans: tuple[int, int, str]) -> list[tuple[int, int, int, int]]:

@@ -38,16 +38,27 @@ def sums_of(trace: Trace, begin: int, end: int, locations: list[int] | None = No
 
 def told() -> Trace:
     """Two processors with leaves of the accounting: 60 and 30 busy, 20 and 0 stalled, 20 and 70 idle of 100."""
-    states = [State("integer work", key="busy_int"), State("local misses", key="stall_local"),
-              State("waiting", key="idle_barrier")]  # fmt: skip
-    rows = [(0, 80, 0, 0, 0, 60), (0, 80, 0, 1, 0, 20), (80, 100, 0, 2, 1, 20), (0, 30, 1, 0, 0, 30),
-            (30, 100, 1, 2, 1, 70)]  # fmt: skip
+    states = [
+        State("integer work", key="busy_int"),
+        State("local misses", key="stall_local"),
+        State("waiting", key="idle_barrier"),
+    ]
+    rows = [
+        (0, 80, 0, 0, 0, 60),
+        (0, 80, 0, 1, 0, 20),
+        (80, 100, 0, 2, 1, 20),
+        (0, 30, 1, 0, 0, 30),
+        (30, 100, 1, 2, 1, 70),
+    ]
     return build(
         {"shares": rows},
-        Definitions(locations=[Location("p 0"), Location("p 1")], regions=[Region("solve"), Region("barrier")],
-                    states=states),
-        ticks_per_second=100, begin=0, end=100,
-    )  # fmt: skip
+        Definitions(
+            locations=[Location("p 0"), Location("p 1")], regions=[Region("solve"), Region("barrier")], states=states
+        ),
+        ticks_per_second=100,
+        begin=0,
+        end=100,
+    )
 
 
 def test_shares_give_utilisation_by_activity_location_and_region() -> None:
@@ -79,8 +90,9 @@ def test_without_states_the_innermost_region_says_what_was_done() -> None:
     trace = build(
         {"calls": [(10, 0, enter, 0), (40, 0, enter, 1), (60, 0, leave, 1), (90, 0, leave, 0)]},
         Definitions(locations=[Location("a")], regions=[Region("main"), Region("omp barrier", kind="barrier")]),
-        begin=0, end=100,
-    )  # fmt: skip
+        begin=0,
+        end=100,
+    )
     sums = sums_of(trace, 0, 100)
     assert sums.source == "calls"
     assert (sums.totals[NAMED["busy"]], sums.totals[NAMED["idle"]]) == (60, 40)  # 20 outside of every region

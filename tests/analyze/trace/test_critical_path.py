@@ -41,8 +41,11 @@ def test_fork_join_follows_the_member_with_most_work() -> None:
     )
     path = path_of(made)
     assert told(path) == [
-        (0, 10, 0, "compute"), (10, 70, 1, "compute"), (70, 75, 0, "hand_over"), (75, 100, 0, "compute"),
-    ]  # fmt: skip
+        (0, 10, 0, "compute"),
+        (10, 70, 1, "compute"),
+        (70, 75, 0, "hand_over"),
+        (75, 100, 0, "compute"),
+    ]
     assert path.length == 100
     assert path.hops == 2
 
@@ -52,9 +55,12 @@ def test_a_lock_convoy_is_one_chain() -> None:
     waits = [(10, 31, 1, 0, Wait.LOCK, 7, 5, 30), (10, 52, 2, 1, Wait.LOCK, 7, 5, 51)]
     made = trace(3, {"waits": waits, "states": [(0, 30, 0, 0), (0, 51, 1, 0), (0, 100, 2, 0)]})
     assert told(path_of(made)) == [
-        (0, 30, 0, "compute"), (30, 31, 1, "hand_over"), (31, 51, 1, "compute"), (51, 52, 2, "hand_over"),
+        (0, 30, 0, "compute"),
+        (30, 31, 1, "hand_over"),
+        (31, 51, 1, "compute"),
+        (51, 52, 2, "hand_over"),
         (52, 100, 2, "compute"),
-    ]  # fmt: skip
+    ]
 
 
 def test_locks_without_waits_are_derived_from_who_held_them() -> None:
@@ -66,10 +72,14 @@ def test_locks_without_waits_are_derived_from_who_held_them() -> None:
                 *calls(0, (0, 50, "main"), (10, 40, "omp critical")),
                 *calls(1, (0, 100, "main"), (5, 60, "omp critical")),
             ],
-            "locks": [(10, 0, 3, 1, LockStep.ACQUIRED), (40, 0, 3, 1, LockStep.RELEASED),
-                      (41, 1, 3, 2, LockStep.ACQUIRED), (60, 1, 3, 2, LockStep.RELEASED)],
+            "locks": [
+                (10, 0, 3, 1, LockStep.ACQUIRED),
+                (40, 0, 3, 1, LockStep.RELEASED),
+                (41, 1, 3, 2, LockStep.ACQUIRED),
+                (60, 1, 3, 2, LockStep.RELEASED),
+            ],
         },
-    )  # fmt: skip
+    )
     path = path_of(made)
     assert told(path) == [(0, 40, 0, "compute"), (40, 41, 1, "hand_over"), (41, 100, 1, "compute")]
     assert Waits.of(made).rows.cause.tolist() == [Cause.LOCK]
@@ -186,27 +196,36 @@ def test_a_message_that_comes_while_the_receiver_computes_holds_up_nobody() -> N
 def test_a_barrier_may_call_something_and_one_that_is_not_left_holds_up_no_other() -> None:
     made = trace(
         2,
-        {"calls": [*calls(0, (0, 100, "main"), (10, 42, "omp barrier"), (12, 30, "load"), (60, 100, "omp barrier")),
-                   *calls(1, (0, 100, "main"), (40, 42, "omp barrier"), (41, 42, "load"), (90, 100, "omp barrier"))]},
+        {
+            "calls": [
+                *calls(0, (0, 100, "main"), (10, 42, "omp barrier"), (12, 30, "load"), (60, 100, "omp barrier")),
+                *calls(1, (0, 100, "main"), (40, 42, "omp barrier"), (41, 42, "load"), (90, 100, "omp barrier")),
+            ]
+        },
         groups=True,
-    )  # fmt: skip
+    )
     columns = {name: values[:-2] for name, values in made.columns("calls").items()}  # the last two are not left
     made = Trace(made.definitions, made.meta, {"calls": [MemoryPart("calls", columns)]})
     waits = Waits.of(made)
     assert not waits.doubts
     rows = waits.rows
     assert np.column_stack((rows.begin, rows.end, rows.location, rows.holder, rows.released)).tolist() == [
-        [10, 42, 0, 1, 40], [60, 100, 0, 1, 90],
-    ]  # fmt: skip
+        [10, 42, 0, 1, 40],
+        [60, 100, 0, 1, 90],
+    ]
 
 
 def test_barriers_whose_calls_do_not_match_are_not_guessed() -> None:
     made = trace(
         2,
-        {"calls": [*calls(0, (0, 100, "main"), (10, 30, "omp barrier"), (40, 50, "omp barrier")),
-                   *calls(1, (0, 90, "main"), (20, 30, "omp barrier"))]},
+        {
+            "calls": [
+                *calls(0, (0, 100, "main"), (10, 30, "omp barrier"), (40, 50, "omp barrier")),
+                *calls(1, (0, 90, "main"), (20, 30, "omp barrier")),
+            ]
+        },
         groups=True,
-    )  # fmt: skip
+    )
     waits = Waits.of(made)
     assert not len(waits.rows)
     assert "not assumed" in waits.doubts[0]
@@ -230,8 +249,12 @@ def test_the_root_of_a_reduction_waits_for_the_last_of_the_others() -> None:
 
 
 def test_in_a_scan_members_wait_for_those_of_lower_rank() -> None:
-    rows = [(30, 32, 0, 14, 0, -1, 8, 8), (10, 33, 1, 14, 0, -1, 8, 8), (50, 52, 2, 14, 0, -1, 8, 8),
-            (20, 54, 3, 14, 0, -1, 8, 8)]  # fmt: skip
+    rows = [
+        (30, 32, 0, 14, 0, -1, 8, 8),
+        (10, 33, 1, 14, 0, -1, 8, 8),
+        (50, 52, 2, 14, 0, -1, 8, 8),
+        (20, 54, 3, 14, 0, -1, 8, 8),
+    ]
     made = trace(4, {"collectives": rows, "states": [(0, 90, who, 0) for who in range(3)] + [(0, 100, 3, 0)]})
     waits = Waits.of(made).rows
     assert list(zip(waits.location.tolist(), waits.holder.tolist(), strict=True)) == [(1, 0), (3, 2)]
@@ -243,10 +266,13 @@ def test_who_is_idle_until_a_task_is_created_waited_for_its_creator() -> None:
         2,
         {
             "states": [(0, 60, 0, 0), (0, 43, 1, 1), (43, 100, 1, 0)],
-            "tasks": [(40, 0, 5, TaskStep.CREATED, 1), (43, 1, 5, TaskStep.SWITCHED_TO, 1),
-                      (100, 1, 5, TaskStep.ENDED, 1)],
+            "tasks": [
+                (40, 0, 5, TaskStep.CREATED, 1),
+                (43, 1, 5, TaskStep.SWITCHED_TO, 1),
+                (100, 1, 5, TaskStep.ENDED, 1),
+            ],
         },
-    )  # fmt: skip
+    )
     assert told(path_of(made)) == [(0, 40, 0, "compute"), (40, 43, 1, "hand_over"), (43, 100, 1, "compute")]
 
 
@@ -259,8 +285,10 @@ def test_threads_are_taken_to_be_started_by_the_first_of_their_process() -> None
 
 def test_who_has_nothing_left_to_do_waits_for_the_one_that_has() -> None:
     """The first thread was begun on location 0 and ends on 2; all leave the outermost region when the run ends."""
-    rows = {"calls": [call for who in range(3) for call in calls(who, (0, 100, "main"))],
-            "states": [(0, 60, 0, 0), (60, 100, 0, 1), (0, 70, 1, 0), (70, 100, 1, 1), (0, 100, 2, 0)]}  # fmt: skip
+    rows = {
+        "calls": [call for who in range(3) for call in calls(who, (0, 100, "main"))],
+        "states": [(0, 60, 0, 0), (60, 100, 0, 1), (0, 70, 1, 0), (70, 100, 1, 1), (0, 100, 2, 0)],
+    }
     made = trace(3, rows)
     made.definitions.states[1] = State("finished", key="idle_finished")
     waits = Waits.of(made).rows
@@ -278,9 +306,12 @@ def test_a_wait_without_a_known_cause_is_named_and_not_part_of_the_length() -> N
 
 def test_a_wait_of_which_a_part_is_told_is_unexplained_in_the_rest() -> None:
     made = trace(
-        2, {"states": [(0, 20, 0, 0), (20, 60, 0, 1), (60, 100, 0, 0), (0, 60, 1, 0)],
-            "waits": [(30, 50, 0, 1, Wait.LOCK, 0, -1, 50)]},
-    )  # fmt: skip
+        2,
+        {
+            "states": [(0, 20, 0, 0), (20, 60, 0, 1), (60, 100, 0, 0), (0, 60, 1, 0)],
+            "waits": [(30, 50, 0, 1, Wait.LOCK, 0, -1, 50)],
+        },
+    )
     assert told(path_of(made))[1:] == [(50, 60, 0, "unexplained"), (60, 100, 0, "compute")]
 
 
@@ -309,8 +340,12 @@ def test_an_empty_trace_has_no_path() -> None:
 
 
 def test_nested_and_equal_waits_count_once() -> None:
-    waits = [(10, 50, 0, 1, Wait.COLLECTIVE, 0, -1, 45), (10, 50, 0, 1, Wait.RECEIVE, 0, -1, 20),
-             (20, 30, 0, 1, Wait.LOCK, 0, -1, 30), (45, 60, 0, 1, Wait.LOCK, 0, -1, 55)]  # fmt: skip
+    waits = [
+        (10, 50, 0, 1, Wait.COLLECTIVE, 0, -1, 45),
+        (10, 50, 0, 1, Wait.RECEIVE, 0, -1, 20),
+        (20, 30, 0, 1, Wait.LOCK, 0, -1, 30),
+        (45, 60, 0, 1, Wait.LOCK, 0, -1, 55),
+    ]
     made = trace(2, {"states": [(0, 100, 0, 0), (0, 70, 1, 0)], "waits": waits})
     rows = Waits.of(made).rows
     assert list(zip(rows.begin, rows.end, rows.released, strict=True)) == [(10, 50, 45), (50, 60, 55)]
@@ -332,12 +367,14 @@ def test_what_lies_on_the_path_is_summed_by_region_state_and_location() -> None:
     made = trace(
         2,
         {
-            "calls": [*calls(0, (0, 100, "main"), (10, 60, "solve"), (20, 30, "load"), (70, 90, "omp barrier")),
-                      *calls(1, (0, 100, "main"), (60, 85, "step"))],
+            "calls": [
+                *calls(0, (0, 100, "main"), (10, 60, "solve"), (20, 30, "load"), (70, 90, "omp barrier")),
+                *calls(1, (0, 100, "main"), (60, 85, "step")),
+            ],
             "waits": [(70, 90, 0, 1, Wait.BARRIER, 0, 4, 85), (90, 100, 1, 0, Wait.JOIN, 0, 0, 100)],
             "states": [(0, 100, 0, 0), (0, 100, 1, 0)],
         },
-    )  # fmt: skip
+    )
     waits = Waits.of(made)
     path = critical_path(made, waits)
     assert told(path) == [(0, 85, 1, "compute"), (85, 90, 0, "hand_over"), (90, 100, 0, "compute")]
@@ -353,8 +390,15 @@ def test_what_lies_on_the_path_is_summed_by_region_state_and_location() -> None:
 
 
 def test_shares_cut_at_the_pieces_give_exact_sums_by_state_and_region() -> None:
-    shares = [(0, 40, 0, 0, 0, 30), (0, 40, 0, 1, 1, 10), (40, 80, 0, 1, 4, 40), (80, 100, 0, 0, 0, 20),
-              (0, 70, 1, 0, 8, 69), (0, 70, 1, 1, 8, 1), (70, 100, 1, 1, -1, 30)]  # fmt: skip
+    shares = [
+        (0, 40, 0, 0, 0, 30),
+        (0, 40, 0, 1, 1, 10),
+        (40, 80, 0, 1, 4, 40),
+        (80, 100, 0, 0, 0, 20),
+        (0, 70, 1, 0, 8, 69),
+        (0, 70, 1, 1, 8, 1),
+        (70, 100, 1, 1, -1, 30),
+    ]
     made = trace(2, {"shares": shares, "waits": [(40, 80, 0, 1, Wait.BARRIER, 0, 4, 70)]})
     waits = Waits.of(made)
     path = critical_path(made, waits)

@@ -66,12 +66,15 @@ def test_calls_that_are_open_at_the_end_and_messages_without_an_end() -> None:
     trace = build(
         {
             "calls": [(0, 0, enter, 0), (10, 0, enter, 1), (12, 0, leave, 1), (95, 0, enter, 2), (3, 1, leave, 0)],
-            "messages": [(1, 1, 2, 20, 0, 1, 8, 0, 0), (5, 5, 5, 6, 0, 1, 8, 1, 0),
-                         (5, 5, NO_TIME, NO_TIME, 0, 1, 8, 2, 0)],
+            "messages": [
+                (1, 1, 2, 20, 0, 1, 8, 0, 0),
+                (5, 5, 5, 6, 0, 1, 8, 1, 0),
+                (5, 5, NO_TIME, NO_TIME, 0, 1, 8, 2, 0),
+            ],
         },
         begin=0,
         end=100,
-    )  # fmt: skip
+    )
     left = lasting(trace, 10)
     assert left.columns("calls")["time"].tolist() == [0]
     assert left.columns("messages")["tag"].tolist() == [0]
@@ -80,8 +83,11 @@ def test_calls_that_are_open_at_the_end_and_messages_without_an_end() -> None:
 def same(one: Timeline, other: Timeline, begin: int, end: int, width: int) -> None:
     assert list(one.layers) == list(other.layers)
     for name in one.layers:
-        for here, there in zip(vars(one.lanes(name, begin, end, width)).values(),
-                               vars(other.lanes(name, begin, end, width)).values(), strict=True):  # fmt: skip
+        for here, there in zip(
+            vars(one.lanes(name, begin, end, width)).values(),
+            vars(other.lanes(name, begin, end, width)).values(),
+            strict=True,
+        ):
             assert np.array_equal(here, there)
         assert np.array_equal(one.totals(name, begin, end, width).values, other.totals(name, begin, end, width).values)
     for kind in (Timeline.messages, Timeline.waits):

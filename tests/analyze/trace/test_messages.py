@@ -33,7 +33,7 @@ def talk() -> Trace:
         definitions(3),
         ticks_per_second=100,
         end=100,
-    )  # fmt: skip
+    )
 
 
 def test_matrix_counts_bytes_messages_and_time_of_each_pair() -> None:
@@ -72,8 +72,10 @@ def test_tables_have_sizes_latency_and_bandwidth() -> None:
     assert messages.by_communicator(trace, sent)["communicator"].tolist() == ["world", "none"]
     sizes = messages.by_size(trace, sent)
     assert list(zip(sizes["least"], sizes["below"], sizes["messages"], strict=True)) == [
-        (64, 128, 2), (256, 512, 1), (1024, 2048, 1),
-    ]  # fmt: skip
+        (64, 128, 2),
+        (256, 512, 1),
+        (1024, 2048, 1),
+    ]
 
 
 def test_waits_are_cut_by_the_interval_and_counted_where_they_begin() -> None:
@@ -98,8 +100,9 @@ def test_collectives_by_operation() -> None:
 
 def test_many_locations_are_taken_together_by_group_or_with_their_neighbours() -> None:
     places = [Location(f"t{n}", "thread", n // 50) for n in range(100)]
-    trace = build({"messages": [(0, 0, 0, 1, 0, 99, 5, 0, -1)]},
-                  Definitions([Group("node A"), Group("node B")], places))  # fmt: skip
+    trace = build(
+        {"messages": [(0, 0, 0, 1, 0, 99, 5, 0, -1)]}, Definitions([Group("node A"), Group("node B")], places)
+    )
     made = messages.message_matrix(trace, messages.sent_messages(trace, 0, 1), range(100))
     assert made.names == ("node A", "node B")
     assert made.size.tolist() == [[0, 5], [0, 0]]

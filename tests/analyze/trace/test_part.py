@@ -142,16 +142,30 @@ def idlers() -> Trace:
     return hand_made(
         3,
         {
-            "calls": [*calls(0, (0, 100, "main"), (5, 12, "omp critical"), (30, 62, "omp critical")),
-                      *calls(1, (4, 20, "solve"), (40, 44, "solve"), (70, 99, "solve")),
-                      *calls(2, (2, 28, "main"), (10, 25, "omp critical"), (60, 100, "main"), (80, 85, "omp barrier"))],
-            "locks": [(6, 0, lock, 1, acquired), (11, 0, lock, 1, released), (13, 2, lock, 2, acquired),
-                      (24, 2, lock, 2, released), (33, 0, lock, 3, acquired), (60, 0, lock, 3, released)],
-            "tasks": [(3, 0, 1, created, 1), (40, 1, 1, runs, 1), (44, 1, 1, ended, 1), (50, 0, 2, created, 1),
-                      (70, 1, 2, runs, 1), (99, 1, 2, ended, 1)],
+            "calls": [
+                *calls(0, (0, 100, "main"), (5, 12, "omp critical"), (30, 62, "omp critical")),
+                *calls(1, (4, 20, "solve"), (40, 44, "solve"), (70, 99, "solve")),
+                *calls(2, (2, 28, "main"), (10, 25, "omp critical"), (60, 100, "main"), (80, 85, "omp barrier")),
+            ],
+            "locks": [
+                (6, 0, lock, 1, acquired),
+                (11, 0, lock, 1, released),
+                (13, 2, lock, 2, acquired),
+                (24, 2, lock, 2, released),
+                (33, 0, lock, 3, acquired),
+                (60, 0, lock, 3, released),
+            ],
+            "tasks": [
+                (3, 0, 1, created, 1),
+                (40, 1, 1, runs, 1),
+                (44, 1, 1, ended, 1),
+                (50, 0, 2, created, 1),
+                (70, 1, 2, runs, 1),
+                (99, 1, 2, ended, 1),
+            ],
         },
         groups=True,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.slow

@@ -69,8 +69,18 @@ def named(sums: profile.CallSums) -> tuple[dict[object, int], dict[object, int]]
 
 def nested() -> Trace:
     """Location 0: main 0..100, in it solve 10..60, in it solve 20..30 and barrier 40..55. Location 1: solve 5..25."""
-    rows = [(0, 0, ENTER, 0), (5, 1, ENTER, 1), (10, 0, ENTER, 1), (20, 0, ENTER, 1), (25, 1, LEAVE, 1),
-            (30, 0, LEAVE, 1), (40, 0, ENTER, 2), (55, 0, LEAVE, 2), (60, 0, LEAVE, 1), (100, 0, LEAVE, 0)]  # fmt: skip
+    rows = [
+        (0, 0, ENTER, 0),
+        (5, 1, ENTER, 1),
+        (10, 0, ENTER, 1),
+        (20, 0, ENTER, 1),
+        (25, 1, LEAVE, 1),
+        (30, 0, LEAVE, 1),
+        (40, 0, ENTER, 2),
+        (55, 0, LEAVE, 2),
+        (60, 0, LEAVE, 1),
+        (100, 0, LEAVE, 0),
+    ]
     return build({"calls": rows}, definitions(), ticks_per_second=100)
 
 
@@ -97,8 +107,12 @@ def test_tree_has_callers_before_what_they_call_and_the_most_expensive_first() -
     trace = nested()
     table = profile.tree(trace, profile.call_sums(CallTable(trace), trace, 0, 100))
     assert list(zip(table["depth"], table["name"], table["inclusive_s"], strict=True)) == [
-        (0, "main", 1.0), (1, "solve", 0.5), (2, "barrier", 0.15), (2, "solve", 0.1), (0, "solve", 0.2),
-    ]  # fmt: skip
+        (0, "main", 1.0),
+        (1, "solve", 0.5),
+        (2, "barrier", 0.15),
+        (2, "solve", 0.1),
+        (0, "solve", 0.2),
+    ]
 
 
 def test_locations_can_be_chosen() -> None:

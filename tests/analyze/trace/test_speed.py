@@ -25,8 +25,16 @@ def two_phases(kind: str = "function") -> Trace:
     """Two locations: set-up 0..20 and 0..10, then solve 20..100 and 10..100, in main; flops at the ends of each."""
     rows = []
     for who, cut in ((0, 20), (1, 10)):
-        rows += [(0, who, ENTER, 0), (0, who, ENTER, 1), (cut, who, LEAVE, 1), (cut, who, ENTER, 2),
-                 (60, who, ENTER, 3), (70, who, LEAVE, 3), (100, who, LEAVE, 2), (100, who, LEAVE, 0)]  # fmt: skip
+        rows += [
+            (0, who, ENTER, 0),
+            (0, who, ENTER, 1),
+            (cut, who, LEAVE, 1),
+            (cut, who, ENTER, 2),
+            (60, who, ENTER, 3),
+            (70, who, LEAVE, 3),
+            (100, who, LEAVE, 2),
+            (100, who, LEAVE, 0),
+        ]
     flops = [(20, 0, 0, 40.0, 40), (100, 0, 0, 800.0, 800), (10, 1, 0, 10.0, 10), (100, 1, 0, 450.0, 450)]
     return build(
         {"calls": rows, "counters": flops},
@@ -45,8 +53,11 @@ def test_phases_are_found_where_the_program_forks_into_regions() -> None:
     assert found.how == "calls at depth 1"
     assert found.regions == (1, 2)
     assert np.column_stack([found.location, found.phase, found.begin, found.end]).tolist() == [
-        [0, 0, 0, 20], [0, 1, 20, 100], [1, 0, 0, 10], [1, 1, 10, 100],
-    ]  # fmt: skip
+        [0, 0, 0, 20],
+        [0, 1, 20, 100],
+        [1, 0, 0, 10],
+        [1, 1, 10, 100],
+    ]
 
 
 def test_phases_can_be_marked_parallel_at_a_depth_or_chosen() -> None:
@@ -118,18 +129,32 @@ def test_work_is_what_was_counted_flops_before_ops() -> None:
 
 
 def test_tasks_run_from_where_they_are_switched_to() -> None:
-    rows = [(0, 0, 1, CREATED, 1), (5, 0, 2, CREATED, 1), (10, 1, 1, SWITCHED, -1), (20, 1, 2, SWITCHED, -1),
-            (50, 1, 2, ENDED, 1), (50, 1, 1, SWITCHED, -1), (60, 1, 1, ENDED, 1)]  # fmt: skip
+    rows = [
+        (0, 0, 1, CREATED, 1),
+        (5, 0, 2, CREATED, 1),
+        (10, 1, 1, SWITCHED, -1),
+        (20, 1, 2, SWITCHED, -1),
+        (50, 1, 2, ENDED, 1),
+        (50, 1, 1, SWITCHED, -1),
+        (60, 1, 1, ENDED, 1),
+    ]
     trace = build({"tasks": rows}, definitions(), ticks_per_second=100, end=100)
     found = tasks.task_stretches(trace, 0, 100)
     assert np.column_stack([found[name] for name in ("begin", "end", "task", "region")]).tolist() == [
-        [10, 20, 1, 1], [20, 50, 2, 1], [50, 60, 1, 1],
-    ]  # fmt: skip
+        [10, 20, 1, 1],
+        [20, 50, 2, 1],
+        [50, 60, 1, 1],
+    ]
     table = tasks.task_times(trace, 0, 100, range(2))
     assert table[["created", "ended", "ran"]].to_numpy().tolist() == [[2, 2, 2]]
     assert table.loc[0, ["time_s", "share", "least_s", "mean_s", "most_s", "imbalance"]].tolist() == [
-        0.5, 0.25, 0.2, 0.25, 0.3, 2.0,
-    ]  # fmt: skip
+        0.5,
+        0.25,
+        0.2,
+        0.25,
+        0.3,
+        2.0,
+    ]
     assert tasks.task_times(trace, 15, 55, range(2))["time_s"].tolist() == [0.4]
 
 

@@ -20,10 +20,11 @@ def some(seed: int) -> Trace:
     random = np.random.default_rng(seed)
     rows = int(random.integers(0, 200))
     columns: dict[str, Array] = {
-        "time": np.arange(rows), "location": random.integers(-1, LOCATIONS + 1, rows).astype(np.int32),
+        "time": np.arange(rows),
+        "location": random.integers(-1, LOCATIONS + 1, rows).astype(np.int32),
         "what": random.integers(1, 3, rows).astype(np.uint8),
         "region": random.integers(-1, REGIONS + 2, rows).astype(np.int32),
-    }  # fmt: skip
+    }
     cut = rows // 3
     parts = [{name: values[low:high] for name, values in columns.items()} for low, high in ((0, cut), (cut, rows))]
     definitions = Definitions(locations=[Location("a")] * LOCATIONS, regions=[Region("f")] * REGIONS)

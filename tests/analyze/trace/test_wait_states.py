@@ -79,11 +79,14 @@ def test_time_in_which_the_holder_waits_itself_is_indirect() -> None:
     made = trace(
         3,
         {
-            "calls": [*calls(0, (0, 100, "main")), *calls(1, (0, 100, "main"), (10, 50, "step")),
-                      *calls(2, (0, 100, "main"))],
+            "calls": [
+                *calls(0, (0, 100, "main")),
+                *calls(1, (0, 100, "main"), (10, 50, "step")),
+                *calls(2, (0, 100, "main")),
+            ],
             "waits": [(0, 60, 0, 1, Wait.LOCK, 0, -1, 60), (10, 50, 1, 2, Wait.LOCK, 0, -1, 50)],
         },
-    )  # fmt: skip
+    )
     first = single(made).iloc[0]
     assert first["indirect_s"] == pytest.approx(0.04)
     part = single(made, begin=40, end=55).iloc[0]
@@ -112,8 +115,7 @@ def test_a_release_that_is_not_told_is_taken_from_the_operation() -> None:
 
 
 def test_operations_whose_members_disagree_are_left_out_and_told() -> None:
-    made = trace(2, {"collectives": [(10, 50, 0, Operation.BARRIER, 0, -1, 0, 0), (45, 50, 1, 11, 0, -1, 8, 8),
-                                     ]})  # fmt: skip
+    made = trace(2, {"collectives": [(10, 50, 0, Operation.BARRIER, 0, -1, 0, 0), (45, 50, 1, 11, 0, -1, 8, 8)]})
     waits = Waits.of(made)
     assert not len(waits.rows)
     assert waits.doubts == ("1 collective operations contradict themselves and are left out.",)
