@@ -1,1 +1,1 @@
-"""Commands of the window beyond their declaration: how they are found by words, grouped in menus, reached by keys."""
+"""Commands beyond their declaration: search by words, menu groups, keys."""

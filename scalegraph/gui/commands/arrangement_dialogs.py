@@ -1,4 +1,4 @@
-"""The dialogs of saved arrangements: a name for the present one; renaming and deleting those that are saved."""
+"""Dialogs of saved arrangements: naming the current one, renaming and deleting saved ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scalegraph.gui.commands.saved_arrangements import Arranged, SavedArrangemen
 
 
 class NameDialog(QDialog):
-    """Asks under which name the present arrangement is saved; says so when that replaces one."""
+    """Asks for the name under which to save the current arrangement; warns if it replaces one."""
 
     def __init__(self, saved: SavedArrangements, ready_made: list[str], parent: QWidget) -> None:
         super().__init__(parent)
@@ -51,7 +51,7 @@ class NameDialog(QDialog):
 
 
 class ManageDialog(QDialog):
-    """Lists saved arrangements: edit a name in place, delete, undo."""
+    """Lists saved arrangements: rename in place, delete, undo."""
 
     def __init__(self, saved: SavedArrangements, parent: QWidget) -> None:
         super().__init__(parent)

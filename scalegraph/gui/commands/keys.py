@@ -1,6 +1,6 @@
 """Documented single keys that work wherever the focus is, except where text or numbers are typed.
 
-A list searches its entries by what is typed; where a key is a command of what is in view, the command comes first.
+Qt's lists search their entries by typed letters; a key that is a command of the current view takes precedence.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _STILL: Final = ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.Keypad
 
 
 class SingleKeys(QObject):
-    """Watches the list or choice of *window* that has the focus, and hands single keys to what is in view first."""
+    """Watches the focused list, button or combo box of *window* and offers single keys to the current view first."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -41,7 +41,7 @@ class SingleKeys(QObject):
             self._watched.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt: let a view over time have the key if it means something there."""
+        """Qt: let a view over time handle the key if it can."""
         if event.type() != QEvent.Type.KeyPress or not isinstance(event, QKeyEvent) or event.modifiers() & _STILL:
             return False
         in_list = isinstance(watched, QAbstractItemView)

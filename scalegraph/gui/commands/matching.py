@@ -1,4 +1,4 @@
-"""Matching of typed text with commands: by words, synonyms and letters; typing errors allowed."""
+"""Matches typed text with commands by words, synonyms and letters, tolerating typos."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rapidfuzz.distance import OSA
 _WORD: Final = re.compile(r"\w+")
 _LITTLE: Final = frozenset({"a", "an", "the", "of", "to", "in", "as", "my", "this", "and", "or", "for", "with", "on"})
 _ONE_TYPO_FROM, _TWO_TYPOS_FROM = 4, 8  # letters
-_LETTERS_FROM: Final = 100.0  # costs from here on are of letters in order, which say least
+_LETTERS_FROM: Final = 100.0  # higher costs are matches of letters in order, the weakest kind
 
 
 def score(typed: str, name: str, synonyms: Sequence[str] = ()) -> float | None:
-    """Return how well a command fits what was *typed* (less is better), or ``None`` if it does not fit.
+    """Return how well a command matches what was *typed* (less is better), ``None`` if it does not.
 
-    In this order: the phrase in the *name*; the phrase among the *synonyms*; every typed word is the start of a word
-    of either; the same with a typo; the letters in order in the name.
+    From best to worst: the phrase in the *name*; the phrase among the *synonyms*; every typed word begins a word of
+    either; the same with a typo; the letters in order in the name.
     """
     phrase = " ".join(typed.lower().split())
     if not phrase:
@@ -40,7 +40,7 @@ def score(typed: str, name: str, synonyms: Sequence[str] = ()) -> float | None:
 
 
 def _by_words(phrase: str, text: str, synonyms: Sequence[str]) -> float | None:
-    """Return the sum over the words of *phrase* of how far each is from a word of the command."""
+    """Return the summed distance of each word of *phrase* from the nearest word of the command."""
     wanted = [word for word in _WORD.findall(phrase) if word not in _LITTLE] or _WORD.findall(phrase)
     own, other = _WORD.findall(text), [word for entry in synonyms for word in _WORD.findall(entry)]
     total = 0.0
@@ -54,7 +54,7 @@ def _by_words(phrase: str, text: str, synonyms: Sequence[str]) -> float | None:
 
 
 def _word(typed: str, known: str) -> float:
-    """Return 0 for the same word, more for its start, more for a typo, infinity for another word."""
+    """Return 0 for the same word, more for a prefix, more for a typo, infinity for another word."""
     if known == typed:
         return 0.0
     if known.startswith(typed):
@@ -68,7 +68,7 @@ def _word(typed: str, known: str) -> float:
 
 
 def _walk(wanted: str, text: str) -> float | None:
-    """Return the cost of the letters of *wanted* in order in *text*: starts of words and neighbours are cheap."""
+    """Return the cost of finding the letters of *wanted* in order in *text*; word starts and neighbours are cheap."""
     places = [-1]
     for number, letter in enumerate(wanted):
         found = text.find(letter, places[-1] + 1)

@@ -1,10 +1,10 @@
-"""Synonyms of commands, by which the palette finds them too."""
+"""Synonyms by which the command palette finds commands."""
 
 from __future__ import annotations
 
 from typing import Final
 
-# name of an action -> words and phrases, in lower case
+# action name -> words and phrases, in lower case
 SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
     "new_request": ("run", "new", "start program", "simulate", "execute", "benchmark", "measure program", "launch"),
     "measure_command": ("mpirun", "script", "binary", "container", "time a program", "hyperfine", "benchmark command"),

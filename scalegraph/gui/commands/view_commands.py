@@ -1,4 +1,4 @@
-"""Commands on the view that is in use, and on the arrangement of all: export, copy, tile, save under a name."""
+"""Commands on the current view and on the arrangement: export, copy, tile, save."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class ViewCommands(QObject):
-    """Wires the actions of *window* that need an open study or trace to its area of views."""
+    """Connects the actions of *window* that need an open study or trace to its views."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
         self.saved = SavedArrangements(window.settings, self)
-        self._offered: dict[str, str] = {}  # name of an arrangement -> its action
+        self._offered: dict[str, str] = {}  # arrangement name -> action
         doing: dict[str, Callable[[], object]] = {
             "copy_view": lambda: self._with_dock(lambda dock: dock.copy_picture.trigger()),
             "reset_zoom": lambda: self._with_dock(lambda dock: dock.picture.fit()),
@@ -43,11 +43,11 @@ class ViewCommands(QObject):
         self._offer()
 
     def names(self) -> list[str]:
-        """Return the names of the actions that need something in view."""
+        """Return the names of the actions that need an open study or trace."""
         return list(self._doing)
 
     def export(self) -> None:
-        """Export the view that has the focus or had it last; say why where there is none."""
+        """Export the view that has or last had the focus; if there is none, say why."""
         window = self._window
         area = window.study.area
         dock = area.current_dock() if area is not None and window.page == STUDY else None
@@ -67,12 +67,12 @@ class ViewCommands(QObject):
         self._window.statusBar().showMessage(sentence, 10_000)
 
     def offered(self, subject: str) -> dict[str, bool]:
-        """Return for the action of each saved arrangement whether it fits what is in view."""
+        """Return by action whether each saved arrangement fits the current subject."""
         mine = self.saved.names(subject) if subject else []
         return {action: name in mine for name, action in self._offered.items()}
 
     def ask_save(self) -> None:
-        """Request a name and keep the present arrangement under it."""
+        """Ask for a name and save the current arrangement."""
         if self._window.study.area is None or self._window.study.handle is None:
             return
         dialog = NameDialog(self.saved, [*ARRANGEMENT_NAMES, *TRACE_ARRANGEMENTS], self._window)
@@ -81,14 +81,14 @@ class ViewCommands(QObject):
         dialog.open()
 
     def save(self, name: str) -> None:
-        """Keep the present arrangement under *name*."""
+        """Save the current arrangement as *name*."""
         area, handle = self._window.study.area, self._window.study.handle
         if area is not None and handle is not None:
             self.saved.save(name, handle.subject, area.save_state())
             self._window.statusBar().showMessage(f"Arrangement “{name}” is saved", 6000)
 
     def apply(self, name: str) -> None:
-        """Place the views as they were saved under *name*."""
+        """Apply the arrangement saved as *name*."""
         self._with_area(lambda area: area.apply_state(self.saved.state_of(name)))
 
     def manage(self) -> None:

@@ -1,4 +1,4 @@
-"""Goes the ways on from figures (`views.ways`): in the request panel, the queue, the What if panel."""
+"""Follows the ways on that figures offer (`views.ways`) into the request panel, queue or What if panel."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from scalegraph.figures.way import Way
     from scalegraph.gui.shell.main_window import MainWindow
 
-_NAMES: Final = 5  # of files in a sentence
-_SOURCES: Final = ".traces"  # directory of the traces of a study, beside it
+_NAMES: Final = 5  # of files in a message
+_SOURCES: Final = ".traces"  # directory of a study's traces, beside it
 
 
 class WayCommands(QObject):
-    """Knows the window as far as it must: study in view, request panel, queue, What if panel."""
+    """Uses the window's current study, request panel, queue and What if panel."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -44,7 +44,7 @@ class WayCommands(QObject):
         }
 
     def go(self, way: Way) -> None:
-        """Go the way on from a figure of what is in view."""
+        """Follow a way on from a figure of the current subject."""
         from scalegraph.views import ways
 
         self._window.forget_messages()
@@ -63,7 +63,7 @@ class WayCommands(QObject):
                 self._does[way.name](way, data, handle)
 
     def edit(self, data: Any, handle: StudyHandle) -> None:
-        """Show the request that a study came from; started again, it completes that study."""
+        """Show the request that a study came from; starting it again completes the study."""
         from scalegraph.views import ways
 
         if ways.is_command(data):
@@ -86,7 +86,7 @@ class WayCommands(QObject):
         else:
             self._window.go("measure")
 
-    # of a study ----------------------------------------------------------------------------------------------
+    # of a study
 
     def _sizes(self, way: Way, data: Any, handle: StudyHandle) -> None:
         from scalegraph.views import ways
@@ -96,7 +96,7 @@ class WayCommands(QObject):
         self._shown(self._window.request.show_sizes(asked, handle.title, handle.path, known), "")
 
     def predict(self) -> None:
-        """Show the request of the study in view with larger sizes to predict."""
+        """Show the current study's request with larger sizes to predict."""
         handle = self._window.study.handle
         data = handle.study() if handle is not None else None
         if isinstance(handle, StudyHandle) and data is not None:
@@ -112,7 +112,7 @@ class WayCommands(QObject):
         self._window.study.banner.show_remark(ways.what_to_measure(data))
 
     def _collect(self, way: Way, data: Any, handle: StudyHandle) -> None:
-        """Make the runs once more with what is to be collected; another instrumentation is another program."""
+        """Run again and collect what the way names; if that changes the instrumentation, as a new study."""
         what = way.argument("what")
         if what in ("regions", "monitor", "compare") or not os.access(handle.path, os.W_OK):
             value = way.argument("value") or True
@@ -127,7 +127,7 @@ class WayCommands(QObject):
         self._window.study.banner.show_remark(f"The runs are made once more, with {what}; see the queue.")
 
     def _target(self, way: Way, data: Any, handle: StudyHandle) -> None:
-        """Show the request with another target, on those of its processor counts that this one has."""
+        """Show the request for another target, with the processor counts that the target allows."""
         from scalegraph.gui.request import text
         from scalegraph.link.targets import named
 
@@ -157,7 +157,7 @@ class WayCommands(QObject):
             self._window.whatif.ask_sweep()
 
     def ask_faster(self, target: str) -> None:
-        """Ask what if *target* were faster; of a line that waits say what would help instead, and offer that."""
+        """Ask what if *target* were faster; if it is a waiting line, offer what would help instead."""
         window, handle = self._window, self._window.study.handle
         window.panels.want("whatif", True)
         window.whatif.ask_faster(target)
@@ -182,7 +182,7 @@ class WayCommands(QObject):
         self._shown(self._window.request.show_request(asked, handle.title, study, **changes), "")
 
     def _shown(self, fault: str, remark: str) -> None:
-        """Go to the request panel, which shows the request now, unless it cannot be shown."""
+        """Show the error *fault*; without one open the request panel, with a *remark*."""
         if fault:
             self._window.say_fault(fault)
             return
@@ -190,10 +190,10 @@ class WayCommands(QObject):
         if remark:
             self._window.request.banner.show_remark(remark)
 
-    # of a trace ----------------------------------------------------------------------------------------------
+    # of a trace
 
     def _of_trace(self, way: Way, handle: TraceHandle) -> None:
-        """Show the request of the study whose run wrote the trace: an open one, or the file beside it."""
+        """Show the request of the study that wrote the trace: an open one, or the file beside it."""
         if way.name == "sources":
             self._ask_sources(handle)
         if way.name != "trace":
@@ -220,7 +220,7 @@ class WayCommands(QObject):
         )
 
     def _ask_sources(self, handle: TraceHandle) -> None:
-        """Request a folder, and show the program text that is in it."""
+        """Ask for a folder and show the source found in it."""
         at = handle.sources.current.folder or str(handle.path.parent)
         chosen = QFileDialog.getExistingDirectory(self._window, "Folder of the sources", at)
         trace = handle.trace()
@@ -266,7 +266,7 @@ class WayCommands(QObject):
 
 
 def kept_request(window: MainWindow, data: Any, title: str) -> Any:
-    """Return the request that a study keeps; None, after a sentence in the window, where it cannot be read."""
+    """Return a study's request; if it cannot be read, show an error and return None."""
     from scalegraph.request.model.origin import of_study
 
     try:
@@ -277,7 +277,7 @@ def kept_request(window: MainWindow, data: Any, title: str) -> Any:
 
 
 def _wrote(data: Any, study: Path, trace: Path) -> bool:
-    """Whether a run of *data*, kept at *study*, wrote the file *trace*."""
+    """Return whether a run of *data*, stored at *study*, wrote the trace *trace*."""
     from scalegraph.request.model.tracing import path_of
 
     found = (path_of(run, study) for run in (*data.runs, *data.variants))

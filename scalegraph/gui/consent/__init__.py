@@ -1,1 +1,1 @@
-"""Asking before code runs that the user did not write here."""
+"""Asks before running code that the user did not write here."""

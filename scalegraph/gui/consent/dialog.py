@@ -1,4 +1,4 @@
-"""The dialog that shows what a file wants to run, and asks."""
+"""The dialog that shows the code a file wants to run, and asks for consent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SIZE: Final = (640, 360)
 
 
 class ConsentDialog(QDialog):
-    """Shows every item of a `Consent` in full. Return and Escape do not run it."""
+    """Shows every item of a `Consent` in full. Neither Return nor Escape runs it."""
 
     def __init__(self, consent: Consent, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -57,7 +57,7 @@ class ConsentDialog(QDialog):
 
 
 class ConsentAsker(QObject):
-    """Asks in a dialog of *window* whenever a request of *runner* needs consent."""
+    """Opens a dialog over *window* whenever a request of *runner* needs consent."""
 
     def __init__(self, runner: QueueRunner, window: QWidget) -> None:
         super().__init__(window)

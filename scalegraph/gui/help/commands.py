@@ -1,4 +1,4 @@
-"""Wires the actions of help and preferences to their dialogs; each dialog is made when it is requested."""
+"""Connects help and preferences actions to their dialogs, created on first use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class HelpCommands(QObject):
-    """Opens what the Help menu names, and the preferences."""
+    """Opens the Help menu's dialogs, and the preferences."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -35,7 +35,7 @@ class HelpCommands(QObject):
         self._take(values.read(window.settings))
 
     def preferences(self) -> None:
-        """Show the preferences; what is applied is current at once."""
+        """Show the preferences; applied changes take effect at once."""
         from scalegraph.gui.preferences.dialog import PreferencesDialog
 
         window = self._window

@@ -29,11 +29,11 @@ from scalegraph.base.resources import resource_dir
 from scalegraph.gui.base.widgets import button, label
 from scalegraph.gui.help import versions
 
-_DOCUMENTATION: Final = "https://github.com/scalegraph/scalegraph/tree/main/docs"  # where the metadata name none
+_DOCUMENTATION: Final = "https://github.com/scalegraph/scalegraph/tree/main/docs"  # default
 
 
 class Paper(QDialog):
-    """A dialog with a column, and a row of buttons below that ends in Close."""
+    """A dialog with a column of content and a row of buttons that ends in Close."""
 
     def __init__(self, title: str, size: tuple[int, int], parent: QWidget | None) -> None:
         super().__init__(parent)
@@ -47,13 +47,13 @@ class Paper(QDialog):
         self.resize(*size)
 
     def offer_copy(self) -> None:
-        """Put a button that copies `copied` before Close."""
+        """Add a button before Close that copies `copied`."""
         copy = button("Copy", "Copy the text to the clipboard")
         copy.clicked.connect(self._copy)
         self.row.insertWidget(0, copy)
 
     def copied(self) -> str:
-        """Return what the button copies."""
+        """Return the text that the button copies."""
         return ""
 
     def _copy(self) -> None:
@@ -61,7 +61,7 @@ class Paper(QDialog):
 
 
 class AboutDialog(Paper):
-    """Version, parts with their versions and licences, and the licence."""
+    """Version, components with versions and licences, and the licence text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("About ScaleGraph", (620, 480), parent)
@@ -93,7 +93,7 @@ class AboutDialog(Paper):
 
 
 class ReportDialog(Paper):
-    """The text that a problem report should begin with."""
+    """A template for a problem report."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Report a problem", (620, 460), parent)
@@ -108,12 +108,12 @@ class ReportDialog(Paper):
         self.offer_copy()
 
     def copied(self) -> str:
-        """Return the text as it was filled in."""
+        """Return the text, including what the user filled in."""
         return self.text.toPlainText()
 
 
 class GlossaryDialog(Paper):
-    """Every metric and term, with a search; the same that `scalegraph explain` prints."""
+    """All metrics and terms, with a search; the same as `scalegraph explain` prints."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Glossary", (820, 520), parent)
@@ -160,7 +160,7 @@ class GlossaryDialog(Paper):
 
 
 class TutorialDialog(Paper):
-    """The tutorial, from the installed package: needs no network."""
+    """The tutorial from the installed package; works without a network."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Tutorial", (820, 560), parent)

@@ -1,4 +1,4 @@
-"""Versions and licences of this copy of ScaleGraph, as text that can be copied."""
+"""Versions and licences of this installation, as text to copy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 
 import scalegraph
 
-# what the window and the analysis are built on: distribution -> licence, where its metadata leave it out
+# main dependencies: distribution -> licence, if its metadata has none
 PARTS: Final[dict[str, str]] = {
     "PySide6-Essentials": "LGPL-3.0",
     "shiboken6": "LGPL-3.0",
@@ -28,11 +28,11 @@ PARTS: Final[dict[str, str]] = {
     "click": "BSD-3-Clause",
     "jinja2": "BSD-3-Clause",
 }
-_LONGEST: Final = 40  # letters of a licence; some metadata contain the whole text
+_LONGEST: Final = 40  # characters of a licence; some metadata contain the full text
 
 
 def versions() -> list[tuple[str, str, str]]:
-    """Return (name, version, licence) of ScaleGraph, Python, Qt and every part that is installed."""
+    """Return (name, version, licence) of ScaleGraph, Python, Qt and every installed component."""
     from PySide6.QtCore import qVersion
 
     rows = [
@@ -50,7 +50,7 @@ def versions() -> list[tuple[str, str, str]]:
 
 
 def _licence(about: metadata.PackageMetadata) -> str:
-    """Return what the metadata of a distribution say in few words, or nothing."""
+    """Return a short licence name from a distribution's metadata, or ""."""
     for key in ("License-Expression", "License"):
         said = (about.get(key) or "").strip()  # type: ignore[attr-defined]
         if said and len(said) <= _LONGEST and "\n" not in said:
@@ -72,7 +72,7 @@ def licence_text() -> str:
 
 
 def documentation() -> str:
-    """Return the address of the documentation that the installed package names, or nothing."""
+    """Return the documentation's address from the installed package, or ""."""
     try:
         urls = metadata.metadata("scalegraph").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
@@ -81,7 +81,7 @@ def documentation() -> str:
 
 
 def system() -> str:
-    """Return the operating system in a few words."""
+    """Return a short description of the operating system."""
     return f"{platform.system()} {platform.release()} ({platform.machine()})"
 
 

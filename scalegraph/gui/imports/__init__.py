@@ -1,1 +1,1 @@
-"""The import page: what a file seems to hold, and what the user says about it."""
+"""The import page: how a file is interpreted, and the user's corrections."""

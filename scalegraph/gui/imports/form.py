@@ -1,4 +1,4 @@
-"""The left side of the import page: how a table is read, and what the names of a set mean."""
+"""The left side of the import page: how a table is read, and what a set's names mean."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _DELIMITERS: Final = ((";", "semicolon"), ("\t", "tab"), (",", "comma"), ("|", "
 _UNITS: Final = ("s", "ms", "us", "ns", "min", "h")
 _EXTENTS: Final = (("exclusive", "leave out what is below"), ("inclusive", "hold what is below"))
 _SCALING: Final = (("strong", "the problem stays the same"), ("weak", "the problem grows with the processors"))
-_MOST_COLUMNS: Final = 40  # whose role can be chosen one by one
+_MOST_COLUMNS: Final = 40  # with a field for their role
 _MOST_PATHS: Final = 400  # in the list; others can be typed
 _ALL_WORDS: Final = "all of them together"
 
 
 class ImportForm(QWidget):
-    """Shows guesses and takes the user's answers: *edited* carries part, key and value (``None``: guess again).
+    """Shows guesses and takes corrections: *edited* carries part, key and value (``None``: guess again).
 
-    Of the part ``role`` the key is a column's title, and the value its name in the set and its role.
+    For the part ``role`` the key is a column's title, and the value its name in the set and its role.
     """
 
     edited = Signal(str, str, object)
@@ -103,7 +103,7 @@ class ImportForm(QWidget):
         self.scaling = self._choice("meaning", "scaling")
         sizes = QWidget()
         column = vertical(sizes, (0, 3, 0, 0))
-        self.sizes = Choice()  # where a parameter may be a size or a result
+        self.sizes = Choice()  # if a parameter may be a size or a result
         self.sizes.setAccessibleName("Parameters that are sizes")
         self.sizes.chosen.connect(self._sizes_chosen)
         self._size_row = QHBoxLayout()
@@ -131,10 +131,10 @@ class ImportForm(QWidget):
         group.column.addWidget(field)
         self._fields[key] = field
 
-    # what it shows
+    # display
 
     def show_preview(self, seen: Preview, state: ImportState) -> None:
-        """Show what was found and what was said of it."""
+        """Show a preview and the user's corrections."""
         self.table.setVisible(seen.guess is not None)
         self.columns.setVisible(seen.guess is not None and bool(seen.guess.columns))
         self.meaning.setVisible(seen.measured is not None)
@@ -253,7 +253,7 @@ class ImportForm(QWidget):
     def _offer(
         self, choice: Choice, guessed: str, names: Sequence[str], said: str | None, *, wanted: str, absent: bool
     ) -> None:
-        """Offer the guess, or that one must be chosen; every name; and that there is none."""
+        """Offer the guess, or a prompt if there is none; every name; and "none"."""
         first = GUESSED if said is not None else wanted or f"{GUESSED}: {guessed or 'none'}"
         items = [("", first), *((name, name) for name in names)]
         choice.offer([*items, (NONE, "none")] if absent else items)
@@ -300,10 +300,10 @@ class ImportForm(QWidget):
             field.show_fault(faults.get(key, ""))
 
     def fault_of(self, key: str) -> str:
-        """Return what is said to be wrong with a field."""
+        """Return the error shown at a field."""
         return self._fields[key].fault.text()
 
-    # what is typed
+    # user input
 
     def _typed_header(self) -> None:
         text = self.header.text().strip()

@@ -1,4 +1,4 @@
-"""The page between a file of measurements and a study: what was found, what cannot be guessed, what comes of it."""
+"""The page between a measurement file and a study: what was found, open questions, the resulting runs."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _NOTHING: Final = Table((Column(""),), ())
 
 
 class ImportPage(QWidget):
-    """Previews one source at a time. *accepted* gives it with what was found once it is to become a study."""
+    """Previews one source at a time. *accepted* carries it and its preview once it is to become a study."""
 
     accepted = Signal(object, object)  # Source, Preview
     left = Signal(object)  # Source
-    refused = Signal(str)  # a file that cannot be read, with the reason
+    refused = Signal(str)  # a file that cannot be read, and why
     undo_changed = Signal()
 
     def __init__(self, jobs: Jobs, theme: Theme, form: ImportForm | None = None) -> None:
@@ -98,7 +98,7 @@ class ImportPage(QWidget):
             column.addWidget(widget)
         self._parts = QStackedWidget()
         column.addWidget(self._parts, 1)
-        # what holds others is in its place before they are added: Qt restyles all of them at every move
+        # put containers in place before adding to them: Qt restyles their content whenever they move
         whole = QWidget()
         self._parts.addWidget(self._make_waiting())
         self._parts.addWidget(whole)
@@ -140,21 +140,21 @@ class ImportPage(QWidget):
         self.bar.hide()
         return row
 
-    # what it is asked
+    # called by the rest of the window
 
     @property
     def undo_stack(self) -> QUndoStack:
-        """What was said, step by step."""
+        """The undo stack of corrections."""
         return self.model.undo_stack
 
     @property
     def source(self) -> Source | None:
-        """The source that is previewed."""
+        """The previewed source."""
         return self._source
 
     @property
     def latest(self) -> Preview | None:
-        """The last preview."""
+        """The latest preview."""
         return self._latest
 
     @property
@@ -163,7 +163,7 @@ class ImportPage(QWidget):
         return self._latest is not None and self._latest.ready and not self._reading
 
     def show_source(self, source: Source, state: ImportState, *, eager: bool, asked: Callable[[], None]) -> None:
-        """Preview *source*. *eager*: it is accepted by itself if nothing is to be asked, else *asked* is called."""
+        """Preview *source*. *eager*: accept it automatically if there are no questions, otherwise call *asked*."""
         self._source, self._latest, self._eager, self._asked = source, None, eager, asked
         self.banner.clear()
         self._title.setText(f"Import mapping of {source.title}" if source.study else f"Open {source.title}")
@@ -176,13 +176,13 @@ class ImportPage(QWidget):
         self.model.reset(state)
 
     def accept(self) -> None:
-        """Make a study of what is shown, if that can be done."""
+        """Make a study of the preview, if possible."""
         if self.can_accept and self._source is not None:
             self.open.setEnabled(False)
             self.accepted.emit(self._source, self._latest)
 
     def take_guesses(self) -> None:
-        """Answer every open question by its guess, as one step that can be undone."""
+        """Answer every open question with its guess, as one undoable step."""
         if self._latest is None or not self._latest.guesses:
             return
         state = self.model.state
@@ -191,7 +191,7 @@ class ImportPage(QWidget):
         self.model.set(state, "take the guesses")
 
     def show_roles(self, column: int) -> QMenu | None:
-        """Show below the head of a column of the first rows what it can be; a click says it."""
+        """Show a menu of roles below a column's heading; a click sets the column's role."""
         guess = self._latest.guess if self._latest is not None else None
         if guess is None or column >= len(guess.columns):
             return None
@@ -207,19 +207,19 @@ class ImportPage(QWidget):
         return made
 
     def leave(self) -> None:
-        """Stop reading, and leave the page."""
+        """Stop reading and leave the page."""
         self.stop()
         source, self._source = self._source, None
         if source is not None:
             self.left.emit(source)
 
     def stop(self) -> None:
-        """Drop what is read."""
+        """Cancel reading."""
         self._reads.stop()
         self.bar.hide()
 
     def done(self) -> None:
-        """Forget what was shown: it is a study now."""
+        """Clear the page after the study has been made."""
         self._source = self._latest = None
         self.bar.hide()
 
@@ -229,12 +229,12 @@ class ImportPage(QWidget):
         self.open.setEnabled(self.can_accept)
 
     def busy(self, text: str) -> None:
-        """Show what is under way."""
+        """Show the work in progress."""
         self._waiting.setText(text)
         self.show_progress(0.0)
 
     def show_progress(self, share: float) -> None:
-        """Show how much of the work is done."""
+        """Show the fraction done."""
         self.bar.show()
         self.bar.setValue(round(100 * share))
 
@@ -293,7 +293,7 @@ class ImportPage(QWidget):
 
     def _say(self, seen: Preview) -> None:
         self._words.setText(seen.words)
-        open_ = any(question.key.startswith("columns") for question in seen.questions)  # what is left out is asked
+        open_ = any(question.key.startswith("columns") for question in seen.questions)  # instead of remarks
         sentence, details = skipped_words(seen.measured) if seen.measured is not None and not open_ else ("", "")
         self._skipped.setText(sentence)
         self._skipped.setToolTip(details)

@@ -15,12 +15,12 @@ from scalegraph.gui.imports import roles
 
 _ROWS: Final = 30
 _MOST_COLUMNS: Final = 30
-_MOST_REPETITIONS: Final = 6  # of one value that are written out
+_MOST_REPETITIONS: Final = 6  # of one value, written out
 _WIDEST: Final = 60  # characters of a call path
 
 
 def rows_of_table(guess: Any) -> Table:
-    """Return the first rows of a table of text as they are in the file; *guess* is a `TableGuess`."""
+    """Return a text table's first rows as in the file; *guess* is a `TableGuess`."""
     titles = [column.title or f"column {column.index + 1}" for column in guess.columns[:_MOST_COLUMNS]]
     rows = tuple(
         Row(tuple(row[index] if index < len(row) else "" for index in range(len(titles))))
@@ -30,12 +30,12 @@ def rows_of_table(guess: Any) -> Table:
 
 
 def roles_of_table(guess: Any, mapping: Any) -> tuple[str, ...]:
-    """Return what each column is; *mapping* says which counts processors and which is the time."""
+    """Return each column's role; *mapping* says which counts processors and which is the time."""
     return tuple(roles.words_of(column, mapping) for column in guess.columns[:_MOST_COLUMNS])
 
 
 def rows_of_set(measured: Any) -> Table:
-    """Return the first values of a set: where they were measured, and every repetition."""
+    """Return a set's first values with their points and all repetitions."""
     head = measured.values.head(_ROWS * _MOST_REPETITIONS)
     grouped: dict[tuple[int, int, int], list[float]] = {}
     for point, path, metric, value in zip(head["point"], head["call_path"], head["metric"], head["value"], strict=True):
@@ -56,7 +56,7 @@ def rows_of_set(measured: Any) -> Table:
 
 
 def runs_table(scaling: Any, sizes: Sequence[str]) -> Table:
-    """Return a table of the runs made of a set; *scaling* is `StudyData.scaling` of them."""
+    """Return a table of the runs made from a set; *scaling* is their `StudyData.scaling`."""
     if scaling is None or not len(scaling):
         return Table((Column("N"),), ())
     many = scaling["repetitions"].max() > 1 if "repetitions" in scaling.columns else False
@@ -76,7 +76,7 @@ def runs_table(scaling: Any, sizes: Sequence[str]) -> Table:
 
 
 def runs_words(scaling: Any, sizes: Sequence[str]) -> str:
-    """Return in a sentence what runs come of a set."""
+    """Return one sentence about the runs made from a set."""
     if scaling is None or not len(scaling):
         return ""
     counts = sorted({int(n) for n in scaling["processors"]})

@@ -1,4 +1,4 @@
-"""What a column of a table can be said to be: in the form's lists, and in the menu of a click on the column."""
+"""The roles a table's column can have: in the form's lists, and in the menu of a click on the column."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ GUESSED: Final = "as guessed"
 
 
 def title_of(column: Any) -> str:
-    """Return by what a column is named in choices: its title, or its number from 1."""
+    """Return a column's name for display: its title, or its number from 1."""
     return column.title or str(column.index + 1)
 
 
 def words_of(column: Any, mapping: Any) -> str:
-    """Return what a column is taken as; *mapping* says which counts processors and which is the time."""
+    """Return a column's role as text; *mapping* says which counts processors and which is the time."""
     if column.at is not None:
         return f"{WORDS['wide']} {column.at}"
     if mapping is not None and column.role == "parameter" and column.name == mapping.processors:
@@ -46,14 +46,14 @@ def words_of(column: Any, mapping: Any) -> str:
 
 
 def reason(column: Any) -> str:
-    """Return on what the role of a column rests, and how sure that is."""
+    """Return the reason for a column's role, and how certain it is."""
     if not column.why:
         return ""
     return column.why if column.confidence >= 1 else f"{column.why}; {percent(column.confidence, 0)} sure"
 
 
 def menu(column: Any, mapping: Any, state: ImportState, choose: Callable[[str | None], None], parent: QWidget) -> QMenu:
-    """Return the menu of a column: its title and reason, every role, and the guess; *choose* gets what is clicked."""
+    """Return a column's menu: title and reason, all roles, and the guess; *choose* gets the one clicked."""
     made = QMenu(parent)
     head = QAction(f"{title_of(column)}: {words_of(column, mapping)}", made)
     head.setEnabled(False)

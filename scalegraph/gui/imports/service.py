@@ -1,4 +1,4 @@
-"""Measurement sets on their way into studies: read beside the window, asked about only where they are not clear."""
+"""Imports measurement sets into studies: reads them in other threads and asks only about unclear points."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from scalegraph.gui.imports.page import ImportPage
     from scalegraph.gui.imports.work import Preview, Source
 
-_SLOW_MS = 350  # reading that takes longer shows its progress
+_SLOW_MS = 350  # a longer read shows its progress
 
 
 class Imports(QObject):
-    """Takes files and directories one after another; the page comes up for those that take time or ask something."""
+    """Imports files and directories one after another; the page appears for slow ones and for questions."""
 
     page_wanted = Signal()
     page_left = Signal()
@@ -38,17 +38,17 @@ class Imports(QObject):
         super().__init__(parent)
         self._jobs, self._theme, self._settings = jobs, theme, settings
         self._page: ImportPage | None = None
-        self._form: ImportForm | None = None  # made before the rest of the page
+        self._form: ImportForm | None = None  # built before the rest of the page
         self._waiting: deque[tuple[Any, ImportState, bool]] = deque()
         self._faults: list[str] = []
         self._pasted: tempfile.TemporaryDirectory[str] | None = None
-        self._job: Job | None = None  # that keeps a study
+        self._job: Job | None = None  # that stores a study
         self._slow = QTimer(self, singleShot=True, interval=_SLOW_MS)
         self._slow.timeout.connect(self.page_wanted)
 
     @property
     def page(self) -> ImportPage:
-        """The page, made when it is needed first."""
+        """The page, created on first use."""
         if self._page is None:
             from scalegraph.gui.imports.page import ImportPage
 
@@ -62,7 +62,7 @@ class Imports(QObject):
 
     @property
     def made(self) -> ImportPage | None:
-        """The page if it was needed already."""
+        """The page if already created."""
         return self._page
 
     @property
@@ -71,14 +71,14 @@ class Imports(QObject):
         return self._page is not None and self._page.source is not None
 
     def open(self, paths: Sequence[Path]) -> None:
-        """Read every one of *paths* and make a study of it."""
+        """Read every one of *paths* and make studies."""
         from scalegraph.gui.imports.work import sources
 
         self._waiting.extend((source, ImportState(), True) for source in sources(paths))
         self._next_soon()
 
     def paste(self, text: str) -> None:
-        """Read the *text* of the clipboard as a file of measurements."""
+        """Read clipboard *text* as a measurement file."""
         if self._pasted is None:
             self._pasted = tempfile.TemporaryDirectory(prefix="scalegraph-pasted-")
         folder = Path(self._pasted.name) / str(len(list(Path(self._pasted.name).iterdir())) + 1)
@@ -88,7 +88,7 @@ class Imports(QObject):
         self.open([path])
 
     def change(self, study: Path, measured: Any, mapping: Any) -> None:
-        """Ask anew what the names of the set of a study mean."""
+        """Ask again for the meaning of the names in a study's set."""
         from scalegraph.gui.imports.work import Source, state_of
 
         source = Source(tuple(map(Path, measured.files)) or (study,), study, measured)
@@ -96,7 +96,7 @@ class Imports(QObject):
         self._next_soon()
 
     def stop(self) -> None:
-        """Drop everything: the window closes."""
+        """Stop everything; for closing the window."""
         self._waiting.clear()
         self._slow.stop()
         if self._job is not None:
@@ -108,7 +108,7 @@ class Imports(QObject):
             self._pasted = None
 
     def _next_soon(self) -> None:
-        """Read the next source; where there is no page yet it is made before, in turns of the event loop."""
+        """Read the next source; build the page first if necessary, in turns of the event loop."""
         if self._page is not None:
             self._next()
             return

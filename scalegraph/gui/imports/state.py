@@ -1,4 +1,4 @@
-"""The user's choices about a file of measurements: immutable, so that undo is simple."""
+"""The user's corrections to a measurement file; immutable, which makes undo simple."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from scalegraph.base.units import counted, thousands
 
 Pairs = tuple[tuple[str, Any], ...]
 
-NONE: Final = "\x00none"  # said to be absent, which an empty text (not said) is not
+NONE: Final = "\x00none"  # explicitly absent, unlike an empty text (not set)
 
 
-_MEANT: Final = {"processors": "parameter", "time": "metric", "rate": "metric"}  # what such a column is in the table
+_MEANT: Final = {"processors": "parameter", "time": "metric", "rate": "metric"}  # role of such a column in the table
 
 
 @dataclass(frozen=True)
 class ImportState:
-    """*table*: fields of `TableChoices` but its columns; *columns*: roles by title; *meaning*: fields of `Mapping`.
+    """*table*: fields of `TableChoices` except columns; *columns*: roles by title; *meaning*: fields of `Mapping`.
 
-    What is in none of them is guessed.
+    Everything else is guessed.
     """
 
     table: Pairs = ()
@@ -29,7 +29,7 @@ class ImportState:
     meaning: Pairs = ()
 
     def said(self, part: str, key: str, value: Any) -> ImportState:
-        """Return the state with *key* of *part* said, or left to guessing again for ``None``."""
+        """Return the state with *key* of *part* set, or guessed again for ``None``."""
         pairs: Pairs = getattr(self, part)
         made = dict(pairs)
         if value is None:
@@ -37,20 +37,20 @@ class ImportState:
         else:
             made[key] = value
         if part == "table" and key in ("delimiter", "header", "names"):
-            # other columns: what was said of them is about columns that are no longer there
+            # the columns change, so their roles no longer apply
             return replace(self, table=tuple(made.items()), columns=())
         if part == "meaning" and key == "processors":
-            made.pop("sizes", None)  # which of the other parameters are sizes is another question now
+            made.pop("sizes", None)  # the candidates for sizes have changed
         if part == "meaning" and value is not None and key in ("rate", "time"):
-            made.pop("time" if key == "rate" else "rate", None)  # times are made of one metric
+            made.pop("time" if key == "rate" else "rate", None)  # times are computed from one metric
         if part == "meaning" and value is not None and key == "rate":
             made.pop("unit", None)
         return replace(self, **{part: tuple(made.items())})
 
     def with_role(self, title: str, name: str, role: str | None) -> ImportState:
-        """Return the state with what the column *title* is, in the set *name*; ``None``: guess again.
+        """Return the state with a *role* for the column *title*, named *name* in the set; ``None``: guess again.
 
-        Beside the roles of `TableChoices` there are ``processors``, ``time`` and ``rate``.
+        In addition to the roles of `TableChoices` there are ``processors``, ``time`` and ``rate``.
         """
         made = self
         for key in _MEANT:
@@ -61,17 +61,17 @@ class ImportState:
         return made.said("columns", title, role)
 
     def role(self, title: str, name: str) -> str | None:
-        """Return what was said that the column *title* is, ``None`` if nothing."""
+        """Return the role set for the column *title*, ``None`` if none."""
         said: str | None = self.get("columns", title)
         return next((key for key in _MEANT if said and self.get("meaning", key) == name), said)
 
     def get(self, part: str, key: str) -> Any:
-        """Return what was said of *key*, ``None`` if nothing."""
+        """Return the value set for *key*, ``None`` if none."""
         return dict(getattr(self, part)).get(key)
 
 
 def choices(state: ImportState) -> dict[str, Any]:
-    """Return what `TableChoices` takes."""
+    """Return the arguments for `TableChoices`."""
     made: dict[str, Any] = dict(state.table)
     if state.columns:
         made["columns"] = dict(state.columns)
@@ -79,12 +79,12 @@ def choices(state: ImportState) -> dict[str, Any]:
 
 
 def meaning(state: ImportState) -> dict[str, Any]:
-    """Return the fields of `Mapping` that were said; `NONE` is an empty one."""
+    """Return the fields of `Mapping` that are set; `NONE` becomes an empty one."""
     return {key: "" if value == NONE else value for key, value in state.meaning}
 
 
 def words_of(file: str, measured: Any) -> str:
-    """Return in a sentence what a set holds."""
+    """Return one sentence about a set's content."""
     parts = [
         counted(len(measured.values), "value"),
         "at " + counted(len(measured.points), "point"),
@@ -99,7 +99,7 @@ def words_of(file: str, measured: Any) -> str:
 
 
 def skipped_words(measured: Any) -> tuple[str, str]:
-    """Return one sentence about what was left out, and all of it line by line; empty texts if nothing was."""
+    """Return one sentence about skipped items, and the list of all; empty texts if none were skipped."""
     skipped = measured.skipped
     if not skipped:
         return "", ""
@@ -116,7 +116,7 @@ def skipped_words(measured: Any) -> tuple[str, str]:
 
 
 def fault_places(faults: Iterable[Fault]) -> dict[str, str]:
-    """Return faults by the key of their field, several of one field line by line."""
+    """Return errors by the key of their field, one per line."""
     found: dict[str, list[str]] = {}
     for fault in faults:
         found.setdefault(fault.key.lstrip("-"), []).append(fault.message)

@@ -1,4 +1,4 @@
-"""Reading measurements for the import page, away from Qt: what was found, what must be asked, which runs come of it."""
+"""Reads measurements for the import page, without Qt: what was found, open questions, resulting runs."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from scalegraph.store import Study
 
 Share = Callable[[float], None]
 _NOTHING = Table((Column(""),), ())
-_TABLE = "table"  # name of the reader whose guesses can be changed
-_SINGLE = frozenset({"cube", "cube-file", "gprof", "likwid", "mpip", "program-output"})  # a file for each run
-_READING = 0.85  # share of the work that is reading; the rest is making runs
+_TABLE = "table"  # the reader whose guesses can be changed
+_SINGLE = frozenset({"cube", "cube-file", "gprof", "likwid", "mpip", "program-output"})  # one file per run
+_READING = 0.85  # fraction of the work that is reading; the rest is making runs
 
 
 @dataclass
 class Source:
-    """Files that make one set, or with *study* the set that it was made of. What was read is kept for later."""
+    """Files that make one set, or *study*: the study whose set it is. What was read is cached."""
 
     paths: tuple[Path, ...]
     study: Path | None = None
@@ -45,7 +45,7 @@ class Source:
 
     @property
     def path(self) -> Path:
-        """The first of the files."""
+        """The first file."""
         return self.paths[0]
 
     @property
@@ -55,7 +55,7 @@ class Source:
         return (self.study or self.path).name + more
 
     def read(self, chosen: TableChoices, token: CancelToken, share: Share) -> MeasurementSet:
-        """Return the set, read again only when something else was *chosen* for the table."""
+        """Return the set; read again only if other table choices are *chosen*."""
         if self.known is not None:
             return self.known
         key = chosen.model_dump_json()
@@ -71,9 +71,9 @@ class Source:
 
 
 def sources(paths: Sequence[Path]) -> list[Source]:
-    """Return *paths* as sources: files of single runs are one set together, and so are tables of the same columns.
+    """Return *paths* as sources: single-run files make one set, and so do tables with the same columns.
 
-    Everything else is one by itself.
+    Every other file is a source of its own.
     """
     profiles: dict[tuple[str, ...], list[Path]] = {}
     made: list[Source] = []
@@ -91,7 +91,7 @@ def sources(paths: Sequence[Path]) -> list[Source]:
 
 
 def _titles(path: Path) -> tuple[str, ...]:
-    """Return the names of a table's columns, empty where it cannot be read."""
+    """Return a table's column names, none if it cannot be read."""
     try:
         return tuple(column.title for column in guess_table(path).columns)
     except InputError:
@@ -99,7 +99,7 @@ def _titles(path: Path) -> tuple[str, ...]:
 
 
 def _reader_of(path: Path) -> str:
-    """Return the name of the reader of a file, empty of a directory and of what is refused when it is read."""
+    """Return the name of a file's reader; "" for a directory, or for a file that reading will refuse."""
     try:
         return "" if path.is_dir() else imports.reader_of(path).name
     except InputError:
@@ -108,7 +108,7 @@ def _reader_of(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Preview:
-    """What one preview found. *faults* refuse what the user entered; *questions* need answers first."""
+    """The result of one preview. *faults* reject the user's input; *questions* must be answered first."""
 
     words: str
     guess: TableGuess | None = None
@@ -118,27 +118,27 @@ class Preview:
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()
     rows: Table = _NOTHING
-    heads: tuple[str, ...] = ()  # what each column of the first rows is
+    heads: tuple[str, ...] = ()  # the role of each column in the first rows
     runs: Table = _NOTHING
     runs_words: str = ""
-    guesses: tuple[tuple[str, str, str], ...] = ()  # part, key and value that answer every question, if all have one
+    guesses: tuple[tuple[str, str, str], ...] = ()  # part, key, value that answer all questions, if all have guesses
 
-    is_runs: bool = False  # a table of runs in our own columns: there is nothing to ask
+    is_runs: bool = False  # a table of runs in our own columns: no questions
 
     @property
     def ready(self) -> bool:
-        """Whether a study can be made of it."""
+        """Whether a study can be made."""
         return (self.measured is not None or self.is_runs) and not self.questions and not self.faults
 
     @cached_property
     def faults_by_field(self) -> dict[str, str]:
-        """What is wrong or not known yet, by the key of its field."""
+        """Errors and open questions by the key of their field."""
         asked = {question.key: question.message for question in self.questions}
         return asked | fault_places(self.faults)
 
     @property
     def open_questions(self) -> list[str]:
-        """What is above the page: what has no field of its own, in sentences."""
+        """Sentences shown above the page: errors and questions without a field."""
         table = {"delimiter", "decimal", "header", "names", "across"}
         fields = table | {"processors", "time", "unit", "clock_hz", "total", "extent", "scaling", "sizes", "rate"}
         reported = [str(fault) for fault in self.faults if fault.key.lstrip("-") not in fields]
@@ -147,9 +147,9 @@ class Preview:
 
 
 def preview_of(source: Source, state: ImportState, token: CancelToken, share: Share) -> Preview:
-    """Return what *source* holds when it is read as *state* says; raise `InputError` where it cannot be read at all.
+    """Return what *source* contains when read according to *state*; raise `InputError` if that is impossible.
 
-    What is open in its columns is taken as guessed, so that all questions come at once.
+    Open questions about columns are answered with guesses, so that all questions come at once.
     """
     said = choices(state)
     if source.known is None and imports.is_run_table(source.path):
@@ -185,7 +185,7 @@ def _meant(
     source: Source, state: ImportState, guess: TableGuess | None, measured: MeasurementSet, share: Share,
     token: CancelToken,
 ) -> Preview:  # fmt: skip
-    """Return what the names of a set mean, what is open, and the runs as far as guesses give them."""
+    """Return the meaning of a set's names, open questions, and the runs as far as guesses give them."""
     words = words_of(source.title, measured)
     rows = preview.rows_of_set(measured) if guess is None else preview.rows_of_table(guess)
     notes = (*(guess.notes if guess is not None else ()), *measured.notes)
@@ -210,7 +210,7 @@ def _meant(
 
 
 def _idle(source: Source, state: ImportState, guess: TableGuess | None, found: guessing.Guess) -> list[str]:
-    """Return what was chosen and changes nothing, in sentences."""
+    """Return one sentence per choice that has no effect."""
     faults = guessing.unused(_answers(state), found) if source.known is None else []
     if guess is not None and state.table:
         faults += idle(source.paths, TableChoices(**choices(state)))
@@ -218,7 +218,7 @@ def _idle(source: Source, state: ImportState, guess: TableGuess | None, found: g
 
 
 def _answer(question: Question) -> tuple[str, str, str] | None:
-    """Return part, key and value of the choice that takes the guess of a question, None without one."""
+    """Return part, key and value that accept a question's guess, None without a guess."""
     part, _, title = question.key.partition(".")
     if not question.guess or (part == "columns" and not title):
         return None
@@ -240,7 +240,7 @@ def _answers(state: ImportState) -> dict[str, Any]:
 
 
 def _with_runs(base: Preview, token: CancelToken, share: Share) -> Preview:
-    """Return *base* with the resulting runs, or with what keeps it from having any."""
+    """Return *base* with the resulting runs, or with the reason why there are none."""
     from scalegraph.subjects.study import StudyData
 
     assert base.measured is not None
@@ -266,7 +266,7 @@ def _no_runs(base: Preview) -> str:
 
 
 def state_of(mapping: Meaning | None) -> ImportState:
-    """Return what was said when a set became a study, to be changed."""
+    """Return the answers with which a set became a study, to be changed."""
     if mapping is None:
         return ImportState()
     fields = mapping.model_dump()
@@ -278,7 +278,7 @@ def state_of(mapping: Meaning | None) -> ImportState:
 
 
 def keep(source: Source, seen: Preview, target: Path, token: CancelToken, share: Share) -> Path:
-    """Make the study *target* of what was found, or say anew what the names of its set mean; return its path."""
+    """Make the study *target* from a preview, or change the meaning of its set's names; return its path."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.runs is not None:
         source.runs.save_as(target)

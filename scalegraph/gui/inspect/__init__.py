@@ -1,1 +1,1 @@
-"""The Inspector: what a value is and where it comes from."""
+"""The Inspector: the meaning and origin of values."""

@@ -1,4 +1,4 @@
-"""Texts of the inspector: every number of the selection with its formula, its operands, and their origin."""
+"""Texts of the inspector: every value of the selection with its formula, operands and origin."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from scalegraph.subjects.study import StudyData
 
 
-_MOST_METRICS = 12  # of a call path that are shown
+_MOST_METRICS = 12  # shown per call path
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A named value; *formula* shows how it comes about, with the numbers put in."""
+    """A named value; *formula* shows its computation with the numbers inserted."""
 
     name: str
     value: str
@@ -29,7 +29,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Part:
-    """Facts that belong together, and where their numbers come from."""
+    """A group of facts, and the origin of their numbers."""
 
     title: str
     facts: tuple[Fact, ...]
@@ -37,7 +37,7 @@ class Part:
 
 
 def explain(data: StudyData, selection: Selection) -> tuple[Part, ...]:
-    """Return what is known about *selection*; nothing selected gives the study itself."""
+    """Return the facts about *selection*; about the study if nothing is selected."""
     parts: list[Part] = []
     if selection.cell is not None:
         parts += _cell(data, *selection.cell)
@@ -64,7 +64,7 @@ def _study(data: StudyData) -> list[Part]:
 
 
 def _imported(data: StudyData) -> list[Part]:
-    """Return what a measurement set holds, what its names mean, and what was left out of it."""
+    """Return the facts about a measurement set: content, meaning of its names, skipped items."""
     assert data.imported is not None
     measured, meaning = data.imported
     facts = [
@@ -96,7 +96,7 @@ def _rows(data: StudyData, processors: int) -> list[dict[Any, Any]]:
     main = data.main_series
     problem = None if main is None else int(main.rows["problem"].iloc[0])
     found = list(data.scaling[data.scaling["processors"] == processors].to_dict("records"))
-    # the size of the pictures first, then the largest
+    # the size shown in pictures first, then by size, largest first
     return sorted(found, key=lambda row: (row["problem"] != problem, -(_number(row, "work_ops"))))
 
 
@@ -230,7 +230,7 @@ def _region(data: StudyData, region: int, processors: int | None) -> list[Part]:
 
 
 def _call_path(data: StudyData, selection: Selection) -> list[Part]:
-    """Return every metric of a call path at the point that the call tree shows."""
+    """Return every metric of a call path at the call tree's point."""
     from scalegraph.gui.study.call_values import call_values
 
     measured = data.measured
@@ -264,8 +264,8 @@ def _origin(row: Mapping[Any, Any]) -> str:
 
 
 def _reference(row: Mapping[Any, Any]) -> str:
-    """Return what T1 is, in words."""
-    from scalegraph.analyze.reference import SERIAL  # with numpy: the window does not wait for it
+    """Return a description of T1."""
+    from scalegraph.analyze.reference import SERIAL  # imports numpy, which must not delay the window
 
     count = _number(row, "reference")
     if count == SERIAL:

@@ -1,4 +1,4 @@
-"""Texts of the inspector for traces: the selected interval and its times, region, location, the whole."""
+"""Texts of the inspector for traces: the selected interval and its times, region, location, the whole trace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_NOTES: Final = 12
 
 
 def explain_trace(data: TraceData, selection: Selection, unit: str = "ticks") -> tuple[Part, ...]:
-    """Return what is known about *selection* in the trace; nothing selected gives the trace itself."""
+    """Return the facts about *selection* in the trace; about the trace if nothing is selected."""
     parts: list[Part] = []
     begin, end = selection.interval or (data.trace.meta.begin, data.trace.meta.end)
     if selection.interval is not None:
@@ -48,7 +48,7 @@ def _interval(data: TraceData, begin: int, end: int, unit: str) -> Part:
 
 
 def _totals(data: TraceData, begin: int, end: int, location: int | None) -> list[Part]:
-    """Return where the time of the interval went, by activity and by region."""
+    """Return the time in the interval by activity and by region."""
     parts = []
     chosen = None if location is None else (location,)
     whole = (end - begin) * (len(data.trace.definitions.locations) if location is None else 1)
@@ -68,7 +68,7 @@ def _totals(data: TraceData, begin: int, end: int, location: int | None) -> list
 
 
 def _by_location(data: TraceData, begin: int, end: int) -> list[Part]:
-    """Return how each location spent the interval, to the tick."""
+    """Return each location's time in the interval, exact to the tick."""
     from scalegraph.subjects import interval_sums
     from scalegraph.subjects.window import Window
     from scalegraph.traces.activities import TITLES
@@ -89,13 +89,13 @@ def _by_location(data: TraceData, begin: int, end: int) -> list[Part]:
 
 
 def _sums(data: TraceData, name: str, begin: int, end: int, locations: Any) -> list[tuple[str, float]]:
-    """Return (name, ticks) of everything in a layer from *begin* to *end*, the largest first."""
+    """Return (name, ticks) for everything in a layer from *begin* to *end*, largest first."""
     layer = data.timeline.layers.get(name)
     if layer is None or end <= begin:
         return []
     edges, values = data.timeline.totals(name, begin, end, _BINS, locations)
     pairs = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-    overlap = [max(0, min(last, end) - max(first, begin)) for first, last in pairs]  # bins may reach beyond
+    overlap = [max(0, min(last, end) - max(first, begin)) for first, last in pairs]  # bins may extend beyond
     sums = (values @ overlap).tolist()
     reported = [(code.name, float(ticks)) for code, ticks in zip(layer.codes, sums, strict=True) if ticks > 0]
     return sorted(reported, key=lambda item: -item[1])

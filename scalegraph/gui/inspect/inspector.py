@@ -1,4 +1,4 @@
-"""The right side: everything about what is selected, with formulas and origins; text can be copied."""
+"""The panel on the right: everything about the selection, with formulas and origins; its text can be copied."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Inspector(QScrollArea):
-    """Follows the selection."""
+    """The inspector's panel; follows the selection."""
 
     def __init__(self, studies: Studies, selection: SelectionModel, jobs: Jobs) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Inspector(QScrollArea):
         self._follow(selection.current)
 
     def parts(self) -> tuple[Part, ...]:
-        """Return what is shown."""
+        """Return the parts shown."""
         return self._parts or ()
 
     def _opened(self, handle: Handle) -> None:
@@ -67,7 +67,7 @@ class Inspector(QScrollArea):
         self._tell(parts)
 
     def _ask(self, handle: TraceHandle, data: TraceData, selection: Selection) -> None:
-        """Have what is selected in a trace summed up in another thread."""
+        """Sum up a trace's selection in another thread."""
         unit = handle.marks.unit
 
         def work(reporter: Reporter) -> tuple[Part, ...]:

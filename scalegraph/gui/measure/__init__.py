@@ -1,1 +1,1 @@
-"""The page that measures a command as it is: its fields, and its points with intervals as they come."""
+"""The page that measures a command as it is: its fields, and the points with intervals as they arrive."""

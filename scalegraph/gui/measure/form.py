@@ -1,4 +1,4 @@
-"""What was typed into the page that measures a command, read into a request or into faults by field."""
+"""The fields of the page that measures a command, converted to a request or to errors by field."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _usual(key: str) -> str:
 
 @dataclass(frozen=True)
 class CommandForm:
-    """Every field as it was typed; *target* and *settings* say where the command runs."""
+    """All fields as typed; *target* and *settings* say where the command runs."""
 
     command: str = ""
     shell: bool = False
@@ -46,11 +46,11 @@ class CommandForm:
     settings: str = ""
     pin: str = "close"
     time_s: str = _usual("limits.time_s")
-    origin: Origin = HERE  # the file or study that the command came from, if it did
+    origin: Origin = HERE  # where the command was loaded from
 
 
 def what_n_sets(form: CommandForm) -> str:
-    """Return a sentence that says what N changes in the command, and what each run has then."""
+    """Return one sentence on what N changes in the command, and on the processors of each run."""
     found = [name for name in dict.fromkeys(words.names(form.command)) if name in words.COUNTS]
     if not form.command.strip():
         return "{N} stands for the count; {processes}, {threads} and {nodes} for what follows of it."
@@ -61,7 +61,7 @@ def what_n_sets(form: CommandForm) -> str:
 
 
 def read(form: CommandForm) -> tuple[Request | None, list[Fault]]:
-    """Return the request of *form*, None with faults; their keys are those of the request."""
+    """Return *form*'s request, or None and the errors; their keys are those of the request."""
     faults: list[Fault] = []
 
     def take(key: str, work: Callable[[], Any]) -> Any:
@@ -109,7 +109,7 @@ def read(form: CommandForm) -> tuple[Request | None, list[Fault]]:
 
 
 def of_request(request: Request) -> CommandForm:
-    """Return the form that reads back as *request*, of a command; what the page does not show is left out."""
+    """Return the form that reads back as *request*, a command's; fields not on the page are dropped."""
     choice, target = request.program, request.target
     grow = [f"{name}={_formula(request, name, factor)}" for name, factor in request.scaling.grow.items()]
     kept = {name: value for name, value in request.parameters.items() if name not in request.scaling.grow}
@@ -134,7 +134,7 @@ def of_request(request: Request) -> CommandForm:
 
 
 def _formula(request: Request, name: str, factor: str) -> str:
-    """Return the value of a parameter over N: its factor times the value at N = 1, as `grown` splits it."""
+    """Return a parameter as a formula of N: its value at N = 1 times its factor, as `grown` splits it."""
     if found := _SPLIT.fullmatch(factor):
         return found[1]
     value = request.parameters[name]
@@ -142,7 +142,7 @@ def _formula(request: Request, name: str, factor: str) -> str:
 
 
 def _pairs(typed: str) -> dict[str, str]:
-    """Return ``name=value`` pairs, which semicolons separate."""
+    """Return ``name=value`` pairs separated by semicolons."""
     found = {}
     for item in filter(None, (part.strip() for part in typed.split(";"))):
         name, sign, value = item.partition("=")

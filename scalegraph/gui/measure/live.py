@@ -1,4 +1,4 @@
-"""The points of a command as they come, as pictures: times with intervals over N, and a row for each N and size."""
+"""Pictures of a command's points as they arrive: times with intervals over N, and a table by N and size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scalegraph.figures.figure import Axis, Column, Line, Plot, Row, Table
 
 @dataclass(frozen=True)
 class Point:
-    """One N of one size: its runs that ended well, their median and its interval of 95 % (s)."""
+    """One N and size: its successful runs, their median and 95 % interval (s)."""
 
     processors: int
     size: str
@@ -27,7 +27,7 @@ class Point:
 
 
 def points(records: Iterable[RunRecord]) -> list[Point]:
-    """Return the points of the runs so far, by size and N."""
+    """Return the points so far, by size and N."""
     groups: dict[tuple[str, int], list[RunRecord]] = {}
     for record in records:
         groups.setdefault((assigned(record.point.parameters.items()), record.point.processors), []).append(record)
@@ -41,7 +41,7 @@ def points(records: Iterable[RunRecord]) -> list[Point]:
 
 
 def plot(found: Sequence[Point]) -> Plot:
-    """Return the times over N with their intervals, a curve for each size; the ideal of one size beside it."""
+    """Return times over N with intervals, one curve per size; with the ideal curve for a single size."""
     counts = sorted({point.processors for point in found})
     lines = []
     sizes = list(dict.fromkeys(point.size for point in found))
@@ -79,7 +79,7 @@ def _said(point: Point) -> str:
 
 
 def table(found: Sequence[Point]) -> Table:
-    """Return a row for each N and size: time, interval, runs, speedup, busy processors, memory."""
+    """Return a row per N and size: time, interval, runs, speedup, busy processors, memory."""
     sized = any(point.size for point in found)
     columns = [Column("N"), *([Column("size")] if sized else [])]
     columns += [
@@ -113,7 +113,7 @@ def table(found: Sequence[Point]) -> Table:
 
 
 def sentence(found: Sequence[Point]) -> str:
-    """Return what the points say so far, in one sentence."""
+    """Return one sentence about the points so far."""
     sizes = {point.size for point in found if point.median_s is not None}
     runs = sum(len(point.runs) for point in found)
     one = next((point for point in found if point.processors == 1 and point.median_s), None)

@@ -1,4 +1,4 @@
-"""The page that measures a command as it is: its fields on the left, its points as they come on the right."""
+"""The page that measures a command as it is: fields on the left, points as they arrive on the right."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from scalegraph.request.model.values import request_value
 if TYPE_CHECKING:
     from scalegraph.gui.measure.points_panel import PointsPanel
 
-_PAUSE_MS: Final = 150  # after the last key, before the command is checked
-_SETTING: Final = "measure/form"  # the last command
-_SIDE: Final = 360  # pixels, the least that the picture takes
+_PAUSE_MS: Final = 150  # after the last keystroke, before the command is checked
+_SETTING: Final = "measure/form"  # setting: the last command
+_SIDE: Final = 360  # least pixels of the picture
 _NO_POINTS: Final = "Points appear here as they are measured, with intervals."
 
 
 class CommandPage(QWidget):
-    """Edits one command, starts it, and shows its points while they come."""
+    """Edits one command, starts it, and shows its points as they arrive."""
 
     run_wanted = Signal(object, object, str)  # Request, Path of the study, title
     stop_wanted = Signal(object)  # QueueEntry
@@ -49,14 +49,14 @@ class CommandPage(QWidget):
         self._session, self._settings, self._theme = session, settings, theme
         self._request: Request | None = None
         self._origin: Origin = HERE
-        self._study: Path | None = None  # that the form completes; a new one if None
+        self._study: Path | None = None  # the study to extend; None: a new one
         self._entry: QueueEntry | None = None
-        self._wanted: Path | None = None  # the study of the run that was started here
+        self._wanted: Path | None = None  # the study of the run started here
         self._checker = Latest(jobs, "checking the command", self)
         self._timer = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._timer.timeout.connect(self._check)
         self.banner = Banner()
-        self.points: PointsPanel | None = None  # from the first point on
+        self.points: PointsPanel | None = None  # created at the first point
         self.fields: list[Field] = []
         self._entries: dict[str, Entry] = {}
         self._lay()
@@ -64,11 +64,11 @@ class CommandPage(QWidget):
         self._show_points([])
         self._show_form(CommandForm(command=settings.text(_SETTING)))
 
-    # what is edited ------------------------------------------------------------------------------------------
+    # editing
 
     @property
     def form(self) -> CommandForm:
-        """What is typed now."""
+        """The form as typed."""
         typed = {name: entry.text() for name, entry in self._entries.items()}
         return CommandForm(
             **typed,
@@ -80,7 +80,7 @@ class CommandPage(QWidget):
         )
 
     def show_request(self, data: Mapping[str, Any], name: str, study: Path, processors: str = "") -> str:
-        """Show the command that *study* keeps, with *processors* in place of its counts; return why if it cannot."""
+        """Show the command of *study*, with *processors* as its counts; return an error message or ""."""
         try:
             request = of_study(data, name)
         except InputError as error:
@@ -92,14 +92,14 @@ class CommandPage(QWidget):
         return ""
 
     def show_loaded(self, request: Request) -> None:
-        """Show the command of a request that was read from a file; nothing of it is run."""
+        """Show the command of a request file; nothing is run."""
         self._origin, self._study = request.origin, None
         self._show_form(of_request(request))
         self.banner.clear()
 
     @property
     def can_run(self) -> bool:
-        """Whether the command was checked and can run now."""
+        """Whether the command has been checked and can run."""
         return self.go.isEnabled()
 
     def start(self) -> None:
@@ -115,20 +115,20 @@ class CommandPage(QWidget):
         self.run_wanted.emit(self._request, path, self._request.program.command[:60])
 
     def stop(self) -> None:
-        """Drop checks under way: the window closes."""
+        """Cancel pending checks; for closing the window."""
         self._timer.stop()
         self._checker.stop()
 
-    # what comes ----------------------------------------------------------------------------------------------
+    # results
 
     def follow(self, entry: QueueEntry) -> None:
-        """Take the request that was queued, if it is the one that was started here."""
+        """Follow the queued request if it was started here."""
         if self._wanted is not None and entry.path == self._wanted and self._entry is None:
             self._entry = entry
             self._update()
 
     def changed(self, entry: QueueEntry, _keys: Sequence[str] = ()) -> None:
-        """Show what has come of *entry*, if it was started here."""
+        """Show the progress of *entry* if it was started here."""
         if entry is self._entry:
             self._update()
 
@@ -149,11 +149,11 @@ class CommandPage(QWidget):
             self.banner.show_fault(entry.message)
         self._offer()
         if entry.ended and self._study is None and entry.finished:
-            self._study = entry.path  # started again, it completes this study
+            self._study = entry.path  # starting again extends this study
 
     def _show_points(self, records: Sequence[Any]) -> None:
         if records and self.points is None:
-            # what draws is loaded ahead in the background, not while the window comes up
+            # drawing code is preloaded in the background, not while the window opens
             from scalegraph.gui.measure.points_panel import PointsPanel
 
             self.points = PointsPanel(self._theme.name)
@@ -173,7 +173,7 @@ class CommandPage(QWidget):
         self.open.setVisible(entry is not None and bool(entry.finished))
         self.checked.emit(self.go.isEnabled())
 
-    # the form ------------------------------------------------------------------------------------------------
+    # the form
 
     def _show_form(self, form: CommandForm) -> None:
         for name, entry in self._entries.items():
@@ -186,9 +186,9 @@ class CommandPage(QWidget):
 
     def _typed(self) -> None:
         if not self._entry_is_of_form():
-            self._study = None  # another command is another study
+            self._study = None  # another command needs another study
         if not self._entries["command"].text().strip():
-            self._origin = HERE  # what comes now is written here; a command of a file stays one, whatever is edited
+            self._origin = HERE  # edits are the user's own; a command from a file keeps its origin, however edited
         self._edited()
 
     def _entry_is_of_form(self) -> bool:
@@ -239,7 +239,7 @@ class CommandPage(QWidget):
         self.other.setText("\n".join(map(str, left)))
         self.other.setVisible(bool(left))
 
-    # layout --------------------------------------------------------------------------------------------------
+    # layout
 
     def _lay(self) -> None:
         row = horizontal(self, (0, 0, 16, 12), spacing=12)

@@ -1,4 +1,4 @@
-"""The points of a command that is measured, as they come: a plot over N, and a row for each point."""
+"""The points of a command being measured: a plot over N and a table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PointsPanel(QWidget):
         column.addWidget(self.table, 2)
 
     def show_points(self, records: Sequence[RunRecord]) -> str:
-        """Show the points of *records*; return the sentence that says what they show."""
+        """Show the points of *records*; return a sentence about them."""
         found = live.points(records)
         known = [point for point in found if point.median_s is not None]
         self.plot.set_plot(live.plot(known))
@@ -35,6 +35,6 @@ class PointsPanel(QWidget):
         return live.sentence(found)
 
     def set_theme(self, name: str) -> None:
-        """Draw in the colours of the theme *name*."""
+        """Use the colours of the theme *name*."""
         self.plot.set_theme(name)
         self.table.set_theme(name)

@@ -1,1 +1,1 @@
-"""Preferences: appearance, exports, runs side by side, the cache, what opens at the start."""
+"""Preferences: appearance, exports, parallel runs, the cache, and what opens at the start."""

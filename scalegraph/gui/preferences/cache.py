@@ -1,4 +1,4 @@
-"""The cache on disk as the preferences show it: its place, its size, and clearing it."""
+"""The cache on disk, for the preferences: location, size, clearing."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ def place() -> Path:
 
 
 def size() -> int:
-    """Return the bytes that the cache takes."""
+    """Return the size of the cache in bytes."""
     total = 0
     for file in cache_root().rglob("*"):
         try:
             total += file.stat().st_size if file.is_file() else 0
         except OSError:
-            continue  # gone meanwhile
+            continue  # deleted in the meantime
     return total
 
 
 def clear() -> int:
-    """Remove every entry of the cache that is not in use; return the bytes that are left."""
+    """Remove every cache entry that is not in use; return the remaining bytes."""
     for kind in cache_root().iterdir() if cache_root().is_dir() else ():
         if kind.is_dir():
             trim(kind, 0)

@@ -1,4 +1,4 @@
-"""Edit > Preferences: OK and Apply make the choices current, Cancel leaves everything as it was."""
+"""Edit > Preferences: OK and Apply save the changes, Cancel discards them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MOST_RUNS: Final = 4  # times the processors of this computer
 
 
 class PreferencesDialog(QDialog):
-    """Shows the preferences; *applied* carries those that are current from now on."""
+    """Shows the preferences; *applied* carries the new ones."""
 
     applied = Signal(object)
 
@@ -48,7 +48,7 @@ class PreferencesDialog(QDialog):
         self, settings: Settings, theme: Theme, jobs: Jobs, parent: QWidget | None = None, *, busy: bool = False,
         machines: Sequence[tuple[str, str]] = (),
     ) -> None:  # fmt: skip
-        """Show what *settings* keep; *busy*: runs use the cache; *machines*: name and title of each."""
+        """Show the *settings*; *busy*: runs use the cache; *machines*: names and titles."""
         super().__init__(parent)
         self._settings, self._theme, self._jobs = settings, theme, jobs
         self.setWindowTitle("Preferences")
@@ -148,7 +148,7 @@ class PreferencesDialog(QDialog):
         self.dpi.setValue(values.export_dpi)
 
     def values(self) -> Preferences:
-        """Return what the fields say."""
+        """Return the values in the fields."""
         return replace(
             read(self._settings),
             text_size=self.text_size.value(),
@@ -165,7 +165,7 @@ class PreferencesDialog(QDialog):
         )
 
     def apply(self) -> None:
-        """Apply what the fields say."""
+        """Save and announce the values in the fields."""
         values, mode = self.values(), next(m for m in MODES if m == self.mode.currentData())
         write(self._settings, values)
         self._settings.mode = mode

@@ -1,4 +1,4 @@
-"""The preferences as data: typed, checked, read from and written to the settings."""
+"""The preferences as typed, validated data, read from and written to the settings."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ AT_START: Final = {"start": "Start page", "last": "Last opened file"}
 
 @dataclass(frozen=True)
 class Preferences:
-    """Everything with its default; the theme is kept by `Settings.mode`."""
+    """All preferences with defaults; `Settings.mode` keeps the theme."""
 
     text_size: int = TEXT_SIZE  # points
     at_start: str = "start"
-    side_by_side: int = 0  # runs; 0: by the processors of this computer
+    side_by_side: int = 0  # parallel runs; 0: by this computer's processors
     export_format: str = "png"
     export_natural: bool = True  # as high as the content needs
     export_width_cm: float = 16.0
     export_height_cm: float = 10.0
     export_dpi: int = 200
     export_colours: str = "print"
-    machine: str = ""  # of a new request with a program of the user's own; empty: the usual one
-    processors: str = ""  # likewise, as they are typed
+    machine: str = ""  # for new requests with a program of the user's own; empty: the default machine
+    processors: str = ""  # the same, as typed
 
 
 def read(settings: Settings) -> Preferences:
-    """Return the preferences; what cannot be read has its default."""
+    """Return the preferences; unreadable values get their defaults."""
     found: dict[str, Any] = {}
     for name, default in asdict(Preferences()).items():
         text = settings.text(f"{_GROUP}/{name}")
@@ -46,6 +46,6 @@ def read(settings: Settings) -> Preferences:
 
 
 def write(settings: Settings, preferences: Preferences) -> None:
-    """Keep *preferences*."""
+    """Save *preferences*."""
     for name, value in asdict(preferences).items():
         settings.set_text(f"{_GROUP}/{name}", str(value))

@@ -1,1 +1,1 @@
-"""The start of the window, and what it loads ahead."""
+"""The start of the window, and its preloading."""

@@ -1,4 +1,4 @@
-"""Loads ahead what views need, in another thread, while the user reads the first page."""
+"""Preloads modules for views in another thread while the user reads the first page."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from scalegraph.gui.base.jobs import Jobs, Reporter
 
 
 def load_ahead(jobs: Jobs, session: Any) -> None:
-    """Load numpy, pandas, views, readers and what draws pictures: a second or two.
+    """Import numpy, pandas, views, readers and drawing code: a second or two.
 
-    Loading defines classes only. Nothing of it makes an object of Qt's, which would belong to that thread.
+    Importing only defines classes. A Qt object created here would belong to this thread.
     """
 
     def load(_reporter: Reporter) -> None:

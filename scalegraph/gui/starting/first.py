@@ -1,4 +1,4 @@
-"""The first picture, and the window that is made behind it in turns of the event loop."""
+"""The splash screen; the window is built behind it in turns of the event loop."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from scalegraph.gui.base.jobs import Jobs, Reporter
 if TYPE_CHECKING:
     from scalegraph.gui.shell.main_window import MainWindow
 
-_SIZE: Final = (380, 200)  # pixels of the first picture
+_SIZE: Final = (380, 200)  # pixels of the splash screen
 _ICON: Final = 88
 _MODULES: Final = ("shell.main_window", "preferences.values", "base.settings", "base.theme", "base.tips")
 
 
 class Starting(QObject):
-    """Shows a small picture at once, loads the window's modules in another thread and makes the window part by part."""
+    """Shows a splash screen, imports the window's modules in another thread, and builds the window part by part."""
 
     ready = Signal(object)  # the MainWindow, not shown yet
     failed = Signal(object)  # an Exception
@@ -31,7 +31,7 @@ class Starting(QObject):
         self._settings_file = settings_file
         self._window: MainWindow | None = None
         self._jobs = Jobs(self)
-        # Qt's own splash screen holds the thread until the desktop has shown it, up to a second.
+        # Qt's own splash screen blocks the thread for up to a second, until the desktop has shown it.
         self.picture = QLabel()
         self.picture.setWindowFlags(Qt.WindowType.SplashScreen | Qt.WindowType.FramelessWindowHint)
         self.picture.setPixmap(_drawn())
@@ -40,12 +40,12 @@ class Starting(QObject):
         self.picture.move(room.center() - self.picture.rect().center())
 
     def begin(self) -> None:
-        """Show the picture and start; *ready* comes later."""
+        """Show the splash screen and start; *ready* comes later."""
         self.picture.show()
         self._jobs.start("loading the window", _load, done=lambda _nothing: self._make(), failed=self._fail)
 
     def end(self) -> None:
-        """Take the picture away: the window is there."""
+        """Hide the splash screen."""
         self.picture.close()
         self.picture.deleteLater()
 
@@ -71,13 +71,13 @@ class Starting(QObject):
 
 
 def _load(_reporter: Reporter) -> None:
-    """Import what the window consists of: classes only, no object of Qt's."""
+    """Import the window's modules; creates no Qt objects."""
     from scalegraph.link.targets import targets
 
     importlib.import_module("scalegraph.request.run.session")
     for name in _MODULES:
         importlib.import_module(f"scalegraph.gui.{name}")
-    targets()  # loads a module each; the request panel offers them
+    targets()  # imports a module for each; the request panel offers them
 
 
 def _drawn() -> QPixmap:

@@ -1,1 +1,1 @@
-"""The user's choices in the window: selection, time window, bookmarks, what-if, replay. Nothing here draws."""
+"""The user's choices in the window: selection, time window, bookmarks, what-if, replay. Draws nothing."""

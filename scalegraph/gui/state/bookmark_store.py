@@ -1,4 +1,4 @@
-"""Bookmarks of traces as text: what the window keeps between two starts, and the file that is exported. Free of Qt."""
+"""Bookmarks of traces as text, for the settings and for exported files. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from scalegraph.base.errors import InputError
 ENDING: Final = ".bookmarks.json"
 _FORMAT: Final = "scalegraph-bookmarks"
 _VERSION: Final = 1
-_LONGEST: Final = 200  # letters of a name
+_LONGEST: Final = 200  # characters of a name
 
 
 @dataclass(frozen=True, order=True)
 class Bookmark:
-    """A named moment (*begin* is *end*) or time, in ticks of the trace."""
+    """A named moment (*begin* is *end*) or interval, in ticks of the trace."""
 
     begin: int
     end: int
@@ -25,13 +25,13 @@ class Bookmark:
 
     @property
     def moment(self) -> bool:
-        """Whether it has no length."""
+        """Whether it has no duration."""
         return self.begin == self.end
 
 
 @dataclass(frozen=True)
 class Whose:
-    """The trace that bookmarks belong to: its file, and the clock that their ticks are of."""
+    """The trace that bookmarks belong to: its file, and the clock of their ticks."""
 
     path: str
     size: int
@@ -39,11 +39,11 @@ class Whose:
 
     @property
     def name(self) -> str:
-        """The name of the file."""
+        """The file's name."""
         return self.path.replace("\\", "/").rpartition("/")[2]
 
     def moved_to(self, other: Whose) -> bool:
-        """Whether *other* is the same file at another place, judged by name, size and clock."""
+        """Return whether *other* is the same file in another place, judged by name, size and clock."""
         return (self.name, self.size, self.ticks_per_second) == (other.name, other.size, other.ticks_per_second)
 
 
@@ -61,10 +61,10 @@ def written(bookmarks: Iterable[Bookmark], whose: Whose) -> str:
 
 
 def read(text: str, name: str = "the file") -> tuple[Whose, tuple[Bookmark, ...]]:
-    """Return what `written` wrote.
+    """Return the bookmarks that `written` wrote.
 
     Raises:
-        InputError: it is something else, or of a later version.
+        InputError: it is something else, or a later version.
 
     """
     try:
@@ -89,12 +89,12 @@ def _bookmark(item: Mapping[str, Any]) -> Bookmark:
 
 
 def tidy(name: str) -> str:
-    """Return *name* as one short line."""
+    """Return *name* as one line of limited length."""
     return " ".join(name.split())[:_LONGEST]
 
 
 def rescaled(bookmarks: Iterable[Bookmark], before: float, after: float) -> tuple[Bookmark, ...]:
-    """Return *bookmarks* of a clock of *before* ticks a second for one of *after*."""
+    """Return *bookmarks* converted from *before* to *after* ticks per second."""
     if before == after or before <= 0:
         return tuple(bookmarks)
     scale = after / before
@@ -102,12 +102,12 @@ def rescaled(bookmarks: Iterable[Bookmark], before: float, after: float) -> tupl
 
 
 def merged(one: Iterable[Bookmark], other: Iterable[Bookmark]) -> tuple[Bookmark, ...]:
-    """Return both in order, those that are the same once."""
+    """Return both lists in order, without duplicates."""
     return tuple(sorted({*one, *other}))
 
 
 def free_name(bookmarks: Iterable[Bookmark]) -> str:
-    """Return a name that none has: ``Bookmark 3``."""
+    """Return an unused name: ``Bookmark 3``."""
     taken = {bookmark.name for bookmark in bookmarks}
     number = 1
     while f"Bookmark {number}" in taken:

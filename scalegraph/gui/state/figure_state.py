@@ -1,4 +1,4 @@
-"""Texts of a figure besides its picture: labels, and the sentence in place of the picture."""
+"""Text widgets of a figure: labels, and the message in place of a picture."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-_STATE_WIDTH: Final = 520  # pixels of a sentence that stands where a picture would
+_STATE_WIDTH: Final = 520  # pixels of a message in place of a picture
 
 
 class FigureState(QWidget):
-    """What stands where a picture would: a sentence, and perhaps a button."""
+    """A message, and perhaps a button, in place of a picture."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class FigureState(QWidget):
         layout.addStretch(1)
         middle = QHBoxLayout()
         middle.addStretch(1)
-        middle.addWidget(self._text, 1000)  # up to its largest width; what is left is on both sides
+        middle.addWidget(self._text, 1000)  # up to its maximum width, centred
         middle.addStretch(1)
         layout.addLayout(middle)
         layout.addWidget(self.retry, 0, Qt.AlignmentFlag.AlignHCenter)
@@ -50,7 +50,7 @@ class FigureState(QWidget):
         self._text.setMinimumHeight(max(0, self._text.heightForWidth(max(60, min(_STATE_WIDTH, room)))))
 
     def text(self) -> str:
-        """Return what is said."""
+        """Return the message."""
         return self._text.text()
 
 

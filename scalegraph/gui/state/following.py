@@ -1,4 +1,4 @@
-"""Options of a view that follow the selection: one that shows a single run follows N, none is filtered by it."""
+"""View options that follow the selection: a view of a single run follows the selected N."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from scalegraph.subjects.option import OptionValue
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import View
 
-Followed: TypeAlias = dict[str, OptionValue]  # option -> what of the selection it took
+Followed: TypeAlias = dict[str, OptionValue]  # option -> value from the selection
 _PATH: Final = "call_path"
 
 
 def to_follow(
     view: View, data: StudyData, selection: Selection, study: str, chosen: Mapping[str, OptionValue]
 ) -> Followed:
-    """Return what of *selection* the options of *view* take that follow it (`Option.follows`) and are not *chosen*.
+    """Return the values of *selection* for the options of *view* that follow it and are not *chosen*.
 
-    *study* is the key of the study that is shown: regions mean nothing in another one.
+    *study* is the study shown: regions have no meaning in another one. See `Option.follows`.
     """
     open_ = {option.name for option in view.options if option.follows and option.name not in chosen}
     wanted: Followed = {}
@@ -43,7 +43,7 @@ def to_follow(
 
 
 def _file(data: StudyData, selection: Selection, study: str) -> str:
-    """Return the source of the selected line or region of *study*, if there are several to choose from."""
+    """Return the source file of *study*'s selected line or region, if it has several files."""
     if selection.study not in (None, study) or len(data.sources) < 2:
         return ""
     if selection.line is not None:
@@ -54,21 +54,21 @@ def _file(data: StudyData, selection: Selection, study: str) -> str:
 def build_following(
     view: View, data: StudyData, asked: StudyData, options: Mapping[str, OptionValue], followed: Followed
 ) -> Figure:
-    """Return the figure of *asked* with *options* and, where the view can show it, what was *followed*.
+    """Return the figure of *asked* with *options*, and with *followed* if the view can show that.
 
-    *data* is the study alone, *asked* the same with those it is compared with. A selection that the view cannot show
-    (an N without what-if runs, a call path of another set) is left open instead of failing; so is one of which it has
-    nothing to show while it has something of another run, and it says so. Not for Qt's thread.
+    *data* is the study alone, *asked* the same with studies to compare. A selection that the view cannot show (an N
+    without what-if runs, a call path of another set) is ignored instead of failing. It is also ignored, with a note, if
+    the view has nothing to show for it but has something for another run. Not for Qt's thread.
 
     Raises:
-        InputError: *options* do not fit.
+        InputError: *options* are invalid.
 
     """
     known = _known_here(view, data, followed)
     if known:
         try:
             figure = view.build(asked, **options, **known)
-        except InputError:  # of the selection; what the user chose in the options is reported by the call below
+        except InputError:  # caused by the selection; an error in *options* is raised again below
             pass
         else:
             if figure.panels:
@@ -81,9 +81,9 @@ def build_following(
 
 
 def _known_here(view: View, data: StudyData, followed: Followed) -> Followed:
-    """Return what of *followed* the study has: a call path or metric of another set is left open.
+    """Return the part of *followed* that the study has, without call paths or metrics of other sets.
 
-    A view may take the full name of a call path or its number in the set; a choice takes what it names.
+    A view may take the full name of a call path or its number in the set; a choice takes one of its names.
     """
     measured = data.measured
     kept: Followed = {}

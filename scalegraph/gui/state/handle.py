@@ -1,4 +1,4 @@
-"""A study or a trace that is open in the window, as the rest of the window sees it."""
+"""Interface of an open study or trace for the rest of the window."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class Handle(QObject):
-    """Something open: its file, its name, and what was read of it last.
+    """An open study or trace: its file, name, and the data last read.
 
-    ``changed`` says that what was read was replaced, ``failed`` carries the sentence when it cannot be read.
+    ``changed``: the data was replaced. ``failed`` carries the error message.
     """
 
-    subject: Literal["study", "trace"] = "study"  # whose views it has
+    subject: Literal["study", "trace"] = "study"  # which views it has
     changed = Signal()
     failed = Signal(str)
 
@@ -29,25 +29,25 @@ class Handle(QObject):
 
     @property
     def key(self) -> str:
-        """Its name in selections."""
+        """Its key in selections."""
         return str(self.path)
 
     @property
     def title(self) -> str:
-        """Short name for display: the file's, without its ending."""
+        """Short name for display: the file's without its ending."""
         return self.path.stem
 
     @abstractmethod
     def data(self) -> Any:
-        """Return what was read last, or ``None`` while it is read for the first time."""
+        """Return the data last read, ``None`` while it is first read."""
 
     def study(self) -> StudyData | None:
-        """Return the study that was read last; a trace has none."""
+        """Return the study last read, ``None`` for a trace."""
         return None
 
     @abstractmethod
     def verdict(self) -> str:
-        """Return the sentence that says what it says."""
+        """Return the one-sentence verdict."""
 
     @abstractmethod
     def refresh(self) -> None:
@@ -55,4 +55,4 @@ class Handle(QObject):
 
     @abstractmethod
     def close(self) -> None:
-        """Forget it; a reading under way is dropped."""
+        """Release it and cancel reading."""

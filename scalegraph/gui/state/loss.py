@@ -1,4 +1,4 @@
-"""The region tree of the navigator: which N it shows, and each region's share of what that N loses."""
+"""The navigator's region tree: which N it shows, and each region's share of that N's loss."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from scalegraph.subjects.study import StudyData
 
 
-_NOTHING: Final = 5e-4  # shares below this are shown as 0.0 %
+_NOTHING: Final = 5e-4  # smaller shares are shown as 0.0 %
 
 
 @dataclass(frozen=True)
 class RegionLoss:
-    """One line of the tree. *share* (0 to 1) is of the loss of the whole run, with everything inside the region."""
+    """One line of the tree. *share* (0 to 1) is inclusive, of the whole run's loss."""
 
     region: int
     parent: int | None
@@ -32,8 +32,8 @@ class RegionLoss:
 def region_losses(data: StudyData, processors: int | None) -> tuple[int | None, tuple[RegionLoss, ...]]:
     """Return the N shown and its regions, parents first.
 
-    N is *processors* if a run with regions has it, else the largest that has a one-processor run of the same problem
-    beside it. Without any there are no lines.
+    N is *processors* if a run with regions has it, else the largest with a one-processor run of the same problem. If
+    there is none, no regions are returned.
     """
     pair = _pair(data, processors)
     if pair is None:
@@ -46,7 +46,7 @@ def region_losses(data: StudyData, processors: int | None) -> tuple[int | None, 
 
 
 def by_share(losses: Sequence[RegionLoss]) -> list[RegionLoss]:
-    """Return *losses* with the largest first among those with the same parent, each before what is inside it."""
+    """Return *losses* sorted by share among siblings; each comes before its children."""
     known = {loss.region for loss in losses}
     inside: dict[int | None, list[RegionLoss]] = {}
     for loss in losses:
@@ -60,7 +60,7 @@ def by_share(losses: Sequence[RegionLoss]) -> list[RegionLoss]:
 
 
 def region_path(regions: Sequence[Region], region: int) -> str | None:
-    """Return the call path that region *region* is in `StudyData.measured`: its name behind those around it."""
+    """Return the call path of *region* in `StudyData.measured`: the names of its ancestors and its own."""
     known = {item.id: item for item in regions}
     names: list[str] = []
     here = known.get(region)
@@ -71,7 +71,7 @@ def region_path(regions: Sequence[Region], region: int) -> str | None:
 
 
 def place_of_line(data: StudyData, key: str) -> dict[str, object]:
-    """Return what the line ``FILE:LINE`` selects: itself and the innermost region it is in; {} if *key* is none."""
+    """Return the selection for a line ``FILE:LINE``: the line and its innermost region; {} if *key* is not a line."""
     file, _, line = key.rpartition(":")
     if not file or not line.isdecimal():
         return {}
@@ -92,7 +92,7 @@ def _pair(data: StudyData, processors: int | None) -> tuple[RunRecord, RunRecord
 
 
 def shown_first(data: StudyData, runs: Sequence[RunRecord]) -> RunRecord:
-    """Return the one of *runs* that views show where nothing is chosen: of the main series, on the most processors."""
+    """Return the run that views show by default: of the main series, on the most processors."""
     from scalegraph.views.common import main_keys
 
     main = main_keys(data)

@@ -1,4 +1,4 @@
-"""Undo for the options of views: a step for every choice, and one for a whole drag of a line that many views follow."""
+"""Undo for view options: one step per choice, and one per drag of a line that many views follow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 from scalegraph.gui.base.undo import Change, UndoStack
 from scalegraph.subjects.option import OptionValue
 
-Place: TypeAlias = tuple[str, str]  # name of a view, key of its study
+Place: TypeAlias = tuple[str, str]  # view name, study key
 Apply = Callable[[Place, str, OptionValue], None]
 
 
@@ -20,7 +20,7 @@ class _Drag:
 
 
 class OptionHistory:
-    """Keeps the steps of one desk of views. *apply* gives an option of the views at a place a value."""
+    """The undo steps of one desk. *apply* sets an option of the views at a place."""
 
     def __init__(self, apply: Apply) -> None:
         self.stack = UndoStack()
@@ -28,11 +28,11 @@ class OptionHistory:
         self._drag: _Drag | None = None
 
     def changed(self, place: Place, title: str, option: str, before: OptionValue, after: OptionValue) -> None:
-        """Remember a choice that has been made."""
+        """Record a choice that has been made."""
         self._push(f"{title}: {option}", option, {place: before}, {place: after})
 
     def drag(self, option: str, now: Mapping[Place, OptionValue], value: OptionValue, *, last: bool) -> None:
-        """Remember that *option* is being dragged; *now* are the values in the views that follow, before this move."""
+        """Record that *option* is being dragged; *now* has the following views' values before this move."""
         if self._drag is None or self._drag.option != option:
             self._drag = _Drag(option, dict(now))
         if last:
@@ -53,12 +53,12 @@ class OptionHistory:
 
 
 class _Choice(Change):
-    """A choice that has been made when it is pushed."""
+    """A choice that was already made when it is pushed."""
 
     _made = True
 
     def redo(self) -> None:
-        """Qt: choose it again."""
+        """Qt: apply the choice again."""
         if self._made:
             self._made = False
         else:

@@ -1,4 +1,4 @@
-"""The page while a file is read: a sentence, the progress, and a button to stop."""
+"""The page shown while a file is read: a message, the progress, and a Stop button."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BAR_WIDTH = 320
 
 
 class ReadingState(QWidget):
-    """A sentence in the middle; while a long reading is under way a bar and a button below it."""
+    """A centred message; a long read also shows a progress bar and a button."""
 
     stop_wanted = Signal()
 
@@ -35,11 +35,11 @@ class ReadingState(QWidget):
         self.say(text)
 
     def text(self) -> str:
-        """Return the sentence."""
+        """Return the message."""
         return self._said.text()
 
     def say(self, text: str, share: float | None = None, *, stoppable: bool = False) -> None:
-        """Show *text*; with a *share* of 0 to 1 also how much was read, and what is *stoppable* can be stopped."""
+        """Show *text*, with a progress bar if there is a *share* (0 to 1), and a Stop button if *stoppable*."""
         self._said.setText(text)
         self.bar.setVisible(share is not None)
         self.stop.setVisible(stoppable or share is not None)
@@ -47,6 +47,6 @@ class ReadingState(QWidget):
             self.show_share(share)
 
     def show_share(self, share: float) -> None:
-        """Move the bar."""
+        """Update the progress bar."""
         self.bar.setValue(round(1000 * share))
         self.bar.setFormat(percent(share, 0))

@@ -1,6 +1,6 @@
-"""State of a replay: its time, its speed and its range; free of Qt and of clocks, so that tests set the time.
+"""State of a replay: position, speed and range. Independent of Qt and of clocks, so tests can set the time.
 
-All moments are seconds from the start of the run; what the clock says is in seconds, too, from anywhere.
+Moments are seconds from the start of the run; clock values are seconds from any origin.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-USUAL_SECONDS: Final = 20.0  # in which what is visible plays, unless a speed was chosen
+USUAL_SECONDS: Final = 20.0  # in which the visible time plays by default
 FASTER: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # than that
 
 
 @dataclass
 class ReplayState:
-    """A moment that moves from *begin* to *end*; *speed* is how many seconds of the run pass in one."""
+    """A moment that moves from *begin* to *end*; *speed* is seconds of the run per second."""
 
     begin: float = 0.0
     end: float = 1.0
@@ -23,30 +23,30 @@ class ReplayState:
     speed: float = 1.0
     loop: bool = False
     playing: bool = False
-    _clock: float = 0.0  # what it said when the replay was at `_from`
+    _clock: float = 0.0  # its value when the replay was at `_from`
     _from: float = 0.0
 
     @property
     def length(self) -> float:
-        """Length of what is played."""
+        """Duration of the range."""
         return self.end - self.begin
 
     def play(self, clock: float) -> None:
-        """Go on from where it is; from the begin if it is at the end or outside."""
+        """Play on from the current position, or from the beginning if it is at the end or outside."""
         if not self.begin <= self.now < self.end:
             self.now = self.begin
         self.playing = self.length > 0
         self._anchor(clock)
 
     def pause(self, clock: float) -> None:
-        """Stay where it is now."""
+        """Stop at the current position."""
         self.advance(clock)
         self.playing = False
 
     def advance(self, clock: float) -> float:
-        """Return where it is when the clock says that; how often one asks does not matter.
+        """Return the position at a clock value, however often it is called.
 
-        At the end it stops, or begins anew if it is to loop.
+        At the end it stops, or starts again if looping.
         """
         if not self.playing:
             return self.now
@@ -61,18 +61,18 @@ class ReplayState:
         return self.now
 
     def seek(self, seconds: float, clock: float) -> None:
-        """Go to a moment within what is played."""
+        """Go to a moment within the range."""
         self.now = min(max(seconds, self.begin), self.end)
         self._anchor(clock)
 
     def set_speed(self, speed: float, clock: float) -> None:
-        """Run at another speed from now on."""
+        """Change the speed from now on."""
         self.advance(clock)
         self.speed = speed
         self._anchor(clock)
 
     def set_bounds(self, begin: float, end: float, clock: float) -> None:
-        """Play from *begin* to *end*; a replay outside of them goes to the begin."""
+        """Set the range *begin* to *end*; a position outside of it moves to the beginning."""
         self.advance(clock)
         self.begin, self.end = begin, max(begin, end)
         if not self.begin <= self.now <= self.end:
@@ -80,11 +80,11 @@ class ReplayState:
         self._anchor(clock)
 
     def share(self) -> float:
-        """Return how far it is, 0 to 1."""
+        """Return the position as a fraction of the range, 0 to 1."""
         return (self.now - self.begin) / self.length if self.length > 0 else 0.0
 
     def at_share(self, share: float) -> float:
-        """Return the moment so far, 0 to 1."""
+        """Return the moment at a fraction of the range, 0 to 1."""
         return self.begin + min(max(share, 0.0), 1.0) * self.length
 
     def _anchor(self, clock: float) -> None:
@@ -92,7 +92,7 @@ class ReplayState:
 
 
 def usual_speed(width: float) -> float:
-    """Return the speed at which *width* (s of the run) plays in about `USUAL_SECONDS`: a round number."""
+    """Return a round speed at which *width* (s of the run) plays in about `USUAL_SECONDS`."""
     wanted = max(width, 1e-15) / USUAL_SECONDS
     power = 10.0 ** math.floor(math.log10(wanted))
     step = min((1.0, 2.0, 5.0, 10.0), key=lambda one: abs(math.log(one * power / wanted)))
@@ -110,10 +110,10 @@ def speed_words(speed: float) -> str:
 
 
 def scrolled(begin: float, end: float, now: float) -> tuple[float, float] | None:
-    """Return what is to be shown so that *now* is visible, as wide as it was; ``None`` if it is."""
+    """Return the range to show so that *now* is visible, of the same width; ``None`` if it already is."""
     if begin <= now <= end:
         return None
     width = end - begin
-    # a page on, with a little of what was before
+    # turn a page, keeping a little of the previous one
     start = now - 0.1 * width
     return start, start + width

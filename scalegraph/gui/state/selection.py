@@ -1,4 +1,4 @@
-"""The one selection of the window as a QObject: click in any view, all follow."""
+"""The window's one selection as a QObject: a click in one view updates all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Selection", "SelectionModel", "SelectionState"]
 
 
 class SelectionModel(QObject):
-    """Qt's side of `SelectionState`: a signal that ends by itself with the widget that listens."""
+    """`SelectionState` for Qt: a signal that is disconnected when its receiver is deleted."""
 
     changed = Signal(object)  # the new Selection
 
@@ -23,21 +23,21 @@ class SelectionModel(QObject):
 
     @property
     def current(self) -> Selection:
-        """What is selected now."""
+        """The current selection."""
         return self.state.current
 
     def select(self, **changes: Any) -> None:
-        """Change the named parts: ``select(processors=8)``, ``select(cell=(4, 16))``, ``select(region=None)``."""
+        """Change the given parts: ``select(processors=8)``, ``select(cell=(4, 16))``, ``select(region=None)``."""
         self.state.select(**changes)
 
     def clear(self) -> None:
-        """Select nothing but the study in view."""
+        """Clear everything but the current study."""
         self.state.clear()
 
     def back(self) -> None:
-        """Return to the selection before."""
+        """Return to the previous selection."""
         self.state.back()
 
     def forward(self) -> None:
-        """Take back one `back`."""
+        """Undo one `back`."""
         self.state.forward()

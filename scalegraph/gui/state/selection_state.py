@@ -1,4 +1,4 @@
-"""The selection, with its history: free of any toolkit, so it is tested and reused without a window."""
+"""The selection and its history; independent of Qt, so it can be tested and reused without a window."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-_HISTORY_LIMIT = 200  # a walk back of that many steps is more than anybody takes
+_HISTORY_LIMIT = 200  # steps back; nobody goes further
 
 
 @dataclass(frozen=True)
 class Selection:
-    """One selection shared by every view. ``None`` means: nothing of that kind is selected.
+    """The selection shared by all views. ``None``: nothing of that kind is selected.
 
     *study* is the key of an open study (`StudyHandle.key`), *processors* an N, *region* a region id of that study,
-    *cell* a matrix cell as (N of the row, N of the column), *line* a source line as (file, number from 1), *call_path*
-    the full name of one (``main->solve``) and *metric* that of a metric: names mean the same in every open set.
+    *cell* a matrix cell as (N of the row, N of the column), *line* a source line as (file, number from 1). *call_path*
+    is a full name (``main->solve``) and *metric* a name; these mean the same in every open set.
 
-    Where *study* is the key of an open trace: *interval* is a time as (first, last) in its ticks, *location* the number
-    of one of its locations and *region* that of one of its regions.
+    If *study* is the key of an open trace, *interval* is (first, last) in its ticks, and *location* and *region* are
+    numbers of its locations and regions.
     """
 
     study: str | None = None
@@ -33,12 +33,12 @@ class Selection:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing but the study is chosen."""
+        """Whether nothing but the study is selected."""
         return all(getattr(self, item.name) is None for item in fields(self) if item.name != "study")
 
 
 class SelectionState:
-    """The current selection and the way there: back and forward walk through it as in a browser."""
+    """The current selection and its history; back and forward work as in a browser."""
 
     def __init__(self) -> None:
         self._past: list[Selection] = []
@@ -48,7 +48,7 @@ class SelectionState:
 
     @property
     def current(self) -> Selection:
-        """What is selected now."""
+        """The current selection."""
         return self._current
 
     @property
@@ -58,11 +58,11 @@ class SelectionState:
 
     @property
     def can_go_forward(self) -> bool:
-        """Whether `back` was used and can be undone."""
+        """Whether there is a `back` to undo."""
         return bool(self._future)
 
     def subscribe(self, listener: Callable[[Selection], None]) -> Callable[[], None]:
-        """Call *listener* after every change; return what ends that."""
+        """Call *listener* after every change; return a function that ends this."""
         self._listeners.append(listener)
 
         def end() -> None:
@@ -72,20 +72,20 @@ class SelectionState:
         return end
 
     def select(self, **changes: Any) -> None:
-        """Change the named parts (``select(processors=8)``); another study clears the parts that belonged to the old.
+        """Change the given parts (``select(processors=8)``); a new study clears parts specific to the old one.
 
         Raises `TypeError` for an unknown part.
         """
         base = self._current
         if "study" in changes and changes["study"] != base.study:
-            # An N or a name means the same in two studies, so that comparing keeps it; a region or a cell does not.
+            # An N or a name means the same in two studies, so it is kept for comparison; a region or a cell is not.
             base = Selection(processors=base.processors, call_path=base.call_path, metric=base.metric)
-        # A cell is two N, so the views show one of both, the one chosen last.
+        # A cell stands for two N: selecting a cell clears the single N, and vice versa.
         if changes.get("processors") is not None and "cell" not in changes:
             base = replace(base, cell=None)
         if changes.get("cell") is not None and "processors" not in changes:
             base = replace(base, processors=None)
-        # A region and a call path are two ways to name one place; the way chosen last is spoken of.
+        # A region and a call path both name a place: selecting one clears the other.
         if changes.get("region") is not None and "call_path" not in changes:
             base = replace(base, call_path=None)
         if changes.get("call_path") is not None and "region" not in changes:
@@ -93,23 +93,23 @@ class SelectionState:
         self._move_to(replace(base, **changes))
 
     def clear(self) -> None:
-        """Select nothing but the study in view."""
+        """Clear everything but the current study."""
         self._move_to(Selection(study=self._current.study))
 
     def back(self) -> None:
-        """Return to the selection before; at the start nothing happens."""
+        """Return to the previous selection, if there is one."""
         if self._past:
             self._future.append(self._current)
             self._set(self._past.pop())
 
     def forward(self) -> None:
-        """Take back one `back`."""
+        """Undo one `back`."""
         if self._future:
             self._past.append(self._current)
             self._set(self._future.pop())
 
     def forget(self, study: str) -> None:
-        """Drop a closed study from the history, so that no way leads to it."""
+        """Remove a closed study from the history."""
         self._past = [item for item in self._past if item.study != study]
         self._future = [item for item in self._future if item.study != study]
         if self._current.study == study:

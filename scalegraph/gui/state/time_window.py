@@ -1,4 +1,4 @@
-"""The stretch of time that all views of a trace show: one for each open trace, with a way back."""
+"""The visible time of all views of an open trace, with a history."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final
 from PySide6.QtCore import QObject, QTimer, Signal
 
 _HISTORY_LIMIT: Final = 200
-_REST_MS: Final = 400  # without a move: then where one is counts as a step of the history
-_SMALLEST: Final = 1e-12  # of the whole; below that doubles end
+_REST_MS: Final = 400  # without a move, after which the range becomes a step of the history
+_SMALLEST: Final = 1e-12  # of the whole: limit of double precision
 
 
 class TimeWindow(QObject):
@@ -19,7 +19,7 @@ class TimeWindow(QObject):
     gutter_changed = Signal()
 
     def __init__(self, length: float = 1.0, tick: float = 1e-9, parent: QObject | None = None) -> None:
-        """*length* of the run and length of its *tick* in seconds; no window is shorter than ten ticks."""
+        """*length* of the run and of its *tick* in seconds; the window is at least ten ticks wide."""
         super().__init__(parent)
         self._length, self._least = 1.0, 1e-9
         self._begin, self._end = 0.0, 1.0
@@ -32,7 +32,7 @@ class TimeWindow(QObject):
         self.set_length(length, tick)
 
     def set_length(self, length: float, tick: float) -> None:
-        """Take another length; all of it is shown and there is no history."""
+        """Set a new length of the run, show all of it and clear the history."""
         self._length = max(length, tick, 1e-15)
         self._least = min(self._length, max(10 * tick, self._length * _SMALLEST))
         self._past.clear()
@@ -44,11 +44,11 @@ class TimeWindow(QObject):
 
     @property
     def gutter(self) -> int:
-        """Pixels for names left of the time in all views that are visible, so that their times are in one line."""
+        """Pixels for names left of the time axis, the same in all visible views so that their times align."""
         return max(self._gutters.values(), default=0)
 
     def ask_gutter(self, view: int, pixels: int) -> None:
-        """Request so many *pixels* for the names of *view* (any number that is its own); 0 when it is hidden."""
+        """Reserve *pixels* for the names of *view* (a number unique to it); 0 when it is hidden."""
         before = self.gutter
         if pixels:
             self._gutters[view] = pixels
@@ -64,31 +64,31 @@ class TimeWindow(QObject):
 
     @property
     def shown(self) -> tuple[float, float]:
-        """What is shown: begin and end in seconds."""
+        """The visible range: begin and end in seconds."""
         return self._begin, self._end
 
     @property
     def width(self) -> float:
-        """How much is shown, in seconds."""
+        """Width of the visible range in seconds."""
         return self._end - self._begin
 
     @property
     def whole(self) -> bool:
-        """Whether all of the run is shown."""
+        """Whether the whole run is visible."""
         return self.shown == (0.0, self._length)
 
     @property
     def can_go_back(self) -> bool:
-        """Whether another time was shown before."""
+        """Whether there is an earlier range."""
         return bool(self._past) or self.shown != self._settled
 
     @property
     def can_go_forward(self) -> bool:
-        """Whether `back` can be undone."""
+        """Whether there is a `back` to undo."""
         return bool(self._future)
 
     def show(self, begin: float, end: float, *, step: bool = True) -> None:
-        """Show from *begin* to *end*; a jump is a *step* of the history, dragging becomes one when it rests."""
+        """Show *begin* to *end*; a jump is a *step* of the history, a drag becomes one when it rests."""
         width = min(max(end - begin, self._least), self._length)
         begin = (begin + end - width) / 2 if width != end - begin else begin
         begin = min(max(begin, 0.0), self._length - width)
@@ -105,11 +105,11 @@ class TimeWindow(QObject):
         self.changed.emit(*after)
 
     def fit(self) -> None:
-        """Show all of the run."""
+        """Show the whole run."""
         self.show(0.0, self._length)
 
     def zoom(self, factor: float, at: float | None = None) -> None:
-        """Show *factor* of what is shown; the moment *at* (seconds; the middle) stays where it is."""
+        """Scale the visible range by *factor*; the moment *at* (seconds; default: the centre) stays in place."""
         begin, end = self.shown
         at = (begin + end) / 2 if at is None else min(max(at, begin), end)
         width = min(max(factor * (end - begin), self._least), self._length)
@@ -118,24 +118,24 @@ class TimeWindow(QObject):
         self.show(start, start + width, step=False)
 
     def move(self, share: float) -> None:
-        """Move by *share* of what is shown, to later times if it is positive."""
+        """Move by *share* of the visible range, later if positive."""
         begin, end = self.shown
         self.show(begin + share * (end - begin), end + share * (end - begin), step=False)
 
     def reach(self, begin: float, end: float, *, margin: float = 1.0) -> None:
-        """Show the stretch from *begin* to *end* with *margin* of its length on either side."""
+        """Show *begin* to *end* with a *margin* on either side, in lengths of the range."""
         more = margin * max(end - begin, self._least)
         self.show(begin - more, end + more)
 
     def back(self) -> None:
-        """Show what was shown before."""
+        """Show the previous range."""
         self._settle()
         if self._past:
             self._future.append(self.shown)
             self._go(self._past.pop())
 
     def forward(self) -> None:
-        """Take back one `back`."""
+        """Undo one `back`."""
         self._settle()
         if self._future:
             self._past.append(self.shown)

@@ -1,4 +1,4 @@
-"""The filter of a trace: one for all its views, with undo for every change."""
+"""The filter of a trace, shared by all its views; every change can be undone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scalegraph.gui.base.undo import Change, UndoStack
 
 @dataclass(frozen=True)
 class Filter:
-    """Which locations (``0-15,20``), regions (a part of the name) and durations (seconds or more); empty: all."""
+    """Locations (``0-15,20``), regions (part of the name) and minimum duration (s) to show; empty: all."""
 
     locations: str = ""
     region: str = ""
@@ -24,12 +24,12 @@ class Filter:
         return self == Filter()
 
     def options(self) -> dict[str, Any]:
-        """Return it as options of views; what is not filtered is left out."""
+        """Return the filter as view options, without empty parts."""
         reported = {"locations": self.locations, "region": self.region, "duration": self.duration}
         return {name: value for name, value in reported.items() if value}
 
     def chips(self) -> list[tuple[str, str]]:
-        """Return name and sentence of every part of the filter that excludes something."""
+        """Return name and text of every part of the filter that excludes something."""
         from scalegraph.base.units import si
 
         said = {
@@ -52,20 +52,20 @@ class TraceFilter(QObject):
 
     @property
     def current(self) -> Filter:
-        """What is shown now."""
+        """The current filter."""
         return self._current
 
     def set(self, **changes: Any) -> None:
-        """Change the named parts; that can be undone."""
+        """Change the given parts as one undoable step."""
         after = replace(self._current, **changes)
         if after != self._current:
             self.stack.push(Change("filter", self.take, self._current, after))
 
     def clear(self) -> None:
-        """Show everything."""
+        """Remove the whole filter."""
         self.set(**{part.name: part.default for part in fields(Filter)})
 
     def take(self, what: Filter) -> None:
-        """Show *what*; for undo and redo."""
+        """Set the filter to *what*; for undo and redo."""
         self._current = what
         self.changed.emit()

@@ -1,4 +1,4 @@
-"""Moments of a trace that all its time views show as lines: the two cursors that measure, bookmarks, the replay."""
+"""Moments that all of a trace's views over time show as lines: two measuring cursors, bookmarks, the replay."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from scalegraph.base.measures import exact
 from scalegraph.base.units import thousands
 
 CURSORS: Final = ("A", "B")
-REPLAY: Final = "replay"  # the kind of its line
+REPLAY: Final = "replay"  # the replay's kind of moment
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A line across the lanes: where (s from the start of the run), what it is called, what it is.
+    """A line across the lanes: seconds from the start of the run, name and kind.
 
-    One with *until* stands for the time from there to there.
+    With *until* it is an interval.
     """
 
     seconds: float
@@ -35,17 +35,17 @@ class TraceMarks(QObject):
     def __init__(self, ticks_per_second: float = 1e9, unit: str = "ticks", parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.ticks_per_second, self.unit = ticks_per_second, unit
-        self.measure = "s"  # of the axis, which may be one of shares
+        self.measure = "s"  # unit of the axis; may be a fraction instead of seconds
         self._cursors: dict[str, float] = {}
         self._others: dict[str, tuple[Moment, ...]] = {}
 
     @property
     def cursors(self) -> dict[str, float]:
-        """Where the cursors are, by name, in seconds."""
+        """The cursors' positions in seconds, by name."""
         return dict(self._cursors)
 
     def place(self, seconds: float, name: str = "") -> None:
-        """Put a cursor there: the one called *name*, or the next of both; a third click begins anew."""
+        """Set the cursor *name*, or the next of the two; a third click starts again."""
         if not name:
             free = [cursor for cursor in CURSORS if cursor not in self._cursors]
             if not free:
@@ -56,26 +56,26 @@ class TraceMarks(QObject):
         self.changed.emit()
 
     def remove_cursors(self) -> None:
-        """Take both cursors away."""
+        """Remove both cursors."""
         if self._cursors:
             self._cursors.clear()
             self.changed.emit()
 
     def show(self, kind: str, moments: tuple[Moment, ...]) -> None:
-        """Show *moments* in place of those of their *kind*."""
+        """Replace the moments of *kind* by *moments*."""
         if self._others.get(kind, ()) != moments:
             self._others[kind] = moments
             self.changed.emit()
 
     def moments(self) -> list[Moment]:
-        """Return everything that is to be drawn."""
+        """Return all moments to draw."""
         cursors = [Moment(seconds, name) for name, seconds in sorted(self._cursors.items())]
         return [*(moment for group in self._others.values() for moment in group), *cursors]
 
     def said(self) -> str:
-        """Return where the cursors are, and what is between them in seconds and ticks; empty without any.
+        """Return the cursors' positions and distance in seconds and ticks, "" without cursors.
 
-        Without a *unit* of the clock, ticks are not shown; on an axis of shares only ticks are.
+        Ticks are omitted without a clock *unit*; on an axis of fractions only ticks are given.
         """
         from scalegraph.figures.timelines import time_text
 

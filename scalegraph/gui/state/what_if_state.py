@@ -1,4 +1,4 @@
-"""State of the What if panel, free of any toolkit: immutable, so that undo keeps the earlier one."""
+"""State of the What if panel; immutable, so undo only keeps the previous one. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from scalegraph.request.model.request import Request, Speedups, WhatIf
 Pairs = tuple[tuple[str, str], ...]
 
 FACTORS: Final = ("1.25", "1.5", "2", "4", "8", "inf")
-SWEPT_LINES: Final = 5  # where the request of the study names no number
+SWEPT_LINES: Final = 5  # if the study's request gives no number
 
 
 @dataclass(frozen=True)
 class WhatIfState:
-    """What shall be different.
+    """The changes to evaluate.
 
-    *apart*: each ideal by itself besides all together; *sweep*: virtual speedups of the *lines* hottest lines, by each
-    of *factors* (those of the request where it names any).
+    *apart*: run each ideal alone, besides all together. *sweep*: virtual speedups of the *lines* hottest lines by each
+    of *factors* (from the request if it has any).
     """
 
     ideals: tuple[str, ...] = ()
@@ -37,28 +37,28 @@ class WhatIfState:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is different."""
+        """Whether there are no changes."""
         return not (self.ideals or self.machine or self.speedups or self.sweep)
 
     @property
     def variants(self) -> int:
-        """How many runs each processor count gets beside the actual one."""
+        """Number of runs per processor count besides the actual one."""
         return len(self.what_ifs()) + (len(self.factors) * self.lines if self.sweep else 0)
 
     def with_ideal(self, name: str, *, on: bool) -> tuple[str, ...]:
-        """Return the ideals with *name* switched."""
+        """Return the ideals with *name* toggled."""
         return tuple(known for known in IDEALS if (on if known == name else known in self.ideals))
 
     def with_machine(self, key: str, value: str | None) -> Pairs:
-        """Return the machine's values with *key* set, or back at the file's value for ``None``."""
+        """Return the machine's values with *key* set, or reset to the file's for ``None``."""
         return _with(self.machine, key, value)
 
     def with_speedup(self, target: str, factor: str | None) -> Pairs:
-        """Return the speedups with *target* at *factor*, or without it for ``None``."""
+        """Return the speedups with *target* set to *factor*, or removed for ``None``."""
         return _with(self.speedups, target, factor)
 
     def what_ifs(self) -> tuple[WhatIf, ...]:
-        """Return the runs to make: ideals alone and together, the changed machine, each speedup by itself."""
+        """Return the what-if runs: ideals alone and together, the changed machine, each speedup alone."""
         wanted: list[dict[str, Any]] = []
         if self.apart or len(self.ideals) == 1:
             wanted += [{"ideal": (name,)} for name in self.ideals]
@@ -80,7 +80,7 @@ def _with(pairs: Pairs, key: str, value: str | None) -> Pairs:
 
 
 def of_request(data: Mapping[str, Any], counts: Sequence[int]) -> WhatIfState:
-    """Return what the request *data* of a study requests; if nothing, the largest of *counts* is examined."""
+    """Return the state from a study's request *data*; by default for the largest of *counts*."""
     asked = [part for part in data.get("what_if") or () if isinstance(part, Mapping)]
     found = {str(name) for part in asked for name in part.get("ideal") or ()}
     machine: dict[str, str] = {}
@@ -108,7 +108,7 @@ def of_request(data: Mapping[str, Any], counts: Sequence[int]) -> WhatIfState:
 
 
 def request_for(data: Mapping[str, Any], state: WhatIfState, name: str) -> Request:
-    """Return the request of a study, *data*, with what *state* requests; raise `InputError` when it cannot be read."""
+    """Return a study's request *data* with the runs of *state* added; raise `InputError` if it cannot be read."""
     request = of_study(data, name)
     if not request.program.name and not request.program.sources:
         raise InputError("this study has no program that could be run again")
@@ -118,7 +118,7 @@ def request_for(data: Mapping[str, Any], state: WhatIfState, name: str) -> Reque
 
 
 def target_fault(target: str) -> str:
-    """Return what is wrong with the form of *target*, or an empty string."""
+    """Return what is wrong with the syntax of *target*, or ""."""
     try:
         scale.parse(target)
     except ValueError as error:
@@ -127,7 +127,7 @@ def target_fault(target: str) -> str:
 
 
 def factor_fault(factor: str) -> str:
-    """Return what is wrong with *factor*, or an empty string."""
+    """Return what is wrong with *factor*, or ""."""
     try:
         scale.factor_of(factor)
     except ValueError as error:
@@ -136,7 +136,7 @@ def factor_fault(factor: str) -> str:
 
 
 def target_of(view: str, key: str) -> str:
-    """Return the target of a virtual speedup that the row *key* of a table of *view* stands for, or an empty string."""
+    """Return the virtual-speedup target of the row *key* in a table of *view*, or ""."""
     if view == "variables":
         return key if key.startswith("data:") or not key else f"heap:{key}"
     if view not in ("profile", "lines", "hottest", "virtual-speedup"):

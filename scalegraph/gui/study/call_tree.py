@@ -1,4 +1,4 @@
-"""The call paths of a measurement set with what each costs: lower half of the navigator."""
+"""The call paths of a measurement set with their costs: the lower half of the navigator."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
     from scalegraph.measurements.model import Metric
     from scalegraph.subjects.study import StudyData
 
-_FEW: Final = 60  # call paths that are shown unfolded
+_FEW: Final = 60  # call paths up to which all are unfolded
 _SHARE, _VALUE = "share", "value"
 
 
 @dataclass(frozen=True)
 class _Set:
-    """What is shown of a study: read once, in another thread."""
+    """What is shown of a study; read once, in another thread."""
 
     data: StudyData
     names: tuple[str, ...]
     parents: NDArray[np.int64]
     paths: tuple[str, ...]
     places: tuple[str, ...]
-    metrics: tuple[tuple[str, str], ...]  # name, what it says
-    first: str  # the metric to begin with
+    metrics: tuple[tuple[str, str], ...]  # name, description
+    first: str  # the initial metric
 
 
 class CallTree(QWidget):
-    """Chooses a call path and a metric. Reading and sums are done by *jobs*; the newest wish wins."""
+    """Selects a call path and a metric. *jobs* reads and sums in other threads; only the newest request counts."""
 
     path_chosen = Signal(str)  # full name
     metric_chosen = Signal(str)
@@ -90,10 +90,10 @@ class CallTree(QWidget):
         column.addWidget(self.note)
         column.addWidget(self.tree, 1)
 
-    # what it shows
+    # display
 
     def show_study(self, data: StudyData | None, processors: int | None) -> None:
-        """Show the call paths of *data* with what they cost on *processors*."""
+        """Show the call paths of *data* with their costs on *processors*."""
         self._wanted = (processors, self._wanted[1])
         if data is None:
             self._reads.stop()
@@ -104,7 +104,7 @@ class CallTree(QWidget):
             self._reads.ask(lambda reporter: _read(data, reporter), self._take, self._unreadable)
 
     def select(self, name: str | None) -> None:
-        """Show the call path called *name* as selected; ``None`` for none."""
+        """Select the call path *name*, ``None`` for none."""
         self._wanted = (self._wanted[0], name)
         path = self.model.find(name) if name is not None else None
         index = self.model.index_of(path) if path is not None else QModelIndex()
@@ -127,7 +127,7 @@ class CallTree(QWidget):
             self._sum()
 
     def filter(self, text: str) -> None:
-        """Keep what has *text* in its full name, unfolded as far as that is of use."""
+        """Show only call paths whose full name contains *text*, unfolded as far as useful."""
         current = self._wanted[1]
         with QSignalBlocker(self.tree.selectionModel()):
             self.model.filter(text)
@@ -140,7 +140,7 @@ class CallTree(QWidget):
         self._say()
 
     def next_hit(self, step: int = 1) -> None:
-        """Choose the next call path that the search has found."""
+        """Select the search's next match."""
         hits = self.model.hits
         if not hits:
             return
@@ -223,7 +223,7 @@ class CallTree(QWidget):
             self.tree.expand(index)
             index = index.parent()
 
-    # what the user does
+    # user actions
 
     def _current_changed(self, index: QModelIndex, _before: QModelIndex) -> None:
         if index.isValid():
@@ -264,7 +264,7 @@ def _read(data: StudyData, reporter: Reporter) -> _Set | None:
 
 
 def _first(data: StudyData, metrics: Sequence[Metric]) -> str:
-    """Return the metric that says most: the elapsed time, else any time, else the first."""
+    """Return the most useful metric: the elapsed time, else any time, else the first."""
     reported = data.meaning.time if data.meaning is not None else ""
     names = [metric.name for metric in metrics]
     times = [metric.name for metric in metrics if metric.kind == "time"]

@@ -1,4 +1,4 @@
-"""The call paths of a set as a lazy Qt model: only what is unfolded is requested, a search keeps hits and their way."""
+"""The call paths of a set as a lazy Qt model: asks only for unfolded ones; searching keeps matches and ancestors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ARROW: Final = "->"
 
 
 class CallTreeModel(QAbstractItemModel):
-    """Names in the first column, value or share in the second. Rows keep the order of the set."""
+    """Names in the first column, value or share in the second. Rows are in the set's order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,12 +34,12 @@ class CallTreeModel(QAbstractItemModel):
         self.values: CallValues | None = None
         self.as_share = True
 
-    # what it holds
+    # content
 
     def set_paths(
         self, names: Sequence[str], parents: NDArray[np.int64], paths: Sequence[str], places: Sequence[str]
     ) -> None:
-        """Show other call paths: *parents* are positions, -1 for none; a parent is before its children."""
+        """Show other call paths: *parents* are positions, -1 for none; parents come before children."""
         self.beginResetModel()
         self._names, self._parents, self._paths, self._places = names, parents, paths, places
         self._lower = [path.lower() for path in paths]
@@ -58,7 +58,7 @@ class CallTreeModel(QAbstractItemModel):
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 1, 1)
 
     def filter(self, text: str) -> None:
-        """Keep call paths whose full name has *text* (in any case), with the way to them."""
+        """Keep call paths whose full name contains *text* (ignoring case), and their ancestors."""
         self.beginResetModel()
         self._keep(text.strip().lower())
         self.endResetModel()
@@ -67,7 +67,7 @@ class CallTreeModel(QAbstractItemModel):
         count = len(self._names)
         if word:
             hit = np.array([word in path for path in self._lower], dtype=bool)
-            # whatever is below a hit has the word in its full name as well; first come those that end the match
+            # everything below a match contains the text as well; match ends of names first
             found = [int(path) for path in np.flatnonzero(hit)]
             self._hits = np.array([path for path in found if self._ends_match(path, word)], dtype=np.int64)
             for path in reversed(found):
@@ -96,17 +96,17 @@ class CallTreeModel(QAbstractItemModel):
 
     @property
     def count(self) -> int:
-        """How many call paths there are, shown or not."""
+        """Number of call paths, shown or not."""
         return len(self._names)
 
     @property
     def shown(self) -> int:
-        """How many call paths the search leaves."""
+        """Number of call paths that match the search."""
         return int(self._kept.sum())
 
     @property
     def hits(self) -> list[int]:
-        """What the search found, in the order of the set."""
+        """The matches, in the set's order."""
         return [int(path) for path in self._hits]
 
     def path_name(self, path: int) -> str:
@@ -114,14 +114,14 @@ class CallTreeModel(QAbstractItemModel):
         return self._paths[path]
 
     def find(self, name: str) -> int | None:
-        """Return the call path with this full name."""
+        """Return the call path with the given full name."""
         try:
             return self._paths.index(name)
         except ValueError:
             return None
 
     def heaviest(self) -> list[int]:
-        """Return the way from a root downwards that always takes the most expensive child."""
+        """Return the path from a root that follows the most expensive child."""
         way: list[int] = []
         here = -1
         while here in self._children:
@@ -132,7 +132,7 @@ class CallTreeModel(QAbstractItemModel):
         return way
 
     def index_of(self, path: int) -> QModelIndex:
-        """Return the index of a call path; invalid if the search has hidden it."""
+        """Return a call path's index; invalid if the search hides it."""
         if not 0 <= path < len(self._names) or not self._kept[path]:
             return QModelIndex()
         return self.createIndex(int(self._rows[path]), 0, path)

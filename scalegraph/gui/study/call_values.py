@@ -1,4 +1,4 @@
-"""Values of the call tree: one metric at every call path for one point, and its share of the whole."""
+"""Values of the call tree: one metric for every call path at one point, and its share of the whole."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CallValues:
-    """*values* and *shares* (0 to 1 of the whole program, NaN where nothing was measured) by call path.
+    """*values* and *shares* by call path; a share is 0 to 1 of the whole program, NaN if not measured.
 
-    *point* says in words what was examined; *repetitions* is the most there are of one value.
+    *point* describes the point; *repetitions* is the maximum number per value.
     """
 
     metric: str
@@ -32,7 +32,7 @@ class CallValues:
     values: Numbers
     shares: Numbers
     repetitions: int = 1
-    summed: bool = False  # whether a share says what everything below costs as well
+    summed: bool = False  # whether shares are inclusive
 
     def text(self, path: int) -> str:
         """Return the value at *path* with its unit."""
@@ -49,9 +49,10 @@ class CallValues:
 def call_values(
     measured: MeasurementSet, metric: str, processors: int | None, meaning: Meaning | None = None
 ) -> CallValues | None:
-    """Return *metric* on *processors* (else the most); *meaning* says which parameter counts them and what time is in.
+    """Return *metric* on *processors*, or on the most; *meaning* names their parameter and the unit of time.
 
-    Of several points on that many the one with the largest other parameters is taken. Repetitions: their median.
+    Of several points with that count, the one with the largest other parameters is used, and the median of its
+    repetitions.
     """
     if not len(measured.points) or not measured.call_paths:
         return None
@@ -84,17 +85,17 @@ def _parents(measured: MeasurementSet) -> NDArray[np.int64]:
 
 
 def _shares(parents: NDArray[np.int64], values: Numbers, *, summed: bool, ratio: bool) -> Numbers:
-    if ratio:  # a ratio is no part of anything: the bar compares it with the largest
+    if ratio:  # a ratio is not part of a whole: its bar is relative to the largest
         most = np.nanmax(np.abs(values)) if np.isfinite(values).any() else 0.0
         return np.abs(values) / most if most > 0 else np.full_like(values, np.nan)
     inclusive = np.nan_to_num(values)
     if summed:
-        for path in range(len(parents) - 1, -1, -1):  # children are behind their parents
+        for path in range(len(parents) - 1, -1, -1):  # children come after their parents
             if parents[path] >= 0:
                 inclusive[parents[path]] += inclusive[path]
     roots = parents < 0
     whole = inclusive[roots].sum()
-    if not whole > 0:  # the roots were not measured: the largest stands for the whole
+    if not whole > 0:  # the roots were not measured: use the largest as the whole
         whole = inclusive.max(initial=0.0)
     if not whole > 0:
         return np.full_like(values, np.nan)

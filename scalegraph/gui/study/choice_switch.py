@@ -1,4 +1,4 @@
-"""The button that says which choice of machine, split and schedule the views show, and its menu of the others."""
+"""The button for the choice of machine, split and schedule that the views show, with a menu of the others."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from scalegraph.base.units import counted
 from scalegraph.gui.base.widgets import elided
 from scalegraph.gui.study.studies import StudyHandle
 
-_WIDTH: Final = 260  # pixels of its words
+_WIDTH: Final = 260  # pixels of its text
 _NONE: Final = {"schedule": "as written", "affinity": "as usual", "cflags": "none"}
 
 Setting = Mapping[str, str]
 
 
 class ChoiceSwitch(QToolButton):
-    """Is visible for a study of several choices; a click on a value shows the choice that has it."""
+    """Visible for studies of several choices; clicking a value shows the choice that has it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class ChoiceSwitch(QToolButton):
         self.hide()
 
     def show_study(self, handle: StudyHandle | None) -> None:
-        """Say which choice of *handle* is in view, and offer the others."""
+        """Show which choice of *handle* is displayed, and offer the others."""
         data = handle.study() if handle is not None else None
         settings = [part.manifest.get("setting") or {} for part in data.choices] if data is not None else []
         self.setVisible(len(settings) > 1)
@@ -64,7 +64,7 @@ class ChoiceSwitch(QToolButton):
         for axis, values in varied.items():
             if self._menu.actions():
                 self._menu.addSeparator()
-            self._menu.addAction(AXES[axis]).setEnabled(False)  # a heading; sections of menus have none in every style
+            self._menu.addAction(AXES[axis]).setEnabled(False)  # a heading; not every style draws menu sections
             group = QActionGroup(self._menu)
             for value in values:
                 action = self._menu.addAction(value or _NONE.get(axis, "–"))
@@ -75,7 +75,7 @@ class ChoiceSwitch(QToolButton):
 
 
 def nearest(settings: Sequence[Setting], now: Setting, axis: str, value: str) -> Setting:
-    """Return the choice with *value* on *axis* that agrees with *now* on most of the others."""
+    """Return the choice with *value* on *axis* that otherwise agrees best with *now*."""
     there = [one for one in settings if one.get(axis, "") == value]
     return max(there, key=lambda one: sum(one.get(name, "") == now.get(name, "") for name in AXES))
 

@@ -1,4 +1,4 @@
-"""The line above the study in view: what it says, in one sentence; and below it, when needed, what went wrong."""
+"""The line above the current study: its verdict in one sentence, and errors below if there are any."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST_NAME: Final = 28
 
 
 class Header(QFrame):
-    """Shows the verdict of one study and what is selected."""
+    """Shows a study's verdict and the selection."""
 
     def __init__(self, selection: SelectionModel) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class Header(QFrame):
         self._show_chosen()
 
     def _place_banner(self, alone: bool) -> None:
-        """Put a remark beside the sentence, and what needs more room below it."""
+        """Place a remark beside the sentence, or below it if it needs more room."""
         if alone and self._row.indexOf(self.banner) >= 0:
             self._row.removeWidget(self.banner)
             self._column.addWidget(self.banner)
@@ -53,7 +53,7 @@ class Header(QFrame):
             self._row.insertWidget(1, self.banner)
 
     def show_study(self, handle: Handle | None) -> None:
-        """Show the sentence of *handle*; a study being read, unreadable or without runs says so."""
+        """Show the verdict of *handle*, or that it is being read, unreadable or without runs."""
         self.choice.show_study(handle if isinstance(handle, StudyHandle) else None)
         if handle is None:
             self.verdict.setText("")
@@ -72,7 +72,7 @@ class Header(QFrame):
                 self._show_notes(handle)
 
     def _show_notes(self, handle: TraceHandle) -> None:
-        """Show once for a trace what of its file is held otherwise or not at all, and what is damaged."""
+        """Show once per trace which parts of its file are converted, skipped or damaged."""
         trace = handle.trace()
         if trace is None or handle.notes_told:
             return

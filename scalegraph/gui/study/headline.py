@@ -1,4 +1,4 @@
-"""The sentence above a study: two lines of it at most, or three of smaller letters, all of it in its tooltip."""
+"""The sentence above a study: two lines, or three in smaller type; the tooltip has all of it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from scalegraph.gui.base.widgets import elided, mark
 
 LINES: Final = 2
-TIGHT_LINES: Final = 3  # of smaller letters
-_LARGER: Final = 1.1  # times: its letters by those that it has where there is little room, in the style sheet
-_MARGINS: Final = 4  # pixels above and below, in the style sheet
-_AROUND: Final = 36  # pixels that the style sheet leaves left and right, and by which a label lays out text otherwise
+TIGHT_LINES: Final = 3  # of smaller type
+_LARGER: Final = 1.1  # factor from the small to the normal font size, as in the style sheet
+_MARGINS: Final = 4  # pixels above and below, as in the style sheet
+_AROUND: Final = 36  # pixels left and right, from the style sheet and a label's own layout
 
 
 _DOES: Final = (
@@ -28,13 +28,12 @@ _PLACE: Final = re.compile(r"(?<=\()[^\s()]+:\d+(?=\))")
 
 
 class Headline(QLabel):
-    """A sentence that has smaller letters where it would take more than `LINES` lines.
+    """A sentence in smaller type if it would need more than `LINES` lines.
 
-    It ends in dots where `TIGHT_LINES` of those are too few. It can be selected and copied. Places in the source are
-    links.
+    It is elided after `TIGHT_LINES` of those. It can be selected and copied. Source locations are links.
     """
 
-    place_wanted = Signal(str)  # FILE:LINE, as the sentence names it
+    place_wanted = Signal(str)  # FILE:LINE, as named in the sentence
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,22 +48,22 @@ class Headline(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def setText(self, text: str) -> None:
-        """Show *text*, or as much of it as has room."""
+        """Show *text*, as much as fits."""
         self._whole = text
         self.setAccessibleDescription(text)
         self._fit()
 
     def text(self) -> str:
-        """Return what is shown of the sentence."""
+        """Return the part of the sentence shown."""
         return self._shown
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: the room changed."""
+        """Qt: fit the text again."""
         super().resizeEvent(event)
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Qt: the size of text may have changed."""
+        """Qt: fit the text again if the font size changed."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange and self._shown:
             self._colour()
@@ -72,10 +71,10 @@ class Headline(QLabel):
             self._fit()
 
     def _fit(self) -> None:
-        """Show all of the sentence, in smaller letters where it needs them; only what is longer still is cut."""
+        """Show the whole sentence, in smaller type if necessary; elide only what is still too long."""
         if self._fitting:
             return
-        self._fitting = True  # smaller letters are a change of the font, which would come back here
+        self._fitting = True  # smaller type is a font change, which would call this again
         try:
             font = QFont(self.font())
             if self.property("tight"):
@@ -83,7 +82,7 @@ class Headline(QLabel):
             tight = self._as_much_as_fits(QFontMetrics(font), LINES) != self._whole
             mark(self, "tight", tight)
             shown = self._as_much_as_fits(self.fontMetrics(), TIGHT_LINES if tight else LINES)
-            self.setMinimumHeight(LINES * self.fontMetrics().lineSpacing() + _MARGINS)  # nothing below it moves
+            self.setMinimumHeight(LINES * self.fontMetrics().lineSpacing() + _MARGINS)  # nothing below moves
         finally:
             self._fitting = False
         if shown != self._shown:
@@ -93,7 +92,7 @@ class Headline(QLabel):
         self.setToolTip("" if shown == self._whole else self._whole)
 
     def _colour(self) -> None:
-        """Give links the colour of what can be clicked, in this theme."""
+        """Set the links' colour for this theme."""
         palette, wanted = self.palette(), self.palette().color(QPalette.ColorRole.Highlight)
         if palette.color(QPalette.ColorRole.Link) != wanted:
             palette.setColor(QPalette.ColorRole.Link, wanted)

@@ -1,4 +1,4 @@
-"""The left side: open studies, and the regions or call paths of the study in view with what they cost."""
+"""The panel on the left: open studies, and the current study's regions or call paths with their costs."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ if TYPE_CHECKING:
     from scalegraph.gui.study.call_tree import CallTree
     from scalegraph.subjects.study import StudyData
 
-Losses: TypeAlias = tuple[int | None, tuple[RegionLoss, ...]]  # of which N, of each region
+Losses: TypeAlias = tuple[int | None, tuple[RegionLoss, ...]]  # the N shown, its regions
 _KEY: Final = Qt.ItemDataRole.UserRole
 _TRACE: Final = _KEY + 1
-_LACKING: Final = _KEY + 2  # path of a study that lacks traces
+_LACKING: Final = _KEY + 2  # path of a study with missing traces
 
 
 class Navigator(QWidget):
-    """Chooses the study in view, the region or the call path, and the metric that call paths are compared by."""
+    """Selects the current study, the region or call path, and the metric that compares call paths."""
 
     close_wanted = Signal(str)  # key of a study
     trace_wanted = Signal(object)  # Path of a trace of one of the studies
     tracing_wanted = Signal(object)  # Path of a study: run what lacks its trace
-    visited = Signal()  # something was clicked that the views of a study show
-    mapping_wanted = Signal(str)  # key of a study that was made of a measurement set
+    visited = Signal()  # a click that the study page should show
+    mapping_wanted = Signal(str)  # key of a study made from a measurement set
 
     def __init__(self, studies: Studies, selection: SelectionModel, theme: Theme, jobs: Jobs) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ class Navigator(QWidget):
         split.setStretchFactor(1, 3)
         column.addWidget(split, 1)
 
-    # studies -------------------------------------------------------------------------------------------------
+    # studies
 
     def _opened(self, handle: Handle) -> None:
         item = QTreeWidgetItem([handle.title, "…"])
@@ -164,7 +164,7 @@ class Navigator(QWidget):
         item.setToolTip(0, "\n".join(lines))
         if handle.key == self._selection.current.study:
             item.setExpanded(True)
-            if not turn_queue().has(self):  # what regions lose is worked out in a turn of its own
+            if not turn_queue().has(self):  # region losses are computed in a turn of their own
                 turn_queue().add(self, self._show_below, heavy=True)
 
     def _show_below(self) -> None:
@@ -174,7 +174,7 @@ class Navigator(QWidget):
         self._show_calls(handle)
 
     def _offer_tracing(self, item: QTreeWidgetItem, handle: Handle) -> None:
-        """Offer to run what lacks the trace that the study's request requests."""
+        """Offer to run the points whose requested traces are missing."""
         counts = lacking_traces(handle) if isinstance(handle, StudyHandle) else ()
         if not counts:
             return
@@ -230,7 +230,7 @@ class Navigator(QWidget):
             self.mapping_wanted.emit(handle.key)
         menu.deleteLater()
 
-    # regions -------------------------------------------------------------------------------------------------
+    # regions
 
     def _follow(self, selection: Selection) -> None:
         item = self._item_of(selection.study)
@@ -247,7 +247,7 @@ class Navigator(QWidget):
 
     @property
     def calls(self) -> CallTree:
-        """The tree of call paths, made with the first study: it needs numpy, which the window does not wait for."""
+        """The tree of call paths, created with the first study: it needs numpy, which must not delay the window."""
         if self._calls is None:
             from scalegraph.gui.study.call_tree import CallTree
 
@@ -266,7 +266,7 @@ class Navigator(QWidget):
         imported = data is not None and data.imported is not None
         regions = bool(self._losses)
         self.tabs.setVisible(regions and data is not None)
-        if imported != self._imported and data is not None:  # what a study came with is what it is first examined by
+        if imported != self._imported and data is not None:  # imported: call paths first, else regions
             self._imported = imported
             self.tabs.setCurrentIndex(int(imported))
         if not regions and data is not None:
@@ -329,7 +329,7 @@ class Navigator(QWidget):
         self._filter(self.search.text())
 
     def _region_losses(self, data: StudyData, processors: int | None) -> Losses:
-        """Return `region_losses`, those of before while neither study nor N is another."""
+        """Return `region_losses`, cached for the same study and N."""
         before = self._worked_out
         if before is None or before[0] is not data or before[1] != processors:
             self._worked_out = before = (data, processors, region_losses(data, processors))
@@ -361,7 +361,10 @@ class Navigator(QWidget):
 
 
 def _hide_unlike(item: QTreeWidgetItem, word: str) -> bool:
-    """Hide what has *word* neither itself nor below; return whether the item stays. A hit shows all below it."""
+    """Hide items without *word* in themselves or a descendant; return whether the item stays.
+
+    A match shows its subtree.
+    """
     hit = word in item.text(0).lower()
     below = [_hide_unlike(child, "" if hit else word) for child in _children(item)]
     item.setHidden(not (hit or any(below)))
@@ -369,7 +372,7 @@ def _hide_unlike(item: QTreeWidgetItem, word: str) -> bool:
 
 
 def _next_item(tree: QTreeWidget, word: str) -> None:
-    """Choose the next region whose own name has *word*."""
+    """Select the next region whose own name contains *word*."""
     items = [item for item in _in_order(tree) if word and word in item.text(0).lower()]
     if items:
         current = tree.currentItem()
@@ -417,12 +420,12 @@ def _tree(name: str, columns: tuple[str, str]) -> QTreeWidget:
 
 
 def runs_of(data: Any) -> int:
-    """Return how many runs a study has, of all its choices."""
+    """Return the number of runs in all choices of a study."""
     return sum(len(part.table) for part in data.choices or (data,))
 
 
 def study_facts(data: Any) -> list[tuple[str, str]]:
-    """Return what a study is about as (name, words)."""
+    """Return a study's facts as (name, value)."""
     table, manifest = data.table, data.manifest
     facts: list[tuple[str, str]] = []
     program = str(manifest.get("program_title") or manifest.get("program") or "")
@@ -448,5 +451,5 @@ def study_facts(data: Any) -> list[tuple[str, str]]:
 
 
 def reveal_path(handle: Handle) -> None:
-    """Show where the study is in the desktop's file manager."""
+    """Show the file in the desktop's file manager."""
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(handle.path.parent)))

@@ -1,4 +1,4 @@
-"""The page of the study in view: its verdict above, its views below."""
+"""The page of the current study: its verdict above, its views below."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _LEAST: Final = (360, 200)
 
 
 class StudyPage(QWidget):
-    """Follows the selection to the study in view. The area of views is made when the first study comes.
+    """Shows the selected study. The area of views is created with the first study.
 
-    *slot* tells apart the places of views that several windows remember.
+    *slot* distinguishes the saved places of views of several windows.
     """
 
-    area_made = Signal()  # views can be chosen from now on
-    faster_wanted = Signal(str)  # target of a virtual speedup that was requested in a view
-    way_wanted = Signal(object)  # a Way on from a figure
+    area_made = Signal()  # views can be opened from now on
+    faster_wanted = Signal(str)  # target of a virtual speedup, chosen in a view
+    way_wanted = Signal(object)  # a Way that a figure offers
 
     def __init__(
         self,
@@ -71,16 +71,16 @@ class StudyPage(QWidget):
 
     @property
     def banner(self) -> Banner:
-        """Where errors of this page are said."""
+        """Where errors of this page are shown."""
         return self.header.banner
 
     @property
     def handle(self) -> Handle | None:
-        """The study in view."""
+        """The current study."""
         return self._handle
 
     def show_study(self, handle: Handle) -> None:
-        """Bring *handle* into view."""
+        """Show *handle*."""
         if handle is self._handle:
             return
         if self._handle is not None:
@@ -99,7 +99,7 @@ class StudyPage(QWidget):
         self._changed()
 
     def forget(self, key: str) -> None:
-        """Take a closed study out of view."""
+        """Remove a closed study."""
         if self._handle is not None and self._handle.key == key:
             self.keep()
             self._handle = None
@@ -108,37 +108,37 @@ class StudyPage(QWidget):
             self.area.forget(key)
 
     def show_view(self, name: str) -> None:
-        """Open the view *name* of the study in view."""
+        """Open the view *name* of the current study."""
         if self.area is not None and self._handle is not None:
             self.area.show_view(self._handle, name)
 
     def show_answer(self, name: str) -> None:
-        """Open the view *name*, which answers what was just asked, where most room is."""
+        """Open the view *name*, which answers a question just asked, in the largest place."""
         if self.area is not None and self._handle is not None:
-            for dock in self.area.docks:  # the curves that the answer is beside
+            for dock in self.area.docks:  # the curves that the answer refers to
                 if any(option.name == "what_if" for option in dock.view.options):
                     dock.set_options({"what_if": True})
             self.area.show_view(self._handle, name, roomy=True)
 
     def arrange(self, name: str) -> None:
-        """Take one of the ready-made arrangements."""
+        """Apply a ready-made arrangement."""
         if self.area is not None:
             self.area.apply_arrangement(name)
 
     def search(self) -> bool:
-        """Begin a search in the trace in view; return whether one is."""
+        """Start a search in the current trace; return whether there is one."""
         there = self.area is not None and isinstance(self._handle, TraceHandle) and self._handle.data() is not None
         if there and self.area is not None:
             self.area.search.start()
         return there
 
     def find_next(self, *, forward: bool) -> None:
-        """Go to the next occurrence of what was searched for in the trace in view, or the one before."""
+        """Go to the next or previous match of the search in the current trace."""
         if self.area is not None and isinstance(self._handle, TraceHandle):
             self.area.search.step(forward=forward)
 
     def _go_to(self, place: str) -> None:
-        """Select the line that the sentence above names, and show its source."""
+        """Select a line named in the sentence above, and show its source."""
         data = self._handle.study() if self._handle is not None else None
         name, _, line = place.rpartition(":")
         files = {region.file for region in data.regions} if data is not None else set()
@@ -149,12 +149,12 @@ class StudyPage(QWidget):
         self.show_view("source")
 
     def keep(self) -> None:
-        """Remember the places of the views; the window closes."""
+        """Save the places of the views; for closing the window."""
         if self.area is not None and self._handle is not None and self.area.docks:
             self._settings.set_bytes(f"places{self._slot}/{self._handle.key}", self.area.save_state())
 
     def release(self) -> None:
-        """Let go of every view, before the studies go."""
+        """Delete all views, before their studies are deleted."""
         if self.area is not None:
             for handle in self._studies:
                 self.area.forget(handle.key)

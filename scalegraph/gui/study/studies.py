@@ -1,4 +1,4 @@
-"""Open studies and traces: what the window holds of each, read in another thread and kept until a run lands."""
+"""Open studies and traces: the window's data of each, read in other threads."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ if TYPE_CHECKING:
     from scalegraph.subjects.study import StudyData
 
 
-_PAUSE_MS: Final = 250  # between two readings of a study that grows
-_WATCH_MS: Final = 2000  # between two looks whether another process works on a study
+_PAUSE_MS: Final = 250  # between two reads of a growing study
+_WATCH_MS: Final = 2000  # between checks whether another process works on a study
 
 
 class StudyHandle(Handle):
-    """An open study as views see it.
+    """An open study for the views.
 
-    ``data()`` is ``None`` while the study is read for the first time (show the loading state); ``changed`` says
-    that it was replaced, after opening and whenever a run has landed. ``failed`` carries the sentence when it
-    cannot be read.
+    ``data()`` is ``None`` while the study is first read. ``changed``: it was replaced, after opening or when a run has
+    landed. ``failed`` carries the error message.
     """
 
     def __init__(self, session: Any, jobs: Jobs, path: Path, parent: QObject | None = None) -> None:
@@ -39,38 +38,38 @@ class StudyHandle(Handle):
         self._data: StudyData | None = None
         self._loader = Latest(jobs, f"reading {path.name}", self, every=True)
         self._verdict = ""
-        self._choice: Mapping[str, str] | None = None  # of several the one in view; None: the study's first
-        self.traces: tuple[TracedRun, ...] = ()  # of its runs, that are there
+        self._choice: Mapping[str, str] | None = None  # the choice shown, of several; None: the study's first
+        self.traces: tuple[TracedRun, ...] = ()  # existing traces of its runs
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self.refresh)
         self._looker = Latest(jobs, f"watching {path.name}", self, quick=True)
         self._watch = QTimer(self, singleShot=True, interval=_WATCH_MS)
         self._watch.timeout.connect(self._look)
-        self._version: int | None = None  # of the file, when it was looked at last
+        self._version: int | None = None  # of the file, when last checked
         self._progress = ""
 
     def data(self) -> StudyData | None:
-        """Return what was read last, or ``None`` while it is read for the first time."""
+        """Return the data last read, ``None`` while it is first read."""
         return self._data
 
     def study(self) -> StudyData | None:
-        """Return what `data` does."""
+        """Return `data`."""
         return self._data
 
     def verdict(self) -> str:
-        """Return the sentence that says what the study says, and how far another process that works on it is."""
+        """Return the study's one-sentence verdict, and the progress of another process working on it."""
         return " ".join(part for part in (self._progress, self._verdict) if part)
 
     def refresh_soon(self) -> None:
-        """Read the study again after a moment: runs that land one after another are read together."""
+        """Read the study again soon; runs that land within a moment are read together."""
         if not self._pause.isActive():
             self._pause.start()
 
     def refresh(self) -> None:
-        """Read the study again now, or when the reading under way has ended."""
+        """Read the study again now, or after the read in progress."""
         self._pause.stop()
         session, path, choice = self.session, self.path, self._choice
-        from scalegraph.subjects import space  # loads what the start of the window need not wait for
+        from scalegraph.subjects import space  # imported here so as not to delay the window
 
         def read(reporter: Reporter) -> tuple[StudyData, str, tuple[TracedRun, ...]]:
             reporter.token.check()
@@ -80,12 +79,12 @@ class StudyHandle(Handle):
         self._loader.ask(read, self._loaded, self._unreadable)
 
     def show_choice(self, choice: Mapping[str, str], *_: object) -> None:
-        """Let the views show *choice* of the machines, splits, schedules .. that the study has."""
+        """Let the views show *choice* (of machine, split, schedule ..)."""
         self._choice = dict(choice)
         self.refresh()
 
     def close(self) -> None:
-        """Forget the study; a reading under way is dropped."""
+        """Release the study and cancel reading."""
         self._pause.stop()
         self._watch.stop()
         self._loader.stop()
@@ -99,14 +98,14 @@ class StudyHandle(Handle):
             self._watch.start()
 
     def _look(self) -> None:
-        """See whether another process has changed the study; it is read again if so."""
+        """Check whether another process has changed the study; if so, read it again."""
         session, path = self.session, self.path
         self._looker.ask(lambda _reporter: session.watched(path), self._looked, lambda _error: None)
 
     def _looked(self, found: Watched) -> None:
         grown = self._version is not None and found.version != self._version
         said, self._version, self._progress = self._progress, found.version, found.words
-        if grown or (said and not found.live):  # with the end comes what the last runs have changed
+        if grown or (said and not found.live):  # after its end, read the last changes
             self.refresh_soon()
             return
         if said != self._progress:
@@ -119,7 +118,7 @@ class StudyHandle(Handle):
 
 
 def lacking_traces(handle: StudyHandle) -> tuple[int, ...]:
-    """Return the processor counts whose traces the request of *handle* names and that are not there."""
+    """Return the processor counts whose traces are requested by *handle* but missing."""
     data = handle.study()
     request = (data.manifest.get("request") or {}) if data is not None else {}
     asked = (request.get("trace") or {}).get("processors") or ()
@@ -145,7 +144,7 @@ def _sentence(data: StudyData) -> str:
     kinds = [bound["kind"] for bound in (data.manifest.get("request") or {}).get("bound") or ()]
     order: tuple[Bound, ...] = ("efficiency", "time", "memory", "speed")
     held = next((kind for kind in order if kind in kinds), None)
-    # The sentence is about what was requested: sizes that a search passed are no fixed-size curve.
+    # The sentence is about the request: sizes that a search passed through are not a fixed-size curve.
     if held is not None and "problem_size" not in kinds:
         sentence = wording.header(
             scaling, None, data.manifest, matrix(data, bound=held, metric="isospeed" if held == "speed" else "latency")
@@ -163,7 +162,7 @@ def _sentence(data: StudyData) -> str:
 
 
 def _set_sentence(data: StudyData) -> str:
-    """Return what a set says that no runs come of."""
+    """Return the sentence for a measurement set without runs."""
     assert data.imported is not None
     measured, meaning = data.imported
     lacking = "parameter counts processors" if not meaning.processors else "metric is the elapsed time"
@@ -174,11 +173,11 @@ def _set_sentence(data: StudyData) -> str:
 
 
 class Studies(QObject):
-    """All open studies and traces, in the order of opening."""
+    """All open studies and traces, in opening order."""
 
     opened = Signal(object)  # Handle
     closed = Signal(str)  # key
-    changed = Signal()  # there are others, or one of them was read again
+    changed = Signal()  # one was opened, closed or read again
 
     def __init__(self, session: Any, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -193,11 +192,11 @@ class Studies(QObject):
         return len(self._open)
 
     def get(self, key: str | None) -> Handle | None:
-        """Return the open study or trace of that key."""
+        """Return the open study or trace with that key."""
         return self._open.get(key) if key else None
 
     def open(self, path: Path) -> StudyHandle:
-        """Open the study at *path*, or return it if it is open already. Nothing of it is run."""
+        """Open the study at *path*, or return it if already open. Nothing is run."""
         known = self._open.get(str(path.resolve()))
         if isinstance(known, StudyHandle):
             return known
@@ -206,7 +205,7 @@ class Studies(QObject):
         return handle
 
     def open_trace(self, path: Path, settings: Settings | None = None) -> TraceHandle:
-        """Open the trace at *path*, or return it if it is open already. What *settings* keep of it is read with it."""
+        """Open the trace at *path*, or return it if already open, with what *settings* saved for it."""
         known = self._open.get(str(path.resolve()))
         if isinstance(known, TraceHandle):
             return known

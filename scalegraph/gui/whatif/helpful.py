@@ -1,4 +1,4 @@
-"""What would help a place that waits: a faster line does not, as what it waits for would come no sooner."""
+"""Alternatives to a faster line where the line mostly waits and speeding it up would not help."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from scalegraph.subjects.study import StudyData
 
-# cause of a loss -> what is to be made different
+# cause of a loss -> button that removes it
 _HELPS: Final = {
     "lock_s": "Make what this lock protects free",
     "barrier_wait_s": "Balance this loop",
@@ -23,7 +23,7 @@ _HELPS: Final = {
 
 @dataclass(frozen=True)
 class Help:
-    """What to try in place of a faster line: *target* and *factor* of a virtual speedup, named by *act*."""
+    """An alternative to a faster line: *target* and *factor* of a virtual speedup; *act* is the button's text."""
 
     sentence: str
     act: str
@@ -32,7 +32,7 @@ class Help:
 
 
 def help_for(data: StudyData, target: str) -> Help | None:
-    """Return what would help the line that *target* names, if most of what it loses is waiting; else None."""
+    """Return an alternative if the line *target* loses most of its time by waiting, else None."""
     from scalegraph.analyze import culprits
     from scalegraph.subjects import judgement
 
@@ -44,7 +44,7 @@ def help_for(data: StudyData, target: str) -> Help | None:
     here = lost[at]
     if here.empty:
         return None
-    row = here.iloc[0]  # the largest part is first
+    row = here.iloc[0]  # the largest loss comes first
     better, act = culprits.target_of(row), _HELPS.get(str(row["cause"]))
     if act is None or not better or better == target:
         return None

@@ -1,4 +1,4 @@
-"""The machine's numbers as sliders, by section, with a filter."""
+"""Sliders for the machine's parameters, by section, with a filter."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from scalegraph.request.model.values import request_value
 
 
 class MachineKnobs(Group):
-    """Sliders for every number of a machine that says how fast it is."""
+    """Sliders for all performance parameters of a machine."""
 
-    moved = Signal(str, object, bool)  # key, value as text or None for the file's, whether it is being dragged
+    moved = Signal(str, object, bool)  # key, value as text or None for the file's, whether still dragging
 
     def __init__(self) -> None:
         super().__init__(request_value("what_if.machine").short)
         self._rows: dict[str, KnobRow] = {}
-        self._coming: list[Knob] = []  # whose sliders are still to be made
+        self._coming: list[Knob] = []  # parameters whose sliders are not yet created
         self._changed: dict[str, str] = {}
         self._heads: dict[str, QLabel] = {}
         self._of: Mapping[str, Any] = {}
@@ -51,7 +51,7 @@ class MachineKnobs(Group):
         self.column.addWidget(body)
 
     def offer(self, values: Mapping[str, Any]) -> None:
-        """Offer the numbers of the machine with these *values*, as a study keeps them."""
+        """Offer the parameters of the machine with these *values*, as stored in a study."""
         if values == self._of:
             return
         self._of = values
@@ -69,7 +69,7 @@ class MachineKnobs(Group):
 
     @property
     def rows(self) -> dict[str, KnobRow]:
-        """The sliders by their keys; those that still wait for their turn are made."""
+        """The sliders by key; creates those still missing."""
         while self._coming:
             self._make_rows()
         return self._rows
@@ -81,7 +81,7 @@ class MachineKnobs(Group):
             turn_queue().add(self, self._make_some, heavy=True)
 
     def _make_rows(self) -> None:
-        """Make the sliders of one section."""
+        """Create the sliders of one section."""
         section = self._coming[0].section
         head = label(section, "muted")
         self._heads[section] = head
@@ -96,7 +96,7 @@ class MachineKnobs(Group):
         self._search(self.filter.text())
 
     def show_values(self, changed: Mapping[str, str]) -> None:
-        """Show the machine with the values *changed*."""
+        """Show the machine with the *changed* values."""
         self._changed = dict(changed)
         for key, row in self._rows.items():
             row.show_value(changed.get(key))

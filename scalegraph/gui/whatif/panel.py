@@ -1,4 +1,4 @@
-"""The What if panel: ideals as switches, the machine's numbers as sliders, faster code; views follow the runs."""
+"""The What if panel: switches for ideals, sliders for machine parameters, faster code; views show the runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from scalegraph.gui.whatif.widgets import CountButtons, SpeedupRows
 from scalegraph.request.model.values import request_value
 
 _DEBOUNCE_MS: Final = 600
-_QUICK_S: Final = 20.0  # host seconds up to which runs follow every change by themselves
+_QUICK_S: Final = 20.0  # host seconds up to which changes start runs automatically
 _NO_STUDY: Final = (
     "Open a study of simulated runs. Then choose here what to change: an ideal machine, other latencies,"
     " or a line that is faster."
@@ -52,9 +52,9 @@ _NOTHING: Final = "Choose what to change; the runs start at once and appear next
 
 
 class WhatIfPanel(QWidget):
-    """Follows the study in view; every study has its own settings with their own undo."""
+    """Follows the current study; every study has its own settings with their own undo."""
 
-    view_wanted = Signal(str)  # name of the view that shows the answer, when the first runs of a study begin
+    view_wanted = Signal(str)  # name of the view with the answer, once a study's first what-if runs start
     undo_changed = Signal()
 
     def __init__(
@@ -76,7 +76,7 @@ class WhatIfPanel(QWidget):
         runner.ended.connect(self._ended)
         self._follow(selection.current)
 
-    # what it shows -------------------------------------------------------------------------------------------
+    # display
 
     def _build(self) -> None:
         self._empty = label(_NO_STUDY, "muted", wrap=True)
@@ -191,23 +191,23 @@ class WhatIfPanel(QWidget):
         column.addLayout(line)
         return foot
 
-    # the study in view ---------------------------------------------------------------------------------------
+    # the current study
 
     @property
     def state(self) -> WhatIfState:
-        """What is chosen for the study in view."""
+        """The settings for the current study."""
         model = self._model()
         return model.state if model is not None else WhatIfState()
 
     @property
     def undo_stack(self) -> QUndoStack | None:
-        """The history of the study in view."""
+        """The settings' undo stack."""
         model = self._model()
         return model.undo_stack if model is not None else None
 
     @property
     def entry(self) -> QueueEntry | None:
-        """The runs that were started last."""
+        """The runs last started."""
         return self._entry
 
     def _model(self) -> EditModel[WhatIfState] | None:
@@ -248,7 +248,7 @@ class WhatIfPanel(QWidget):
             model.undo_stack.indexChanged.connect(self._walked)
             self._models[handle.key] = model
             self.auto.setChecked(self._cost(model.state) <= _QUICK_S)
-        elif self._models[handle.key].undo_stack.count() == 0:  # nothing was chosen yet: runs have landed since
+        elif self._models[handle.key].undo_stack.count() == 0:  # still unedited: new runs may have landed since
             with QSignalBlocker(self._models[handle.key]):
                 self._models[handle.key].reset(of_request(request, counts))
         self.counts.offer(counts)
@@ -292,17 +292,17 @@ class WhatIfPanel(QWidget):
             self.said.setText(f"{_runs(state)}{about}." if not state.empty else _NOTHING)
 
     def _cost(self, state: WhatIfState) -> float:
-        """Return the host seconds that the runs may take, from those of the actual runs."""
+        """Return the estimated host seconds of the runs, based on those of the actual runs."""
         data = self._handle.study() if self._handle is not None else None
         if data is None:
             return 0.0
         each = sum(run.host_s or 0.0 for run in data.runs if run.ok and run.point.processors in state.processors)
         return each * max(1, state.variants)
 
-    # what the user does --------------------------------------------------------------------------------------
+    # user actions
 
     def ask_faster(self, target: str, factor: str = "2") -> None:
-        """Ask what if *target* were faster by *factor*: twice as fast to begin with."""
+        """Add a speedup of *target* by *factor*; twice as fast at first."""
         model = self._model()
         if model is None:
             return
@@ -313,12 +313,12 @@ class WhatIfPanel(QWidget):
             self._reach(box)
 
     def ask_ideal(self, name: str) -> None:
-        """Ask what if the ideal called *name* held."""
+        """Switch the ideal *name* on."""
         self._switch(name, on=True)
         self._reach(self.ideals[name])
 
     def ask_sweep(self) -> None:
-        """Ask what if each of the hottest lines were faster."""
+        """Add a speedup of each of the hottest lines."""
         self._edit("hottest lines", sweep=True)
         self._reach(self.sweep)
 
@@ -357,14 +357,14 @@ class WhatIfPanel(QWidget):
         elif self.auto.isChecked():
             self._later.start()
 
-    # runs ----------------------------------------------------------------------------------------------------
+    # runs
 
     def run(self) -> None:
-        """Check what is chosen and make its runs; those that are under way for earlier settings are stopped."""
+        """Check the settings and start their runs; runs of earlier settings are stopped."""
         self._later.stop()
         model = self._model()
         if model is not None:
-            model.finish_typing()  # what is changed after an answer is a step of its own
+            model.finish_typing()  # a change after seeing an answer is a step of its own
         handle, state, session = self._handle, self.state, self._session
         data = handle.study() if handle is not None else None
         if handle is None or data is None or state.empty:
@@ -379,7 +379,7 @@ class WhatIfPanel(QWidget):
         self._checks.ask(check, lambda answer: self._checked(handle, state, *answer), self._unreadable)
 
     def stop_runs(self) -> None:
-        """Stop what runs; what is finished is kept."""
+        """Stop the runs; finished ones are kept."""
         self._later.stop()
         if self._entry is not None and not self._entry.ended:
             self._runner.cancel(self._entry)
@@ -441,6 +441,6 @@ def _runs(state: WhatIfState) -> str:
 
 
 def _plain(fault: Fault) -> str:
-    """Return a fault without the place in a request that the user has not written."""
+    """Return an error without its place in a request that the user has not written."""
     key = fault.key.split(".machine.", 1)[-1] if ".machine." in fault.key else ""
     return f"{key}: {fault.message}" if key else fault.message

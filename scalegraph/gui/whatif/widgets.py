@@ -1,4 +1,4 @@
-"""Parts of the What if panel: a number of the machine as a slider, processor counts to choose from, speedups."""
+"""Parts of the What if panel: a machine parameter's slider, buttons for processor counts, speedups."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _COUNTS_IN_A_ROW = 6
 
 
 class Slider(QSlider):
-    """A slider that the wheel does not move in passing: the panel scrolls instead."""
+    """A slider that ignores the mouse wheel unless focused, so that the panel scrolls."""
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Qt: leave the wheel to the panel, unless the slider has the focus."""
+        """Qt: pass the wheel on to the panel, unless the slider has the focus."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:
@@ -35,9 +35,9 @@ class Slider(QSlider):
 
 
 class KnobRow(QWidget):
-    """One number of the machine; *moved* says its key and the new value, ``None`` for that of the file."""
+    """One parameter of the machine; *moved* has its key and new value, ``None`` for the file's."""
 
-    moved = Signal(str, object, bool)  # key, text or None, whether the slider is being dragged or typed in
+    moved = Signal(str, object, bool)  # key, text or None, whether still dragging or typing
 
     def __init__(self, knob: Knob) -> None:
         super().__init__()
@@ -81,11 +81,11 @@ class KnobRow(QWidget):
 
     @property
     def words(self) -> str:
-        """What a filter searches."""
+        """The text that the filter searches."""
         return f"{self.knob.section} {self.knob.title} {self.knob.key} {self.knob.description}".lower()
 
     def show_value(self, text: str | None) -> None:
-        """Show the value *text*, or that of the file for ``None``."""
+        """Show the value *text*, or the file's for ``None``."""
         value = self.knob.value if text is None else _number(text, self.knob.value)
         self.entry.show_text(self.knob.text(value))
         with QSignalBlocker(self.slider):
@@ -120,7 +120,7 @@ def _number(text: str, otherwise: float) -> float:
 
 
 class CountButtons(QWidget):
-    """The processor counts of a study to choose from; *chosen* says those that are on, one at least."""
+    """Buttons for a study's processor counts; *chosen* has those switched on, at least one."""
 
     chosen = Signal(tuple)
 
@@ -150,7 +150,7 @@ class CountButtons(QWidget):
         self._grid.setColumnStretch(_COUNTS_IN_A_ROW, 1)
 
     def show_counts(self, counts: Sequence[int]) -> None:
-        """Mark *counts*."""
+        """Check the buttons of *counts*."""
         for count, made in self._buttons.items():
             made.setChecked(count in counts)
 
@@ -162,14 +162,14 @@ class CountButtons(QWidget):
         on = tuple(count for count, made in self._buttons.items() if made.isChecked())
         if on:
             self.chosen.emit(on)
-        else:  # nothing to examine is no choice
+        else:  # one count must stay on
             sender = self.sender()
             if isinstance(sender, QToolButton):
                 sender.setChecked(True)
 
 
 class SpeedupRows(QWidget):
-    """The virtual speedups that are requested; *changed* says a target and its factor, ``None`` to drop it."""
+    """The requested virtual speedups; *changed* has a target and its factor, ``None`` to remove it."""
 
     changed = Signal(str, object)
 
