@@ -32,7 +32,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the parsers on first use: a program whose build is in the cache runs without them."""
+    """Import the parsers on first use: a program whose build is cached runs without them."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib

@@ -1,4 +1,4 @@
-"""aarch64 machine code for the block table, besides single instructions (`aarch64_operations`)."""
+"""aarch64 machine code for the block table; single instructions are in `aarch64_operations`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scalegraph.instrument.aarch64_operations import EXCLUSIVE_STORE, decode
 from scalegraph.instrument.operations import BRANCH, INT_ALU, Operation
 
-# Registers that carry arguments of functions.
+# Registers that carry function arguments.
 ARGUMENTS: Final = tuple(f"x{number}" for number in range(8))
 VOLATILE: Final = tuple(f"x{number}" for number in range(19))  # no value survives a call in them
 _WORD: Final = 4
@@ -26,14 +26,14 @@ _REFERENCE: Final = re.compile(r"\[(x\d+)(?:, #(\w+))?\]")
 
 
 def disassemble(code: bytes, start: int, is_constant: Callable[[int], bool]) -> Iterator[tuple[int, int, Operation]]:
-    """Yield (address, size, operation) of a function's instructions; *is_constant* knows read-only data."""
-    import capstone  # a build that is in the cache is never disassembled
+    """Yield (address, size, operation) of a function's instructions; *is_constant* recognises read-only data."""
+    import capstone  # imported late: a cached build is never disassembled
 
     engine = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM)
     engine.skipdata = True
     has_frame_pointer = False
-    known: dict[str, int] = {}  # addresses that were put together in registers
-    status = ""  # register that says whether the exclusive store just before failed
+    known: dict[str, int] = {}  # addresses assembled in registers
+    status = ""  # register that says whether the preceding exclusive store failed
     for address, size, mnemonic, operands in engine.disasm_lite(code, start):
         if has_frame_pointer:
             operands = operands.replace("[x29", "[sp")
@@ -43,7 +43,7 @@ def disassemble(code: bytes, start: int, is_constant: Callable[[int], bool]) -> 
         if made is not None and mnemonic == "add":
             operation = Operation((INT_ALU,), reads=operation.reads, writes=operation.writes, is_lea=True)
         if status and mnemonic == "cbnz" and operands.startswith(f"{status},"):
-            operation = Operation((BRANCH,), reads=operation.reads)  # the way back is hardly ever taken
+            operation = Operation((BRANCH,), reads=operation.reads)  # the retry is hardly ever taken
         status = operands.partition(",")[0] if EXCLUSIVE_STORE.fullmatch(mnemonic) else ""
         for register in VOLATILE if operation.is_call else operation.writes:
             known.pop(register, None)
@@ -53,7 +53,7 @@ def disassemble(code: bytes, start: int, is_constant: Callable[[int], bool]) -> 
 
 
 def _address(mnemonic: str, operands: str, known: Mapping[str, int]) -> tuple[str, int] | None:
-    """Return the register and the address that ``adrp``, or an ``add`` to what it left, puts there."""
+    """Return the register that ``adrp``, or an ``add`` to its result, sets, and the address."""
     if mnemonic in ("adr", "adrp"):
         register, _, value = operands.partition(", #")
         return register, int(value, 0)
@@ -66,7 +66,7 @@ def _address(mnemonic: str, operands: str, known: Mapping[str, int]) -> tuple[st
 def _without_constant(is_constant: Callable[[int], bool], known: Mapping[str, int], operands: str) -> str:
     """Return *operands* with a reference to read-only data written as a frame slot.
 
-    Hooks force the compiler to load a constant again where it would keep it in a register.
+    Hooks force the compiler to reload a constant that it would otherwise keep in a register.
     """
     match = _REFERENCE.search(operands)
     if match is None or match[1] not in known or not is_constant(known[match[1]] + int(match[2] or "0", 0)):

@@ -1,8 +1,8 @@
-"""Costs of aarch64 instructions, in the same classes and by the same rules as those of x86-64 (`operations`).
+"""Costs of aarch64 instructions, in the same classes and by the same rules as for x86-64 (`operations`).
 
-A multiply-add of integers is a multiplication and an addition, a pair of registers is loaded or stored twice, a vector
-as often as it fills registers; a compare-and-branch is a branch. The update of a base register comes with the access,
-as address arithmetic does on x86-64; one of the stack pointer is a push or a pop, which is free.
+An integer multiply-add counts as a multiplication and an addition, a register pair as two loads or stores, a vector as
+one for each register that it fills; a compare-and-branch is a branch. Updating a base register is part of the access,
+like address arithmetic on x86-64; updating the stack pointer is a push or a pop, which is free.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ def _transfer(name: str, parts: list[str]) -> Operation:
 
 
 def _access(name: str, parts: list[str]) -> Operation:
-    """Decode an instruction that refers to memory."""
+    """Decode an instruction with a memory operand."""
     at = next((number for number, part in enumerate(parts) if part.startswith("[")), None)
-    if at is None:  # a constant beside the code
+    if at is None:  # a literal next to the code
         return Operation(frame=(LOAD,), writes=_registers(parts[0]), is_constant=True)
     values, memory = parts[:at], parts[at]
     updates = memory.endswith("!") or len(parts) > at + 1
@@ -119,7 +119,7 @@ def _access(name: str, parts: list[str]) -> Operation:
 
 
 def _ordinary(name: str, parts: list[str]) -> Operation:
-    """Decode everything that neither jumps nor refers to memory."""
+    """Decode everything that neither jumps nor accesses memory."""
     is_write = bool(parts) and name not in _NO_WRITE
     sources = parts if not is_write or name in _READS_TARGET else parts[1:]
     reads = frozenset().union(*(_registers(part) for part in sources)) if sources else frozenset()
@@ -137,14 +137,14 @@ def _ordinary(name: str, parts: list[str]) -> Operation:
 
 
 def _is_constant(name: str, parts: list[str]) -> bool:
-    """Return whether a general register gets a constant."""
+    """Return whether the instruction loads a constant into a general register."""
     if name in ("adr", "adrp", "movz", "movn", "movk"):
         return True
     return name == "mov" and parts[-1].startswith("#") and bool(_SCALAR.fullmatch(parts[0]))
 
 
 def _is_move(name: str, parts: list[str]) -> bool:
-    """Return whether a value goes to another register as it is (or a constant to a vector register)."""
+    """Return whether it copies a register unchanged (or puts a constant into a vector register)."""
     if name == "eor" and len(parts) == 3 and parts[1] == parts[2]:
         return True  # zeroing
     if name == "mov" and _VECTOR_ELEMENT.fullmatch(parts[0]):
@@ -153,7 +153,7 @@ def _is_move(name: str, parts: list[str]) -> bool:
 
 
 def _step(name: str, parts: list[str]) -> int:
-    """Return the constant that an instruction adds to a 64-bit register, 0 if it does anything else."""
+    """Return the constant that the instruction adds to a 64-bit register, 0 if it does anything else."""
     if name not in ("add", "sub") or len(parts) != 3 or parts[0] != parts[1] or not parts[0].startswith("x"):
         return 0
     if not parts[2].startswith("#"):
@@ -176,7 +176,7 @@ def _work(name: str, parts: list[str]) -> tuple[tuple[int, ...], int]:
     is_shuffle = _SHUFFLES.fullmatch(name) and not _SCALAR.fullmatch(parts[0])
     if name.startswith(("f", "scvtf", "ucvtf")) or is_shuffle or name == "mov":
         return (CLASS["fp_other"],), 0
-    return (INT_ALU,), 0  # integer work, vectors of integers and anything unknown
+    return (INT_ALU,), 0  # integer work, integer vectors and unknown instructions
 
 
 def _lanes(parts: list[str]) -> int:
@@ -185,5 +185,5 @@ def _lanes(parts: list[str]) -> int:
 
 
 def _registers(text: str) -> frozenset[str]:
-    """Return the 64-bit names of the general registers that *text* names."""
+    """Return the 64-bit names of the general registers in *text*."""
     return frozenset([f"x{number}" for number in _GENERAL.findall(text)])

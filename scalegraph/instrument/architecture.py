@@ -1,7 +1,7 @@
-"""The one place that chooses how machine code is read: by the architecture that an executable says it is for.
+"""The one place that chooses how to read machine code, by the architecture in the executable's header.
 
-To add one, write its module (disassembly into `operations.Operation`, direct calls, import stubs, registers of
-arguments) and name it here; its counterpart in C is chosen in ``runtime/csrc/arch/sg_arch.h``.
+To add one, write its module (disassembly into `operations.Operation`, direct calls, import stubs, argument registers)
+and name it here; its counterpart in C is chosen in ``runtime/csrc/arch/sg_arch.h``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scalegraph.instrument.operations import Operation
 
 @dataclass(frozen=True)
 class Architecture:
-    """How the machine code of one architecture is read; *arguments* and *volatile* are registers of a call."""
+    """How to read the machine code of one architecture; *arguments* and *volatile* are registers of a call."""
 
     name: str
     disassemble: Callable[[bytes, int, Callable[[int], bool]], Iterator[tuple[int, int, Operation]]]

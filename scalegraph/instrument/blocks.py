@@ -1,8 +1,8 @@
 """The block cost table: what every execution of a basic block of the user's program costs.
 
 The program was compiled with ``-fsanitize-coverage=trace-pc``; each call of ``__sanitizer_cov_trace_pc`` stands for a
-basic block and is named by its return address. See ``operations.py`` for what an instruction counts as, ``costs.py``
-for what is left out and ``flow.py`` for which probe pays for an instruction.
+basic block, identified by its return address. See ``operations.py`` for the cost of an instruction, ``costs.py`` for
+what is left out and ``flow.py`` for which probe pays for an instruction.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from scalegraph.runtime.layout import Layout
 __all__ = ["BlockTable", "LineMap", "ProbeReport", "block_costs", "block_table", "lines", "probe_report"]
 
 BLOCKS_SECTION = 1
-CLOCKS_SECTION = 4  # the second and the third are those of a machine's timing
-# What elftools raises on damaged executables, beside its own errors.
+CLOCKS_SECTION = 4  # sections 2 and 3 hold a machine's timing
+# What elftools raises on damaged executables, besides its own errors.
 DAMAGE = (ELFError, DWARFError, OSError, MemoryError, struct.error, AssertionError, ValueError, LookupError)
 _OPS_MAX = np.iinfo(np.uint16).max
 _CALLED = Operation((CALL,), is_call=True, target=0)  # of a hook that was left out
@@ -40,9 +40,9 @@ _CALLED = Operation((CALL,), is_call=True, target=0)  # of a hook that was left 
 
 @dataclass(frozen=True, slots=True)
 class BlockTable:
-    """What the blocks of an executable cost: *content* in the format of ``runtime/format.py``.
+    """Costs of an executable's blocks: *content* in the format of ``runtime/format.py``.
 
-    *called*: functions of the executable without probes that its code with probes calls, sorted by name.
+    *called*: functions without probes that code with probes calls, sorted by name.
     """
 
     content: bytes
@@ -52,8 +52,8 @@ class BlockTable:
 def block_table(path: Path | str) -> BlockTable:
     """Return the block table of the executable at *path*.
 
-    One record for each probe, sorted by address. Raises `InputError` if *path* is not a fixed-address
-    executable, or damaged; a program without probes gives an empty table.
+    One record for each probe, sorted by address. Raises `InputError` if *path* is damaged or not a fixed-address
+    executable; a program without probes has an empty table.
     """
     try:
         image = Image(Path(path))
@@ -75,7 +75,7 @@ def block_table(path: Path | str) -> BlockTable:
 
 
 def with_sections(header: NDArray[np.void], written: Mapping[int, NDArray[np.void]]) -> bytes:
-    """Return a block table: *header* and the records *written*, by the numbers of their sections."""
+    """Return a block table: *header* and the records in *written*, by section number."""
     header["sections"] = len(written)
     sections = np.zeros(len(written), dtype=SECTION)
     offset = HEADER.itemsize + sections.nbytes
@@ -95,12 +95,12 @@ def section_of(table: bytes, number: int, layout: Layout) -> NDArray[np.void]:
 
 
 def block_costs(path: Path | str) -> dict[int, Counts]:
-    """Return operations by class, then flops, of each probe of the executable at *path* (before rounding)."""
+    """Return operations by class, then flops, for each probe of the executable at *path* (before rounding)."""
     return _costs(Image(Path(path)))[0]
 
 
 def _costs(image: Image) -> tuple[dict[int, Counts], tuple[str, ...], list[Call]]:
-    """Return what each probe costs, the functions without probes that those with probes call, and all calls."""
+    """Return the cost of each probe, the functions without probes that those with probes call, and all calls."""
     is_frame_real = unoptimised(image.path)
     paid: dict[int, Counts] = {}
     targets: set[int] = set()
@@ -136,7 +136,7 @@ def probed_functions(image: Image) -> list[Function]:
 def disassemble(image: Image, function: Function) -> Iterator[Instruction]:
     """Yield the instructions of *function*."""
     read = image.architecture.disassemble(image.bytes_of(function), function.start, image.is_constant)
-    begin = within = 0  # of a hook in line, and where it ends
+    begin = within = 0  # of an inlined hook, and where it ends
     for address, size, operation in read:
         hook = callee = ""
         if address in image.inlined:
@@ -147,7 +147,7 @@ def disassemble(image: Image, function: Function) -> Iterator[Instruction]:
         if operation.target is not None:
             hook = image.hooks.get(operation.target, "")
             callee = image.imports.get(operation.target) or image.libraries.get(operation.target, "")
-        if within == address + size:  # the call that ends it stands for the whole
+        if within == address + size:  # the call at its end stands for the whole hook
             yield Instruction(begin, within - begin, _CALLED if hook in LEFT_OUT else operation, hook, callee)
         else:
             yield Instruction(address, size, operation, hook, callee)
@@ -155,19 +155,19 @@ def disassemble(image: Image, function: Function) -> Iterator[Instruction]:
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """What instrumentation an executable carries, for diagnostics: calls by hook, functions with and without probes."""
+    """An executable's instrumentation, for diagnostics: calls by hook, functions with and without probes."""
 
     calls: dict[str, int]
     functions: tuple[str, ...]
 
     @property
     def complete(self) -> bool:
-        """Whether both block probes and memory hooks are there."""
+        """Whether there are both block probes and memory hooks."""
         return PROBE in self.calls and any(name.startswith("__tsan_") for name in self.calls)
 
 
 def probe_report(path: Path | str) -> ProbeReport:
-    """Return which hooks the executable at *path* calls, how often, and the functions that have block probes."""
+    """Return the number of calls of each hook in the executable at *path*, and the functions with block probes."""
     image = Image(Path(path))
     names = sorted(set(image.hooks.values()))
     calls = {name: image.calls_to(name.__eq__).size for name in names}

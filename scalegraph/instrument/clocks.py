@@ -1,8 +1,8 @@
-"""Where a program reads a clock in the middle of a basic block: what of the block lies behind.
+"""Where a program reads a clock in the middle of a basic block: how much of the block comes after it.
 
-A block's cost is charged when the block is entered. So that straight-line code between two readings takes the time that
-it takes, each reading leaves out what lies behind the call in its block, and behind the calls that led there in the
-blocks of the functions around it (`csrc/posix/sg_clock.c`).
+A block's cost is charged on entry. So that straight-line code between two readings takes its true time, each reading
+leaves out the part of its block after the call, and in the blocks of the calling functions the part after each call
+that led there (`csrc/posix/sg_clock.c`).
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ _CLOCKS: Final = frozenset(
 _COUNTERS: Final = (b"\x0f\x31", b"\x0f\x01\xf9")  # rdtsc, rdtscp
 _OPS_MAX: Final = np.iinfo(np.uint16).max
 _PARTS: Final = ("whole", "whole_libraries", "behind", "behind_libraries")
-_ITSELF: Final = -1  # the target of an instruction that reads the processor's counter
+_ITSELF: Final = -1  # target of an instruction that reads the processor's counter
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call from one function to another: *target*; of the *whole* that its block's *probe* pays some is *behind*."""
+    """A call of function *target*: of the *whole* that its block's *probe* pays, *behind* comes after it."""
 
     caller: int
     target: int
-    address: int  # to which it returns
+    address: int  # its return address
     probe: int
     whole: Counts
     behind: Counts
@@ -69,7 +69,7 @@ def is_clock(image: Image, target: int) -> bool:
 def calls_of(
     image: Image, function: Function, instructions: Sequence[Instruction], parts: Sequence[Counts], probe: int
 ) -> Iterable[Call]:
-    """Yield the calls among *instructions*, a chunk of *function* whose *probe* pays *parts*, one each."""
+    """Yield the calls among *instructions*, a chunk of *function*; *parts*: what its *probe* pays for each of them."""
     whole = behind = np.sum(parts, axis=0)
     code = image.bytes_of(function) if image.architecture.name == "x86_64" else b""
     for instruction, part in zip(instructions, parts, strict=True):
@@ -84,7 +84,7 @@ def calls_of(
 
 
 def clock_rows(image: Image, calls: Sequence[Call]) -> NDArray[np.void]:
-    """Return the records of those of *calls* that may end in a reading of a clock, sorted by address."""
+    """Return records of the *calls* that may end in a clock reading, sorted by address."""
     reading = {call.target for call in calls if call.target == _ITSELF or is_clock(image, call.target)}
     while found := {call.caller for call in calls if call.target in reading} - reading:
         reading |= found

@@ -1,9 +1,9 @@
-"""Conditional groups (``#if`` ... ``#endif``) of a file and the readings of it that a parser can read.
+"""Conditional groups (``#if`` ... ``#endif``) of a file, and the versions of it that a parser can read.
 
-Which branch the compiler will take depends on flags and headers, so none is decided here except the obvious ones
-(``#if 0``, ``_OPENMP``, ``__cplusplus``). Instead the file is read twice, once with every open condition true and once
-with every one false; a probe is planted only where both readings that see a statement agree on its extent, and where
-its opening and closing brace are in the same branch.
+Which branch the compiler takes depends on flags and headers, so only the obvious conditions are decided here (``#if
+0``, ``_OPENMP``, ``__cplusplus``). The file is read twice, once with every open condition true and once with every one
+false; a probe is planted only if both readings that see a statement agree on its extent, and if its opening and closing
+brace are in the same branch.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _KNOWN = {"_OPENMP": True, "__GNUC__": True, "__clang__": False, "_MSC_VER": Fal
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Condition of a branch: its value if known, else whether it is the negation of "defined" (or of anything)."""
+    """A branch's condition: its value if known, otherwise whether it negates "defined" (or anything else)."""
 
     value: bool | None = None
     negated: bool = False
 
     def holds(self, assumed: bool) -> bool:
-        """Return its value when every open condition is *assumed* true or false."""
+        """Return the value if every open condition is *assumed* true or false."""
         return self.value if self.value is not None else assumed != self.negated
 
 
@@ -42,10 +42,10 @@ class Group:
     start: int
     end: int = -1
     conditions: list[Condition] = field(default_factory=list)
-    turns: list[int] = field(default_factory=list)  # where the directive ends that ends each branch
+    turns: list[int] = field(default_factory=list)  # end of the directive that ends each branch
 
     def choose(self, assumed: bool) -> int | None:
-        """Return the branch to read, None if none is."""
+        """Return the branch to read, None for none."""
         return next((i for i, condition in enumerate(self.conditions) if condition.holds(assumed)), None)
 
 
@@ -95,7 +95,7 @@ class Conditionals:
 
 
 def _guards(lexed: Lexed) -> set[int]:
-    """Return offsets of ``#ifndef NAME`` directly followed by ``#define NAME``: they are read in any case."""
+    """Return offsets of ``#ifndef NAME`` directly followed by ``#define NAME``: they are always read."""
     return {
         first.start
         for first, second in pairwise(lexed.directives)
@@ -127,7 +127,7 @@ def _condition(directive: Directive, guards: set[int], known: Mapping[str, bool]
 
 
 def readable(lexed: Lexed, conditionals: Conditionals, reading: Reading) -> tuple[bytes, list[Token]]:
-    """Return the text as the parser shall see it (same offsets, same lines) and its tokens in *reading*."""
+    """Return the text for the parser (same offsets and lines) and its tokens in *reading*."""
     text = bytearray(lexed.data)
     spans = [(d.start, d.end) for d in lexed.directives] + [(c.start, c.end) for c in lexed.comments]
     spans += [(at, at + 1) for at in lexed.splices]

@@ -1,4 +1,4 @@
-"""Identity of a linked program: what it does and what costs are attributed to, not when or how it was linked."""
+"""Identity of a linked program: what it does and how costs are attributed, not when or how it was linked."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ _STAMP = re.compile(
 
 
 def content_digest(path: Path, units: Iterable[LinkedUnit]) -> str:
-    """Return a digest of the executable at *path* that linking the same sources again leaves as it is.
+    """Return a digest of the executable at *path* that stays the same if the same sources are linked again.
 
-    Everything in its sections counts but the build id and, in programs whose *units* ask the compiler for the date or
-    the time, texts in their data that are one. Where the linker orders string literals otherwise because of one of
-    them, the programs stay different: that their constants are the same cannot be known then. Raises `InputError` for
-    a damaged file.
+    All its sections count, except the build id and, in programs whose *units* ask the compiler for the date or time,
+    texts in their data that are one. If such a text makes the linker order string literals differently, the digests
+    differ: the constants are then not known to be the same. Raises `InputError` for a damaged file.
     """
     asked = any(_ASKED.search(linked.unit.text) for linked in units)
     total = hashlib.sha256()
@@ -42,7 +41,7 @@ def content_digest(path: Path, units: Iterable[LinkedUnit]) -> str:
                     continue
                 data = b""
                 if part["sh_type"] != "SHT_NOBITS":
-                    stream.seek(part["sh_offset"])  # as it is in the file: what is compressed stays so
+                    stream.seek(part["sh_offset"])  # as in the file: compressed sections stay compressed
                     data = stream.read(part["sh_size"])
                 if asked and part["sh_flags"] & _ALLOCATED:
                     data = _STAMP.sub(lambda found: b"?" * len(found[0]), data)

@@ -1,15 +1,15 @@
-"""Cost of a chunk of machine code, with everything that only serves the instrumentation left out.
+"""Cost of a chunk of machine code, without what only serves the instrumentation.
 
-Left out are the calls into the instrumentation and what only computes their arguments: loads of immediates, moves, and
-address arithmetic (``lea``) whose result is used for nothing else in the chunk than hook arguments and as an address.
-Such an address would be part of the load or store itself in uninstrumented code.
+Left out are the calls into the instrumentation and code that only computes their arguments: loads of immediates, moves,
+and address arithmetic (``lea``) whose result is used in the chunk only for hook arguments and as an address. Without
+instrumentation such an address would be part of the load or store itself.
 
-Several pointers that step by the same constant in one chunk count as one addition: a hook wants the address of every
+Several pointers that step by the same constant in one chunk count as one addition: a hook needs the address of every
 access in a register, where uninstrumented code has one index for all arrays of a loop.
 
-Loads and stores of fixed slots in the stack frame are left out of optimised code: a hook call spares hardly any
-register, so most are spills that the instrumentation causes. Unoptimised code (``-O0``, as its debug information says)
-keeps its variables there, and they count; there, only what is computed for a hook and nothing else is left out.
+Loads and stores of fixed slots in the stack frame are left out of optimised code: hook calls leave hardly any free
+registers, so most are spills that the instrumentation causes. Unoptimised code (``-O0``, according to its debug
+information) keeps its variables there, so they count; only computations for hooks alone are left out of it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from scalegraph.instrument.operations import CALL, STORE
 def cost(
     instructions: Sequence[Instruction], architecture: Architecture = X86_64, *, frame_is_memory: bool = False
 ) -> Counts:
-    """Return the operations of *instructions* by class and, last, their flops."""
+    """Return the operations of *instructions* by class, and last their flops."""
     counts = np.zeros(WIDTH)
     dropped = left_out(instructions, architecture, frame_is_memory=frame_is_memory)
     for number, instruction in enumerate(instructions):
@@ -38,7 +38,7 @@ def cost(
 def parts_of_cost(
     instructions: Sequence[Instruction], architecture: Architecture = X86_64, *, frame_is_memory: bool = False
 ) -> list[Counts]:
-    """Return what each of *instructions* adds to their `cost`, and, apart, what functions of libraries do besides."""
+    """Return what each of *instructions* adds to their `cost`, and separately the work of library functions."""
     dropped = left_out(instructions, architecture, frame_is_memory=frame_is_memory)
     parts = [np.zeros((2, WIDTH)) for _ in instructions]
     for number, instruction in enumerate(instructions):
@@ -51,7 +51,7 @@ def parts_of_cost(
 def _add(counts: Counts, instruction: Instruction, dropped: bool, frame_is_memory: bool) -> None:
     operation = instruction.operation
     if instruction.hook and operation.is_jump:
-        counts[CALL] += 1  # the last hook of a function returns in its place
+        counts[CALL] += 1  # the last hook of a function returns on its behalf
     if instruction.hook or dropped:
         return
     for kind in operation.classes:
@@ -67,7 +67,7 @@ def _add(counts: Counts, instruction: Instruction, dropped: bool, frame_is_memor
 def left_out(
     instructions: Sequence[Instruction], architecture: Architecture = X86_64, *, frame_is_memory: bool = False
 ) -> set[int]:
-    """Return the positions of instructions, but for calls of hooks, that uninstrumented code would not have."""
+    """Return the positions of instructions, except hook calls, that uninstrumented code would not have."""
     if frame_is_memory:
         return _feeding_hooks(instructions, architecture)
     return serving(instructions, architecture) | _parallel_steps(instructions)
@@ -75,7 +75,7 @@ def left_out(
 
 def serving(instructions: Sequence[Instruction], architecture: Architecture) -> set[int]:
     """Return the positions of instructions that only serve the instrumentation."""
-    # Backwards over the chunk: how is each register used before it is written again?
+    # Backwards through the chunk: how is each register used before it is written again?
     serves: dict[str, bool] = {}  # register -> all uses seen so far are hook arguments or addresses
     dropped: set[int] = set()
     for number in range(len(instructions) - 1, -1, -1):
@@ -105,7 +105,7 @@ def serving(instructions: Sequence[Instruction], architecture: Architecture) -> 
 
 
 def _parallel_steps(instructions: Sequence[Instruction]) -> set[int]:
-    """Return the positions of pointer steps that one common index would do without."""
+    """Return the positions of pointer steps that a common index would make unnecessary."""
     steps: dict[int, list[tuple[int, str]]] = {}  # step -> (position, register)
     written: dict[str, int] = {}
     used: set[str] = set()  # registers used as values, not only as addresses
@@ -131,8 +131,8 @@ def _is_plain_move(instruction: Instruction) -> bool:
 
 
 def _feeding_hooks(instructions: Sequence[Instruction], architecture: Architecture) -> set[int]:
-    """Return the positions of instructions whose results reach nothing but hook arguments."""
-    # Backwards: registers known to be dead or used by hooks alone from here on. Unknown ones are not in it.
+    """Return the positions of instructions whose results reach only hook arguments."""
+    # Backwards: registers known to be dead, or used only by hooks, from here on. Unknown ones are not in it.
     idle: set[str] = set()
     dropped: set[int] = set()
     for number in range(len(instructions) - 1, -1, -1):
@@ -143,7 +143,7 @@ def _feeding_hooks(instructions: Sequence[Instruction], architecture: Architectu
             if not instruction.hook:
                 idle.difference_update(architecture.arguments, operation.addresses)
         elif operation.writes and operation.writes <= idle and not operation.is_jump and not _stores(instruction):
-            dropped.add(number)  # what it reads stays as idle as it is
+            dropped.add(number)  # its inputs stay as idle as they are
         else:
             idle.update(operation.writes)
             idle.difference_update(operation.reads, operation.addresses)
@@ -156,7 +156,7 @@ def _stores(instruction: Instruction) -> bool:
 
 
 def _drops(instruction: Instruction, serves: dict[str, bool]) -> bool:
-    """Return whether the result of *instruction* is used only as hook argument or address."""
+    """Return whether the result of *instruction* is used only as a hook argument or address."""
     operation = instruction.operation
     if not (operation.is_lea or operation.is_constant) or len(operation.writes) != 1:
         return False
@@ -165,7 +165,7 @@ def _drops(instruction: Instruction, serves: dict[str, bool]) -> bool:
 
 
 def _is_move_to_service(instruction: Instruction, serves: dict[str, bool]) -> bool:
-    """Return whether *instruction* is a plain register move into a register that only serves."""
+    """Return whether *instruction* is a plain move into a register that only serves the instrumentation."""
     operation = instruction.operation
     if operation.classes or operation.frame or len(operation.writes) != 1:
         return False
@@ -174,7 +174,7 @@ def _is_move_to_service(instruction: Instruction, serves: dict[str, bool]) -> bo
 
 
 def _hook_arguments(hook: str) -> int:
-    """Return how many arguments a hook takes."""
+    """Return the number of a hook's arguments."""
     if not hook or hook == "__tsan_func_exit" or hook.startswith("__sanitizer_cov_trace_pc"):
         return 0
     if "atomic" in hook:

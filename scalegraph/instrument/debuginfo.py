@@ -19,7 +19,7 @@ _NOWHERE = -1
 
 
 def lines(path: Path | str, root: str = "", *, moves: bool = False) -> LineMap:
-    """Return the line map of the executable at *path*; without debug information it knows functions only.
+    """Return the line map of the executable at *path*; without debug information it has only functions.
 
     Files are named as given to the compiler, or relative to *root*, see `shown_name`. *moves*: see `Image`.
 
@@ -37,9 +37,9 @@ def lines(path: Path | str, root: str = "", *, moves: bool = False) -> LineMap:
 
 
 def _programs(dwarf: DWARFInfo, files: list[str], root: str) -> Iterator[list[tuple[int, int, int]]]:
-    """Yield (address, file, line) of every compilation unit; appends to *files*.
+    """Yield (address, file, line) for every compilation unit; appends to *files*.
 
-    What was inlined from headers of the compiler or the system has the line of the program that calls it.
+    Code inlined from headers of the compiler or system gets the program's line that calls it.
     """
     known: dict[str, int] = {}
     for unit in dwarf.iter_CUs():
@@ -62,7 +62,7 @@ def _programs(dwarf: DWARFInfo, files: list[str], root: str) -> Iterator[list[tu
 
 
 def _rows(program: Any, names: dict[int, str]) -> list[tuple[int, int, int]]:
-    """Return (address, number of the file in the unit, line) of a line program; the end of code has no file."""
+    """Return (address, file number in the unit, line) from a line program; the end of code has no file."""
     rows = []
     for entry in program.get_entries():
         state = entry.state
@@ -70,13 +70,13 @@ def _rows(program: Any, names: dict[int, str]) -> list[tuple[int, int, int]]:
             continue
         if state.end_sequence:
             rows.append((state.address, _NOWHERE, 0))
-        elif not names.get(state.file, "").endswith("/sg_probe.h"):  # probes stand for the line they are planted in
+        elif not names.get(state.file, "").endswith("/sg_probe.h"):  # probes take the line in which they are planted
             rows.append((state.address, state.file, state.line))
     return rows
 
 
 def files_of(unit: Any, header: Any, root: str) -> dict[int, str]:
-    """Return the file names of a compilation unit, whose line program has *header*, by their number."""
+    """Return the file names of a compilation unit by number; *header*: of its line program."""
     names = _file_names(header)
     if not root:
         return names
@@ -86,7 +86,7 @@ def files_of(unit: Any, header: Any, root: str) -> dict[int, str]:
 
 
 def _file_names(header: Any) -> dict[int, str]:
-    """Return file names by their number, joined with their directory unless that is the one compiled in."""
+    """Return file names by number, joined with their directory unless that is the compilation directory."""
     directories = [_text(d) for d in header["include_directory"]]
     first = 0 if header["version"] >= 5 else 1
     names: dict[int, str] = {}
@@ -104,7 +104,7 @@ def _text(value: Any) -> str:
 
 
 def unoptimised(path: Path) -> Callable[[int], bool]:
-    """Return a function that says whether the code at an address was compiled with -O0, after its debug information."""
+    """Return a function that tells, from debug information, whether the code at an address was compiled with -O0."""
     spans: list[tuple[int, int]] = []
     with path.open("rb") as stream:
         elf = ELFFile(stream)
@@ -126,7 +126,7 @@ def unoptimised(path: Path) -> Callable[[int], bool]:
 
 
 def _is_unoptimised(producer: str) -> bool:
-    """Return whether the last -O option among the recorded compiler options is -O0, or there is none."""
+    """Return whether the last -O among the recorded compiler options is -O0, or there is none."""
     if not producer.startswith("GNU C"):
         return False
     levels = [word for word in producer.split() if word.startswith("-O")]

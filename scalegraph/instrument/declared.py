@@ -1,4 +1,4 @@
-"""Variables as the symbol table and the debug information of an executable know them."""
+"""Variables as described by an executable's symbol table and debug information."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from scalegraph.instrument.symbols import OBJECT, defined
 _ADDRESS = 0x03  # DW_OP_addr
 _TRANSPARENT = ("DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_atomic_type")
 _RECORDS = ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type")
-_DEPTH = 8  # of structures within structures
+_DEPTH = 8  # of nested structures
 
 
 class Declared(NamedTuple):
-    """A variable with debug information; *name* is empty where that has none, *type* None where it is not known."""
+    """A variable with debug information; *name* is empty if unnamed, *type* None if unknown."""
 
     name: str
     file: str
@@ -29,7 +29,7 @@ class Declared(NamedTuple):
 
 
 class Type(NamedTuple):
-    """As much of a type as names elements: an array has *lengths* and *of*, a structure *members*."""
+    """A type, as far as names of elements need it: an array has *lengths* and *of*, a structure *members*."""
 
     size: int
     of: Type | None = None
@@ -38,7 +38,7 @@ class Type(NamedTuple):
 
 
 def places(path: Path, root: str = "") -> Places:
-    """Return the line table and the variables of the executable at *path*; files are named as by `lines`."""
+    """Return the line table and variables of the executable at *path*; files are named as by `lines`."""
     return Places(lines(path, root), tuple(symbols(path)))
 
 
@@ -101,7 +101,7 @@ def _number(die: Any, attribute: str) -> int | None:
 
 
 def _type(die: Any, depth: int) -> Type | None:
-    """Return the type that *die* refers to, without typedefs and qualifiers; None when nothing is known of it."""
+    """Return the type that *die* refers to, without typedefs and qualifiers; None if unknown."""
     while "DW_AT_type" in die.attributes:
         die = die.get_DIE_from_attribute("DW_AT_type")
         if die.tag not in _TRANSPARENT:

@@ -1,7 +1,7 @@
-"""What x86-64 instructions read and write, vector registers, flags and memory places included.
+"""What x86-64 instructions read and write, including vector registers, flags and memory.
 
-`operations` names general registers only, which is enough to find what serves the instrumentation. A model of the
-pipeline needs every dependence, so capstone's sets of registers are read here.
+`operations` names only general registers, which is enough to find what serves the instrumentation. The pipeline model
+needs every dependence, so this reads capstone's register sets.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _VECTOR: Final = re.compile(r"[xyz]mm(\d+)")
 _UNSEEN: Final = frozenset(("rip", "eip", "fs", "gs", "ds", "es", "ss", "cs", "fpsw", "fpcw"))
 _ZEROING: Final = frozenset(("xor", "sub", "pxor", "xorps", "xorpd", "vpxor", "vxorps", "vxorpd", "pcmpeqd"))
 _FLAGS: Final = "flags"
-_WHOLE_BYTES: Final = 4  # an operand of so many bytes, or more, replaces the whole register
-# Processors join these, if one operand is not both in memory and compared with a constant, with the branch after them.
+_WHOLE_BYTES: Final = 4  # an operand of at least this many bytes replaces the whole register
+# Macro-fusion: processors join these with the branch after them, unless they compare memory with a constant.
 _FUSED: Final = frozenset(("cmp", "test", "add", "sub", "and", "inc", "dec"))
 _SELECTING: Final = frozenset((
     "shl", "sal", "shr", "sar", "rol", "ror", "rcl", "rcr", "shlx", "shrx", "sarx", "rorx", "bt", "bts", "btr", "btc",
@@ -27,7 +27,7 @@ _SELECTING: Final = frozenset((
 ))  # fmt: skip
 _COMPARING: Final = frozenset(("comisd", "comiss", "ucomisd", "ucomiss"))
 _MERGING: Final = frozenset(
-    (  # scalar operations that keep the upper part of the register that they write
+    (  # scalar operations that keep the upper part of the register they write
         "cvtsi2sd",
         "cvtsi2ss",
         "cvtss2sd",
@@ -44,7 +44,7 @@ _MERGING: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in memory: *base* + *index* x *scale* + *offset*; empty names stand for no register."""
+    """A place in memory: *base* + *index* x *scale* + *offset*; an empty name means no register."""
 
     base: str
     index: str
@@ -54,12 +54,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """Registers that an instruction *reads* as values, those it *writes*, and the *place* in memory that it refers to.
+    """Registers that an instruction *reads* as values and *writes*, and the *place* in memory that it accesses.
 
-    *copies*: (to, from, constant) if it only writes the 64-bit register *from* plus a constant to another one.
-    *fuses*: whether it is one operation with a conditional branch that follows; *selects*: whether it is a conditional
-    move, a set by flags, a shift or an addition with carry, which processors carry out where they carry out branches.
-    *compares*: whether it compares floating-point numbers and sets flags.
+    *copies*: (to, from, constant) if it only sets a 64-bit register to another one plus a constant. *fuses*: whether it
+    forms one operation with a conditional branch after it; *selects*: whether it is a conditional move, a set by flags,
+    a shift or an addition with carry, which processors execute in the branch units. *compares*: whether it compares
+    floating-point numbers and sets flags.
     """
 
     reads: frozenset[str] = frozenset()
@@ -72,7 +72,7 @@ class Effects:
 
 
 def effects(code: bytes, start: int, is_constant: Callable[[int], bool]) -> Iterator[tuple[int, Effects]]:
-    """Yield (address, effects) of a function's instructions; *is_constant* knows read-only data, which is no place."""
+    """Yield (address, effects) of a function's instructions; read-only data, per *is_constant*, is not a place."""
     import capstone
 
     engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
@@ -88,7 +88,7 @@ def effects(code: bytes, start: int, is_constant: Callable[[int], bool]) -> Iter
 
 
 def _canonical(name: str) -> str:
-    """Return the whole register that *name* is a part of; empty for what carries no dependence."""
+    """Return the whole register that *name* is a part of; empty if it carries no dependence."""
     if match := _VECTOR.fullmatch(name):
         return f"v{match[1]}"
     if name in ("rflags", "eflags", "flags"):
@@ -128,7 +128,7 @@ def _effects(instruction: Any, canonical: Callable[[int], str], is_constant: Cal
 
 
 def _merged(instruction: Any, canonical: Callable[[int], str]) -> set[str]:
-    """Return the registers of which an instruction writes a part and keeps the rest, so that it waits for them."""
+    """Return the registers that an instruction writes only in part, so that it depends on their old value."""
     import capstone
     from capstone import x86
 
@@ -140,7 +140,7 @@ def _merged(instruction: Any, canonical: Callable[[int], str]) -> set[str]:
 def _place(
     memory: Any, canonical: Callable[[int], str], following: int, is_constant: Callable[[int], bool]
 ) -> Place | None:
-    """Return where an operand points to; None for read-only data."""
+    """Return the address of a memory operand; None for read-only data."""
     base = canonical(memory.base) if memory.base else ""
     if memory.base and not base:  # relative to the instruction
         address = following + memory.disp

@@ -2,7 +2,7 @@
 
 The compiler plants ``__sanitizer_cov_trace_pc`` in every basic block of its intermediate code; later passes split,
 merge and add blocks. A *chunk* here is a straight run of instructions that begins at a probe, at a jump target or
-behind a jump. Every execution of a probe pays for
+after a jump. Every execution of a probe pays for
 
 1. the chunk that it begins;
 2. a chunk before it from which control can only come to this probe, when the probe is reached in no other way;
@@ -35,7 +35,7 @@ _BACKWARD_CHANCE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """An instruction at its place.
+    """An instruction and its address.
 
     *hook* is the name of the instrumentation function it calls, *callee* that of the shared library's function.
     """
@@ -49,7 +49,7 @@ class Instruction:
 
 @dataclass(slots=True)
 class Chunk:
-    """A straight run of instructions; *probe* is the return address of the probe call that begins it, else 0."""
+    """A straight run of instructions; *probe* is the return address of the probe call that begins it, or 0."""
 
     start: int
     instructions: list[Instruction] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Chunk:
 
 
 def chunks_of(instructions: Sequence[Instruction], is_probe: Mapping[int, str]) -> dict[int, Chunk]:
-    """Split the *instructions* of one function into chunks, by start address; *is_probe* has the probe calls."""
+    """Split the *instructions* of a function into chunks, by start address; *is_probe* recognises probe calls."""
     inside = {instruction.address for instruction in instructions}
     leaders = {i.operation.target for i in instructions if i.operation.is_jump} & inside
     chunks: dict[int, Chunk] = {}
@@ -94,7 +94,7 @@ def chunks_of(instructions: Sequence[Instruction], is_probe: Mapping[int, str]) 
 
 
 def attribute(chunks: Mapping[int, Chunk], costs: Mapping[int, Counts]) -> dict[int, Counts]:
-    """Return what each probe of a function pays for: {return address: counts}; *costs* are those of the chunks."""
+    """Return what each probe of a function pays for: {return address: counts}; *costs*: of the chunks."""
     paid = {chunk.probe: costs[chunk.start].copy() for chunk in chunks.values() if chunk.probe}
     exact = _feeding(chunks)
     for start, probe in exact.items():
@@ -107,7 +107,7 @@ def attribute(chunks: Mapping[int, Chunk], costs: Mapping[int, Counts]) -> dict[
 
 
 def _feeding(chunks: Mapping[int, Chunk]) -> dict[int, int]:
-    """Return chunks that run exactly when a probe behind them does: {start: probe}."""
+    """Return chunks that run exactly when a probe after them does: {start: probe}."""
     sole: dict[int, int] = {}  # chunk -> its only way in
     for chunk in chunks.values():
         for successor in chunk.successors:
@@ -126,14 +126,14 @@ def _feeding(chunks: Mapping[int, Chunk]) -> dict[int, int]:
 
 
 def _reached(chunks: Mapping[int, Chunk], chunk: Chunk, exact: Mapping[int, int]) -> dict[int, float]:
-    """Return chunks without a probe that control reaches from *chunk*, with the chance of each."""
+    """Return the chunks without a probe that control reaches from *chunk*, with the probability of each."""
     chances: dict[int, float] = {}
     pending = [(chunk, 1.0)]
     while pending:
         current, chance = pending.pop()
         for start, share in _shares(current):
             following = chunks[start]
-            endless = chances.get(start, 0.0) > _MOST_PASSES  # a loop without a probe and without a way out
+            endless = chances.get(start, 0.0) > _MOST_PASSES  # a loop with neither probe nor exit
             if chance * share >= _LEAST_CHANCE and not following.probe and start not in exact and not endless:
                 chances[start] = chances.get(start, 0.0) + chance * share
                 pending.append((following, chance * share))
@@ -141,7 +141,7 @@ def _reached(chunks: Mapping[int, Chunk], chunk: Chunk, exact: Mapping[int, int]
 
 
 def _shares(chunk: Chunk) -> list[tuple[int, float]]:
-    """Return where control goes from *chunk* and how often, of one."""
+    """Return the successors of a chunk and the probability of each."""
     if len(chunk.successors) != 2:
         return [(start, 1.0) for start in chunk.successors]
     jump = chunk.instructions[-1].operation.target

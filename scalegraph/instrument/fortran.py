@@ -2,8 +2,8 @@
 
 A probe is a call of ``scalegraph_enter`` or ``scalegraph_leave`` on a line of its own, with a line marker after it, so
 that the compiler reports the user's lines. Fortran has no scope variables: a region that is left by a jump is closed
-with the next one around it. What is not plain (loops that end at a label, directives that begin nothing known, units
-whose blocks do not pair up) is left without a probe; its cost goes to the region around it.
+with the enclosing one. Irregular code (loops that end at a label, unknown directives, units whose blocks do not pair
+up) gets no probe; its cost goes to the enclosing region.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _SPECIFICATION: Final = re.compile(
     r"save|common|data|equivalence|external|intrinsic|namelist|format|include|procedure|generic|target|pointer|intent|"
     r"optional|value|volatile|asynchronous|contiguous|bind|public|private|protected|entry)\b"
 )
-_LOOPING: Final = ("simd", "taskloop", "distribute", "loop", "tile", "unroll")  # silent, but their loop comes next
-_FIXED_ROOM: Final = 30  # of a condition on the line of a call that fixed form ends at column 72
+_LOOPING: Final = ("simd", "taskloop", "distribute", "loop", "tile", "unroll")  # no regions, but a loop must follow
+_FIXED_ROOM: Final = 30  # for a condition on the line of a call, which in fixed form ends at column 72
 _DIRECTIVE: Final = re.compile(r"^[!c*]\$omp(?:\s+|&\s*)(.*)$", re.IGNORECASE)
 _KINDS: Final = ("parallel", "do", "sections", "single", "critical", "ordered", "workshare")
 _SILENT: Final = (
@@ -57,7 +57,7 @@ _SILENT: Final = (
 
 @dataclass(slots=True)
 class _Statement:
-    """One statement, possibly on several lines: the first and last line (from 1), its text in lower case."""
+    """A statement, possibly on several lines: the first and last line (from 1), its text in lower case."""
 
     first: int
     last: int
@@ -68,7 +68,7 @@ class _Statement:
 
 @dataclass(slots=True)
 class _Block:
-    """A region that is open while the lines go by."""
+    """A region that is currently open."""
 
     region: Region | None
     what: str  # unit, do, or the words of a directive
@@ -77,20 +77,20 @@ class _Block:
 
 @dataclass(slots=True)
 class _Unit:
-    """Insertions of a program unit, kept until its blocks have paired up."""
+    """Insertions in a program unit, kept until its blocks have paired up."""
 
     depth: int
     before: list[tuple[int, str, int, bool]] = field(default_factory=list)  # line, text, region, opens
     executable: bool = False
     nested: int = 0
-    silent: bool = False  # may call nothing that is not pure
+    silent: bool = False  # may call only pure functions
     broken: bool = False
 
 
 def fortran_regions(
     text: str, filename: str, *, detail: Detail, fixed: bool
 ) -> tuple[list[Region], list[Insertion], list[Fault]]:
-    """Return regions (from 1), what to insert for them, and remarks, for the Fortran source *text*."""
+    """Return regions (from 1), their insertions, and remarks, for the Fortran source *text*."""
     return _Scan(text, filename, detail, fixed=fixed).run()
 
 
@@ -269,7 +269,7 @@ class _Scan:
             return
         loop = bool({"do", *_LOOPING} & set(name))
         if loop and self.pending is not None:
-            return  # another reading's directive for the same loop
+            return  # a directive from another reading, for the same loop
         silent = bool(set(name) & set(_SILENT))
         if silent and not loop:
             return
@@ -339,9 +339,9 @@ class _Scan:
 
 
 def _statements(lines: Sequence[str], *, fixed: bool) -> Iterator[_Statement]:
-    """Yield statements and OpenMP directives; comments and preprocessor lines are none."""
+    """Yield statements and OpenMP directives; skip comments and preprocessor lines."""
     current: _Statement | None = None
-    open_ = False  # the free-form line before ended in &
+    open_ = False  # the preceding free-form line ended in &
     for number, line in enumerate(lines, 1):
         stripped = line.strip()
         directive = _DIRECTIVE.match(stripped)
@@ -366,7 +366,7 @@ def _statements(lines: Sequence[str], *, fixed: bool) -> Iterator[_Statement]:
 
 
 def _parts(statement: _Statement) -> Iterator[_Statement]:
-    """Yield the statements of a line with semicolons as one labelled statement each: nothing is planted beside them."""
+    """Split a line with semicolons into labelled statements, so that nothing is planted next to them."""
     parts = [part.strip() for part in statement.text.split(";")]
     if len(parts) == 1 or statement.directive or "'" in statement.text or '"' in statement.text:
         yield statement
@@ -386,7 +386,7 @@ def _continues(line: str, stripped: str, *, fixed: bool, directive: bool) -> boo
 
 
 def _without_comment(text: str) -> str:
-    """Return a line without the comment at its end."""
+    """Return a line without its trailing comment."""
     quote = ""
     for at, character in enumerate(text):
         if quote:

@@ -1,4 +1,4 @@
-"""Static worksharing loops of Fortran sources that ask the runtime for their iterations, see `schedules`."""
+"""Static worksharing loops of Fortran sources made to get their iterations from the runtime, see `schedules`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MARKER = re.compile(r"^#\s*(?:line\s+)?(\d+)")
 
 
 def free_form(text: str) -> str:
-    """Return the *text* of a source in free form with static loops that ask; lines keep their numbers."""
+    """Return the free-form source *text* with static loops that call the runtime; line numbers stay."""
     lines = text.split("\n")
     at = 0
     while at < len(lines):
@@ -36,7 +36,7 @@ def free_form(text: str) -> str:
 
 
 def _code(line: str) -> str:
-    """Return a directive's line without the comment behind it."""
+    """Return a directive's line without its trailing comment."""
     head = line.index("!$") + 2
     return (line[:head] + line[head:].partition("!")[0]).rstrip()
 
@@ -53,14 +53,14 @@ def _edit(lines: list[str], first: int, last: int) -> None:
 
 
 def fixed_form(text: str, width: int = FIXED_WIDTH) -> str:
-    """Return the *text* of a source in fixed form of *width* columns (0: no end) with static loops that ask.
+    """Return the fixed-form source *text* of *width* columns (0: no limit) with static loops that call the runtime.
 
-    A line has no room for a longer clause: it gets a line of its own, and behind the directive ``# N`` says which
-    line of the source follows.
+    A line has no room for a longer clause: it gets a line of its own, and after the directive ``# N`` says which line
+    of the source follows.
     """
     lines = text.split("\n")
     made: list[str] = []
-    at, number = 0, 1  # number: of the line in the source, which markers before may have set
+    at, number = 0, 1  # number: line in the source, which earlier markers may have set
     while at < len(lines):
         if not _FIXED_LOOP.match(lines[at]):
             marker = _MARKER.match(lines[at])
@@ -80,7 +80,7 @@ def fixed_form(text: str, width: int = FIXED_WIDTH) -> str:
 
 
 def _fixed_directive(lines: list[str]) -> list[str] | None:
-    """Return the lines of a loop's directive for the copy; None: it may stay as it is."""
+    """Return the new lines of a loop's directive; None if it can stay."""
     codes = [line[:6] + line[6:].partition("!")[0].rstrip() for line in lines]
     if any(map(_ORDERED.search, codes)):
         return None

@@ -1,7 +1,7 @@
 """Functions of a program's own headers that are worth a region where a source calls them.
 
-Headers get no probes. What a library of headers does (parallel loops in templates, pools of threads) would go to the
-whole function that calls it; so each statement of a source that calls such a function becomes a region.
+Headers get no probes. The work of a header library (parallel loops in templates, thread pools) would be charged to the
+whole calling function, so each source statement that calls such a function becomes a region.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scalegraph.instrument.inlining import is_foreign
 from scalegraph.instrument.tree import function_name, is_whole_statement
 from scalegraph.runtime.languages import Language, language_of
 
-_MOST_BYTES: Final = 2 << 20  # of headers that are read for one source
+_MOST_BYTES: Final = 2 << 20  # of headers read for one source
 _INCLUDE: Final = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 _DIRECTORY: Final = ("-I", "-isystem", "-iquote", "-idirafter")
 _QUERY: Final = """
@@ -50,14 +50,13 @@ class _Function:
 def working(
     source: Path, text: str, options: Sequence[str] = (), cwd: Path | None = None, language: Language | None = None
 ) -> frozenset[str]:
-    """Return the names of the functions in the own headers of *source* that loop, share work out, wait or communicate.
+    """Return the functions in the own headers of *source* that loop, share work out, wait or communicate.
 
-    *text*: that of the source; *options*: how it is compiled in *cwd*, for the directories of headers. A function
-    counts that calls another which does; a class counts whose constructor does. Headers of the compiler and the system
-    do not.
+    *text*: of the source; *options*: of its compilation in *cwd*, for the header directories. A function counts if it
+    calls another that counts, a class if its constructor does. Headers of the compiler and the system are ignored.
     """
     language = language or language_of(str(source))
-    if language != "c++":  # libraries that are headers alone are written in it
+    if language != "c++":  # header-only libraries are written in it
         return frozenset()
     directories = [(cwd or source.parent) / one for one in _directories(options)]
     found: list[_Function] = []
@@ -70,9 +69,9 @@ def working(
 
 
 def library_call(node: Node, names: frozenset[str]) -> str:
-    """Return which of the functions *names* the statement *node* calls first; "" if none, or if it is no whole one.
+    """Return which of the functions *names* the statement *node* calls first; "" if none or not a whole statement.
 
-    Lambdas in it are walked by themselves, and of an ``if`` only the condition counts. A declaration calls the
+    Lambdas in it are handled separately, and of an ``if`` only the condition counts. A declaration calls the
     constructors of the classes that it names.
     """
     declares = node.type == "declaration"
@@ -99,7 +98,7 @@ def library_call(node: Node, names: frozenset[str]) -> str:
 
 
 def _is_made(name: Node) -> bool:
-    """Return whether a class is named where an object of it is made: after ``new``, or as argument of a template."""
+    """Return whether a class name constructs an object here: after ``new``, or as a template argument."""
     above = name.parent
     while above is not None and above.type in ("qualified_identifier", "template_type", "type_descriptor"):
         above = above.parent
@@ -107,7 +106,7 @@ def _is_made(name: Node) -> bool:
 
 
 def _shown(text: str) -> str:
-    """Return what is called without template arguments: as it is written, but in one word."""
+    """Return the name of the callee as written but without template arguments, in one word."""
     return _plain(text).strip().rpartition(" ")[2]
 
 
@@ -119,7 +118,7 @@ def _plain(text: str) -> str:
 
 
 def last_name(text: str) -> str:
-    """Return the last name of what is called: ``for_each`` of ``par::pool<T>::for_each<F>`` and of ``p.for_each``."""
+    """Return the last part of a callee's name: ``for_each`` of ``par::pool<T>::for_each<F>`` and of ``p.for_each``."""
     return re.split(r"::|->|\.", _plain(text))[-1].strip()
 
 
@@ -133,7 +132,7 @@ def _directories(options: Sequence[str]) -> Iterator[str]:
 
 
 def _headers(place: Path, content: bytes, directories: Sequence[Path]) -> Iterator[bytes]:
-    """Yield the content of the headers that *content*, of a file in *place*, includes, and of those that they do."""
+    """Yield the content of the headers that *content*, a file in *place*, includes, directly or indirectly."""
     left, seen = _MOST_BYTES, set[Path]()
     todo = [(place, content)]
     while todo:
@@ -172,7 +171,7 @@ def _grammar() -> tuple[Parser, Query]:
 
 
 def _functions(content: bytes) -> list[_Function]:
-    """Return the functions that a header defines."""
+    """Return the functions defined in a header."""
     parser, query = _grammar()
     parts = QueryCursor(query).captures(parser.parse(content).root_node)
     nodes = sorted(parts.get("function", ()), key=lambda node: node.start_byte)

@@ -25,7 +25,7 @@ from scalegraph.instrument.symbols import FUNCTION, Symbol, defined
 PROBE: Final = "__sanitizer_cov_trace_pc"
 _HOOK_PREFIXES: Final = ("__tsan_", "__sanitizer_", "__scalegraph_", "__ubsan_", "__asan_")
 _EXECUTABLE: Final = 0x4  # SHF_EXECINSTR
-# Hooks in line, as toolchain/assembler.py writes them: each ends with the call that it makes when it must.
+# Inlined hooks, as toolchain/assembler.py writes them: each ends with a call of this kind, made only if needed.
 _LATE: Final = "_late"
 _TABLE: Final = ".debug_scalegraph"
 _INLINED: Final = np.dtype(
@@ -54,9 +54,9 @@ class Function:
 
 
 class Image:
-    """What the block table needs from an ELF executable.
+    """An ELF executable, as far as the block table needs it.
 
-    *moves*: it may be one that is loaded anywhere; addresses are those in the file then.
+    *moves*: allow position-independent executables; addresses are then those in the file.
 
     Raises `InputError` if *path* is not an ELF executable of a known architecture.
     """
@@ -95,7 +95,7 @@ class Image:
 
     @cached_property
     def libraries(self) -> dict[int, str]:
-        """Functions without probes that are linked into an executable with probes, by their address."""
+        """Functions without probes linked into an executable with probes, by address."""
         probed = {f.start for a in self.calls_to(PROBE.__eq__) if (f := self.function_at(int(a))) is not None}
         return {address: name for address, name in self.names.items() if address not in probed} if probed else {}
 
@@ -111,9 +111,9 @@ class Image:
         return self.functions[at]
 
     def calls_to(self, wanted: Callable[[str], bool]) -> NDArray[np.int64]:
-        """Return addresses of all byte sequences that are direct calls to hooks whose name is *wanted*, sorted.
+        """Return addresses of all byte sequences that are direct calls to the hooks in *wanted*, sorted.
 
-        A data byte may look like a call; disassembling shows whether it is one.
+        Data may look like a call; disassembling shows whether it is one.
         """
         targets = np.array(sorted(a for a, name in self.hooks.items() if wanted(name)), dtype=np.int64)
         found = [self.architecture.call_sites(code.data, code.address, targets) for code in self.codes]
@@ -129,14 +129,14 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Inlined:
-    """Code of a hook in line, up to *end*; *hook* is its name where it makes no call, None where it is none at all."""
+    """Code of an inlined hook, up to *end*; *hook* is its name if it makes no call, None if it is not a hook at all."""
 
     end: int
     hook: str | None = ""
 
 
 def _inlined(elf: ELFFile) -> dict[int, Inlined]:
-    """Return the hooks that are part of the program's code, by their first address."""
+    """Return the hooks inlined into the program's code, by their first address."""
     section = elf.get_section_by_name(_TABLE)
     if section is None:
         return {}
@@ -150,7 +150,7 @@ def _inlined(elf: ELFFile) -> dict[int, Inlined]:
 
 
 def _code_checksum(elf: ELFFile) -> int:
-    """Return the Adler-32 checksum of the code segment: differs for an executable compiled otherwise."""
+    """Return the Adler-32 checksum of the code segment, which identifies the compiled code."""
     segments = (s for s in elf.iter_segments("PT_LOAD") if s["p_flags"] & P_FLAGS.PF_X)
     return zlib.adler32(next((s.data() for s in segments), b""))
 
@@ -172,7 +172,7 @@ def _imports(elf: ELFFile, architecture: Architecture) -> dict[int, str]:
 
 
 def _functions(symbols: list[Symbol]) -> list[Function]:
-    """Return functions by address, one for each address (the largest of several names)."""
+    """Return functions by address, one per address (the largest of several)."""
     best: dict[int, Function] = {}
     for name, address, size, kind in symbols:
         if kind == FUNCTION and size and (address not in best or best[address].end < address + size):

@@ -1,4 +1,4 @@
-"""Code of the compiler's and the system's headers to the line of the program that it was inlined into, from DWARF."""
+"""Maps code from compiler and system headers to the program's line that it was inlined into, from DWARF."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Row = tuple[int, int, int]
 
 
 class Call(NamedTuple):
-    """Code that was inlined: *low* to *high*, called at *line* of *file* (a number of the unit); deeper is within."""
+    """Inlined code: *low* to *high*, called at *line* of *file* (a number in the unit); deeper calls lie within."""
 
     low: int
     high: int
@@ -28,14 +28,14 @@ class Call(NamedTuple):
 
 
 def is_foreign(file: str) -> bool:
-    """Return whether *file* belongs to the compiler or the system, as the name says: no source of the program."""
+    """Return whether *file* belongs to the compiler or the system, judged by its name, not to the program."""
     return _FOREIGN.match(file) is not None
 
 
 def calls(dwarf: DWARFInfo, unit: Any) -> list[Call]:
-    """Return what was inlined into the functions of *unit*.
+    """Return the calls inlined into the functions of *unit*.
 
-    Only functions with code are searched; with them the declarations of headers, by far the most, are left out.
+    Only functions with code are searched; this skips the declarations in headers, by far the majority.
     """
     top = unit.get_top_DIE()
     base = _address(top, "DW_AT_low_pc") or 0
@@ -43,14 +43,14 @@ def calls(dwarf: DWARFInfo, unit: Any) -> list[Call]:
     for die in _functions(top):
         if _has_code(die):
             found += _within(dwarf, unit, base, die, 0)
-        else:  # what a compiler outlines of a template for threads is inside of it
+        else:  # a function that the compiler outlines from a template for threads counts as inside it
             inner = (one for one in die.iter_children() if one.tag == "DW_TAG_subprogram" and one.has_children)
             found += [call for one in inner if _has_code(one) for call in _within(dwarf, unit, base, one, 0)]
     return found
 
 
 def _functions(scope: Any) -> Iterator[Any]:
-    """Yield the functions of *scope* and of the namespaces in it, but for those of the compiler's library."""
+    """Yield the functions of *scope* and of its namespaces, except the compiler's library."""
     for die in scope.iter_children():
         if die.tag == "DW_TAG_subprogram" and die.has_children:
             yield die
@@ -64,17 +64,17 @@ def _is_of_library(die: Any) -> bool:
 
 
 def climbed(rows: Sequence[Row], foreign: set[int], inlined: Iterable[Call]) -> list[Row]:
-    """Return *rows* (address, file, line) of a line table with the callers of what was inlined.
+    """Return *rows* (address, file, line) of a line table with inlined code moved to its callers.
 
-    A row of a file in *foreign* gets the place of the innermost call of it in another file, and is split where such
-    calls begin and end; it stays where there is none. Numbers of files are the unit's. Rows are in their order.
+    A row of a file in *foreign* gets the place of the innermost enclosing call in another file, and is split where such
+    calls begin and end; without one it stays. File numbers are the unit's. The rows are in order.
     """
     wanted = sorted((call for call in inlined if call.file not in foreign and call.line), key=lambda call: call.depth)
     if not wanted or all(row[1] not in foreign for row in rows):
         return list(rows)
     edges = sorted({edge for call in wanted for edge in (call.low, call.high)})
     around: list[Call | None] = [None] * len(edges)  # from each edge to the next
-    for call in wanted:  # deeper ones later
+    for call in wanted:  # deeper calls come later
         low, high = bisect_left(edges, call.low), bisect_left(edges, call.high)
         around[low:high] = [call] * (high - low)
     made: list[Row] = []
@@ -117,7 +117,7 @@ def _address(die: Any, name: str) -> int | None:
 
 
 def _ranges(dwarf: DWARFInfo, unit: Any, base: int, die: Any) -> list[tuple[int, int]]:
-    """Return the addresses of the code of *die*."""
+    """Return the address ranges of the code of *die*."""
     low = _address(die, "DW_AT_low_pc")
     if low is not None and "DW_AT_high_pc" in die.attributes:
         high = die.attributes["DW_AT_high_pc"]

@@ -1,4 +1,4 @@
-"""Innermost loops of a function: sets of chunks that control goes round in without a smaller loop inside."""
+"""Innermost loops of a function: cycles of chunks without a smaller loop inside."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from scalegraph.instrument.flow import Chunk
 class Loops:
     """Loops of a function, each as the starts of its chunks.
 
-    *innermost*: those without a smaller one inside, by their first chunk; *of*: for each chunk that is in a loop the
-    smallest one that it is in.
+    *innermost*: loops without a smaller one inside, by their first chunk; *of*: for each chunk in a loop, the smallest
+    loop around it.
     """
 
     innermost: tuple[frozenset[int], ...]
@@ -28,14 +28,14 @@ class Loops:
         return cls(tuple(smallest), {start: loop for loop, _ in every for start in loop})
 
     def inside(self) -> frozenset[int]:
-        """Return the starts of all chunks that are in innermost loops."""
+        """Return the starts of all chunks in innermost loops."""
         return frozenset().union(*self.innermost)
 
 
 def joint(
     chunks: Mapping[int, Chunk], loop: frozenset[int], fits: Callable[[Chunk], bool] = lambda _chunk: True
 ) -> int | None:
-    """Return the first of the chunks that every way round through *loop* has and that *fits*; None: there is none."""
+    """Return the first chunk that lies on every path round *loop* and that *fits*; None if there is none."""
     for start in sorted(loop):
         rest = {one: set(chunks[one].successors) & (loop - {start}) for one in loop - {start}}
         if fits(chunks[start]) and not _goes_round(rest):
@@ -44,9 +44,9 @@ def joint(
 
 
 def _every_loop(chunks: Mapping[int, Chunk]) -> Iterator[tuple[frozenset[int], bool]]:
-    """Yield every loop, outer ones before those in them, and whether it has none in it.
+    """Yield every loop, outer before inner, and whether it has no loop inside.
 
-    A loop is a set of chunks that lead to each other; without the edges to where it is entered, those in it are left.
+    A loop is a strongly connected set of chunks; removing the edges to its entry leaves the inner loops.
     """
     pending = [{start: set(chunk.successors) for start, chunk in chunks.items()}]
     while pending:
@@ -62,7 +62,7 @@ def _every_loop(chunks: Mapping[int, Chunk]) -> Iterator[tuple[frozenset[int], b
 
 
 def _goes_round(graph: Mapping[int, set[int]]) -> bool:
-    """Whether some node of *graph* reaches itself: much quicker to find than the loops, and mostly enough."""
+    """Whether *graph* has a cycle: much faster than finding the loops, and usually enough."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError:
@@ -71,7 +71,7 @@ def _goes_round(graph: Mapping[int, set[int]]) -> bool:
 
 
 def _loops(graph: Mapping[int, set[int]]) -> list[set[int]]:
-    """Return the sets of nodes of which each reaches every other, or itself."""
+    """Return the strongly connected sets of nodes, including single nodes with an edge to themselves."""
     if not _goes_round(graph):
         return []
     from scipy.sparse import coo_array

@@ -1,4 +1,4 @@
-"""Putting probes into text: where a brace may go so that every line keeps its number."""
+"""Puts probes into text: where a brace may go so that every line keeps its number."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from scalegraph.instrument.syntax import Site
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """Text to put before the byte at *offset* of the original; *region* is the id it belongs to.
+    """Text to put before the byte at *offset* of the original; *region*: the id it belongs to.
 
-    Region 0 is nobody's: a ``#line`` alone.
+    Region 0 is no region: a ``#line`` alone.
     """
 
     offset: int
@@ -36,7 +36,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A region that will be planted: without *closing* its scope ends with the block it is in.
+    """A region to be planted: without *closing* its scope ends with the enclosing block.
 
     *calls* writes plain calls instead of a scope, for a phase whose declarations must stay visible after it.
     """
@@ -47,7 +47,7 @@ class Probe:
     calls: bool = False
 
     def code(self, region: int) -> tuple[str, str]:
-        """Return the text that enters and the text that leaves."""
+        """Return the text for entering and the text for leaving."""
         library = "LIBRARY_" if self.site.kind == LIBRARY else ""
         if self.calls or self.site.declares:
             return f"SCALEGRAPH_{library}ENTER({region});", f"SCALEGRAPH_LEAVE({region});"
@@ -63,8 +63,8 @@ class Places:
         self, lexed: Lexed, conditionals: Conditionals, filename: str, fixed: Iterable[tuple[int, bool]] = ()
     ) -> None:
         self.lexed, self.conditionals, self.filename = lexed, conditionals, filename
-        # What text must not be moved across, by its end: tokens, directives, phase comments; True if text
-        # cannot follow on the same line.
+        # Ends of what text must not be moved across: tokens, directives, phase comments; True if text cannot follow on
+        # the same line.
         self._ends = sorted(
             [(token.end, False) for token in lexed.tokens]
             + [(directive.end, True) for directive in lexed.directives]
@@ -73,7 +73,7 @@ class Places:
         self._heads = {d.start: d for d in lexed.directives if not d.is_operator}
 
     def before(self, directive: Directive, target: int) -> Place:
-        """Return where text goes so that it comes before *directive*, in the branch that *target* is in."""
+        """Return where to put text before *directive*, in the branch that *target* is in."""
         if directive.is_operator:
             return Place(directive.start)
         start = self._group_start(directive, target)
@@ -84,7 +84,7 @@ class Places:
         return Place(start, own_line=True)
 
     def after(self, directive: Directive) -> Place:
-        """Return where text goes so that it comes right after *directive*."""
+        """Return where to put text right after *directive*."""
         if directive.is_operator:
             return Place(directive.end)
         end = directive.end
@@ -95,7 +95,7 @@ class Places:
         return Place(end)
 
     def _group_start(self, directive: Directive, target: int) -> int:
-        """Return the start of *directive*, or of the outermost #if around it that *target* is not in."""
+        """Return the start of *directive*, or of the outermost #if around it that does not contain *target*."""
         outside = self.conditionals.context(target)
         for group, branch in self.conditionals.context(directive.start):
             if (group, branch) not in outside:
@@ -107,9 +107,9 @@ class Places:
         return self._ends[at - 1] if at else (0, True)
 
     def resynchronised(self, place: Place) -> list[int]:
-        """Return offsets where the line number must be set again because of a line inserted at *place*.
+        """Return offsets where the line number must be set again because a line was inserted at *place*.
 
-        The compiler does not obey a ``#line`` in a branch that it skips, but it counts the lines.
+        The compiler ignores a ``#line`` in a branch that it skips, but counts the lines.
         """
         if not place.own_line:
             return []
@@ -122,7 +122,7 @@ class Places:
         ]
 
     def text(self, place: Place, code: str) -> str:
-        """Return *code* as it is to be written at *place*."""
+        """Return *code* as it must be written at *place*."""
         if not place.own_line:
             data, at = self.lexed.data, place.offset
             before = "" if at == 0 or data[at - 1 : at].isspace() else " "
@@ -140,7 +140,7 @@ def line_directive(line: int, filename: str) -> str:
 
 
 def apply(data: bytes, insertions: Sequence[Insertion]) -> str:
-    """Return the text of *data* with *insertions* put in, in the order given where offsets are equal."""
+    """Return *data* with *insertions* applied, in the given order where offsets are equal."""
     pieces: list[bytes] = []
     at = 0
     for insertion in sorted(insertions, key=lambda i: i.offset):

@@ -1,8 +1,8 @@
 """Tokens, comments and directives of a C source file, by byte offset.
 
-The syntax tree (``syntax.py``) is built from text in which directives and comments are blanked, so this scanner
-is what knows about them: a grammar cannot, because a ``#pragma`` or an ``#if`` may be between any two tokens.
-Offsets are bytes of the UTF-8 text; lines count from 1.
+The syntax tree (``syntax.py``) is built from text in which directives and comments are blanked, so only this scanner
+knows about them: a grammar cannot, because a ``#pragma`` or an ``#if`` may be between any two tokens. Offsets are bytes
+of the UTF-8 text; lines count from 1.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment and what it says, without its delimiters."""
+    """A comment and its text, without delimiters."""
 
     start: int
     end: int
@@ -48,8 +48,8 @@ class Comment:
 class Directive:
     """A preprocessing directive, or a ``_Pragma`` operator (then *is_operator*).
 
-    *start* is the offset of its first byte on the line (of the line itself for a directive), *end* the offset after
-    its newline. *tokens* are what follows the ``#``, comments left out.
+    *start* is the offset of its first byte on the line (of the line itself for a directive), *end* the offset after its
+    newline. *tokens*: those after the ``#``, without comments.
     """
 
     name: str
@@ -67,15 +67,15 @@ class Lexed:
     tokens: list[Token] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
     directives: list[Directive] = field(default_factory=list)
-    splices: list[int] = field(default_factory=list)  # offsets of backslashes that join two lines
+    splices: list[int] = field(default_factory=list)  # offsets of backslashes that join lines
     _newlines: list[int] = field(default_factory=list)
 
     def line(self, offset: int) -> int:
-        """Return the line (from 1) that the byte at *offset* is on."""
+        """Return the line (from 1) of the byte at *offset*."""
         return bisect.bisect_left(self._newlines, offset) + 1
 
     def line_start(self, offset: int) -> int:
-        """Return the offset of the first byte of the line that *offset* is on."""
+        """Return the offset of the first byte of the line with *offset*."""
         return self.data.rfind(b"\n", 0, offset) + 1
 
 
@@ -116,7 +116,7 @@ class _Scanner:
         return out
 
     def _skip_blank_or_comment(self) -> bool:
-        """Step over one blank, joined line end or comment; False if a token begins here."""
+        """Step over one blank, joined line end or comment; return False if a token begins here."""
         data, at = self.data, self.at
         byte = data[at]
         if byte in _BLANK:
@@ -169,7 +169,7 @@ class _Scanner:
         self.out.directives.append(Directive(name, line_start, self.at, tuple(tokens[1:])))
 
     def _fold_pragma_operators(self) -> None:
-        """Turn ``_Pragma ( "text" )`` in the token stream into directives of their own."""
+        """Turn ``_Pragma ( "text" )`` in the token stream into separate directives."""
         tokens, kept, at = self.out.tokens, [], 0
         while at < len(tokens):
             part = tokens[at : at + 4]
@@ -198,7 +198,7 @@ def _splice(data: bytes, at: int) -> int:
 
 
 def _logical_line_end(data: bytes, at: int) -> int:
-    """Return the offset of the newline that ends the logical line at *at* (joined lines counted as one)."""
+    """Return the offset of the newline that ends the logical line at *at* (joined lines count as one)."""
     while True:
         end = data.find(b"\n", at)
         if end < 0:
@@ -224,7 +224,7 @@ def _number_end(data: bytes, at: int, inside: bytes) -> int:
 
 
 def _raw_end(data: bytes, at: int) -> int:
-    """Return the offset after the raw string literal of C++ whose quote is at *at*."""
+    """Return the offset after the C++ raw string literal whose quote is at *at*."""
     opening = data.find(b"(", at)
     close = data.find(b")" + data[at + 1 : opening] + b'"', opening) if opening >= 0 else -1
     return len(data) if close < 0 else close + opening - at + 1

@@ -1,12 +1,12 @@
-"""Costs of functions of the C library, libm's less frequent ones and libgcc, which carry no probes.
+"""Costs of functions of the C library, libgcc and less common ones of libm, which carry no probes.
 
-Measured as those in `mathlib`, on the same processor (glibc 2.36, gcc 12): what cachegrind counts of instructions,
-loads, stores and branches of a call, without the loop around it, and by hand which of the others compute with
-floating-point numbers; *latency*: cycles of a call in a row of calls, each of which waits for the one before. Arguments
-are everyday ones: numbers as texts have 11 digits (`strtod`) or 4 (`atoi`, `strtol`), heap blocks up to 96 bytes,
-complex numbers are neither infinite nor not-a-number. A reading of the clock has the microcode of `rdtscp`. What
-functions that move or search memory do with its lines is charged by the runtime and comes on top. What depends on an
-argument more than that, as `printf` or `qsort`, the runtime charges, too (`csrc/posix/sg_work.c`).
+Measured like those in `mathlib`, on the same processor (glibc 2.36, gcc 12): cachegrind's counts of instructions,
+loads, stores and branches of a call, without the loop around it; the other instructions were classified by hand into
+floating-point and integer. *latency*: cycles of a call in a chain of calls, each of which waits for the one before.
+Arguments are typical: numbers as texts have 11 digits (`strtod`) or 4 (`atoi`, `strtol`), heap blocks up to 96 bytes,
+complex numbers are finite. A clock reading includes the microcode of `rdtscp`. The runtime adds the cost of memory
+lines for functions that move or search memory. It also charges functions whose cost depends more strongly on an
+argument, such as `printf` or `qsort` (`csrc/posix/sg_work.c`).
 """
 
 from __future__ import annotations

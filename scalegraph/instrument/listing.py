@@ -11,7 +11,7 @@ from scalegraph.instrument.source import Instrumented
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A piece of inserted text: columns [start, end) of `Row.instrumented`, and the region that it opens or closes."""
+    """Inserted text: columns [start, end) of `Row.instrumented`, and the region that it opens or closes."""
 
     start: int
     end: int
@@ -21,9 +21,9 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the instrumented program beside the line it comes from.
+    """A line of the instrumented program next to the line it comes from.
 
-    *line* is the original's line number; None for a line that was inserted as a whole (*original* is "" then).
+    *line* is the original's line number; None for an inserted line (*original* is then "").
     """
 
     line: int | None
@@ -33,7 +33,7 @@ class Row:
 
 
 def side_by_side(program: Instrumented) -> list[Row]:
-    """Return the rows of *program*, top to bottom. The ``#line`` in front of the whole text is not a row."""
+    """Return the rows of *program*, top to bottom, without the ``#line`` in front of the whole text."""
     data = program.original.encode("utf-8", "surrogateescape")
     pieces = {offset: list(group) for offset, group in groupby(program.insertions, key=lambda i: i.offset)}
     offsets = sorted(pieces)
@@ -52,18 +52,18 @@ def side_by_side(program: Instrumented) -> list[Row]:
 
 
 def instrumented_text(program: Instrumented) -> str:
-    """Return the instrumented program as it is shown and exported: without the leading ``#line``."""
+    """Return the instrumented program for display and export: without the leading ``#line``."""
     return program.text.partition("\n")[2]
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """Split at newlines only: form feeds and the like are no line ends in C."""
+    """Split at newlines only: form feeds and the like do not end a line in C."""
     *whole, rest = data.split(b"\n")
     return [line + b"\n" for line in whole] + ([rest] if rest else [])
 
 
 def _rows(number: int, raw: bytes, start: int, insertions: list[Insertion]) -> list[Row]:
-    """Return the row of one original line, after rows for what was inserted as whole lines before it."""
+    """Return the row of an original line, preceded by rows for whole lines inserted before it."""
     before = [i for i in insertions if "\n" in i.text and i.offset == start]
     after = [i for i in insertions if "\n" in i.text and i.offset != start]
     rows = [row for insertion in before for row in _whole_lines(insertion)]

@@ -1,17 +1,17 @@
 """Costs of the C mathematics library: its functions carry no probes, so their work is added to the call.
 
-Measured: operations by class as `operations.decode` counts them, executed inside glibc 2.36's libm (its variants for
+Measured: operations by class as counted by `operations.decode`, executed inside glibc 2.36's libm (its variants for
 processors with fused multiply-add), mean of 1000 calls with arguments spread over an everyday range, rounded. Other
-libraries differ; a program whose time goes into such calls is simulated with this much trust and no more. Memory that
-these functions read (their tables) is private and small and is not simulated.
+libraries differ, which limits the accuracy for programs that spend their time in such calls. The memory that these
+functions read (their tables) is private and small and is not simulated.
 
 *latency*: cycles from the argument to the result, measured with calls that each need the result of the one before
-(arguments from 0.05 to 0.95, the same library). The processor was an EPYC whose operations have the latencies of
-`_LATENCIES`, as `scalegraph machines calibrate` measured them.
+(arguments from 0.05 to 0.95, the same library). The processor was an EPYC with the operation latencies in `_LATENCIES`,
+measured by `scalegraph machines calibrate`.
 
-*moves*: instructions of a call beyond those operations (one with an operand in memory has two): moves between
-registers, counted by single steps of 100 calls with arguments from 0.05 to 9, where the functions are defined. They
-take issue and window on machines with a pipeline.
+*moves*: instructions of a call beyond those operations (one with a memory operand counts as two): register moves,
+counted by single-stepping 100 calls with arguments from 0.05 to 9, where the functions are defined. They occupy issue
+slots and window on machines with a pipeline.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scalegraph.instrument.librarycosts import SAME_AS, TABLE
 from scalegraph.runtime.format import OP_CLASS_NAMES
 
 _COLUMNS: Final = (*OP_CLASS_NAMES, "flops")
-# Of the processor that the column `latency` was measured on, in cycles.
+# Of the processor on which the column `latency` was measured, in cycles.
 _LATENCIES: Final = {"fp_add": 3.0, "fp_mul": 3.0, "fp_fma": 4.0, "fp_div": 14.0, "fp_sqrt": 21.0, "fp_other": 7.0}
 _INTEGER_LATENCIES: Final = {"int_alu": 1.0, "int_mul": 3.0}
 _TABLE: Final = """
@@ -100,9 +100,9 @@ def _read(table: str, *columns: str) -> dict[str, Counts]:
 
 
 def _in_turn(costs: Counts, latency: float) -> tuple[float, bool]:
-    """Return which share of its operations' latencies a function's *latency* is, at most all of them.
+    """Return *latency* as a share of its operations' latencies, at most 1; and whether these include integer ones.
 
-    Those are the floating-point ones, and where these do not reach it, integer ones as well.
+    Integer operations are included only if the floating-point ones do not reach the latency.
     """
     whole = sum(float(costs[OP_CLASS_NAMES.index(name)]) * cycles for name, cycles in _LATENCIES.items())
     if whole >= latency:
@@ -112,9 +112,9 @@ def _in_turn(costs: Counts, latency: float) -> tuple[float, bool]:
 
 
 def _with_others(rows: dict[str, Counts]) -> dict[str, Counts]:
-    """Return *rows* and those of functions that do the same."""
+    """Return *rows*, and copies for the functions that do the same."""
     rows = rows | {name: rows[other] for name, other in SAME_AS.items() if other in rows}
-    return rows | {f"__wrap_{name}": row for name, row in rows.items()}  # as the program's calls are linked
+    return rows | {f"__wrap_{name}": row for name, row in rows.items()}  # names that linked calls use
 
 
 _LATENCY: Final = _with_others(_read(_TABLE, "latency") | _read(TABLE, "latency"))

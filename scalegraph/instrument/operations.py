@@ -1,9 +1,9 @@
 """Costs of x86-64 instructions, in operations of the simulated machine's classes.
 
-An instruction is counted as the operations a load/store machine would need: ``mulsd xmm0, [rax]`` is a load and a
-multiplication. Free are register moves and zeroing (renaming makes them disappear), no-ops, stack pointer arithmetic,
-pushes and pops (prologues), and loads of constants. Vector operations count once by class; floating-point operations
-(*flops*) count lanes, twice for a fused multiply-add, and leave comparisons and conversions out.
+An instruction counts as the operations that a load/store machine would need: ``mulsd xmm0, [rax]`` is a load and a
+multiplication. Free are register moves and zeroing (renaming eliminates them), no-ops, stack pointer arithmetic, pushes
+and pops (prologues), and loads of constants. A vector operation counts once in its class; floating-point operations
+(*flops*) count lanes, twice for a fused multiply-add, without comparisons and conversions.
 """
 
 from __future__ import annotations
@@ -103,9 +103,9 @@ _SEPARATORS: Final = str.maketrans("[]*,:", "     ")
 class Operation:
     """One decoded instruction.
 
-    *classes* are the operation classes it counts for (with memory access unless the operand is in the stack frame
-    or constant), *frame* those it counts for besides when the frame is real memory (unoptimised code). Registers are
-    named by their 64-bit names: *reads* as values, *addresses* as parts of memory operands, *writes*.
+    *classes*: its operation classes (with memory access unless the operand is in the stack frame or constant); *frame*:
+    additional ones when the frame is real memory (unoptimised code). Registers have their 64-bit names: *reads* as
+    values, *addresses* as parts of memory operands, *writes*.
     """
 
     classes: tuple[int, ...] = ()
@@ -116,7 +116,7 @@ class Operation:
     writes: frozenset[str] = frozenset()
     is_lea: bool = False
     is_constant: bool = False  # loads an immediate into a register
-    step: int = 0  # what it adds to the register it writes, if that is all it does
+    step: int = 0  # what it adds to the register it writes, if it does nothing else
     ends: bool = False  # no fall-through
     target: int | None = None  # of a direct jump or call
     is_jump: bool = False
@@ -157,7 +157,7 @@ def _transfer(name: str, operands: str) -> Operation:
 
 
 def _ordinary(name: str, parts: list[str], operands: str) -> Operation:
-    """Decode everything that is not a transfer of control."""
+    """Decode everything that is not a control transfer."""
     memory = next((part for part in parts if "[" in part), "")
     is_write = bool(parts) and name not in _NO_WRITE and not name.startswith(("fcom", "fucom"))
     writes = _registers(parts[0]) if is_write and "[" not in parts[0] else frozenset()
@@ -182,7 +182,7 @@ def _ordinary(name: str, parts: list[str], operands: str) -> Operation:
 
 
 def _step(name: str, parts: list[str]) -> int:
-    """Return the constant that an instruction adds to a 64-bit register, 0 if it does anything else."""
+    """Return the constant that the instruction adds to a 64-bit register, 0 if it does anything else."""
     if name not in ("add", "sub", "inc", "dec") or not parts or not parts[0].startswith("r") or "[" in parts[0]:
         return 0
     if len(parts) == 1:
@@ -205,7 +205,7 @@ def _is_rmw(name: str) -> bool:
 
 
 def _access(name: str, parts: list[str], memory: str, work: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the loads and stores that the memory operand stands for."""
+    """Return the loads and stores of the memory operand."""
     if not memory or name in ("lea", "nop"):
         return ()
     if name.startswith(("fst", "fist", "set")) or (parts[0] == memory and name in _MOVES) or "extract" in name:
@@ -226,7 +226,7 @@ def _work(name: str, parts: list[str], operands: str) -> tuple[tuple[int, ...], 
     if name in ("xor", "sub", "pxor", "xorps", "xorpd") and len(set(parts)) == 1 and len(parts) > 1:
         return (), 0  # zeroing
     if name in ("movsx", "movsxd", "movzx") and "[" in operands:
-        return (), 0  # extension comes with the load
+        return (), 0  # the load includes the extension
     if name in ("imul", "mul", "mulx") or name.startswith(("pmul", "pmadd")):
         return (CLASS["int_mul"],), 0
     if name in ("div", "idiv"):
@@ -251,7 +251,7 @@ def _fp_work(name: str, operands: str) -> tuple[tuple[int, ...], int]:
                 return (CLASS[kind],), each * _lanes(suffix, operands)
     if name.startswith(("cvt", "round", "unpck", "shuf", "blend", "and", "or", "xor", "movmsk", "perm", "insert", "f")):
         return (CLASS["fp_other"],), 0
-    return (INT_ALU,), 0  # integer vector operations and anything unknown
+    return (INT_ALU,), 0  # integer vector operations and unknown instructions
 
 
 def _lanes(suffix: str, operands: str) -> int:
@@ -275,6 +275,6 @@ def _split(operands: str) -> list[str]:
 
 
 def _registers(text: str) -> frozenset[str]:
-    """Return the 64-bit names of the general registers that *text* names."""
+    """Return the 64-bit names of the general registers in *text*."""
     words = text.translate(_SEPARATORS).split()
     return frozenset([REGISTERS[word] for word in words if word in REGISTERS])

@@ -20,7 +20,7 @@ def find_phases(
     places: Places,
     filename: str,
 ) -> tuple[list[Probe], list[Fault]]:
-    """Pair the *marks* (in order of place) and return a probe for each phase, and a fault for each wrong mark."""
+    """Pair the *marks* (in order of place); return a probe for each phase and a fault for each wrong mark."""
     faults: list[Fault] = []
     probes: list[Probe] = []
     open_: list[PhaseMark] = []
@@ -63,7 +63,7 @@ def _phase(
     conditionals: Conditionals,
     places: Places,
 ) -> Probe | str:
-    """Return the probe of a pair of marks, or the sentence that says why there is none."""
+    """Return the probe of a pair of marks, or a sentence saying why there is none."""
     what = f"phase '{begin.name}'"
     if conditionals.context(begin.start) != conditionals.context(end.start):
         return f"{what} begins and ends in different #if branches"
@@ -91,7 +91,7 @@ def _phase(
 
 
 def _entered(reading: Reading, start: int, end: int) -> str:
-    """Return a label between two offsets that is jumped to from outside of them, "" if there is none."""
+    """Return a label between two offsets that is the target of a jump from outside, "" if there is none."""
     from_outside = {name for name, at in reading.gotos if not start < at < end}
     return next((name for name, at in reading.labels if start < at < end and from_outside & {name, "*"}), "")
 
@@ -103,7 +103,7 @@ def _place(places: Places, mark: PhaseMark) -> Place:
 
 
 def _block(reading: Reading, mark: PhaseMark) -> tuple[int, int] | None:
-    """Return the statement list that *mark* is in, None if it stands inside a statement or outside functions."""
+    """Return the statement list that contains *mark*, None inside a statement or outside functions."""
     block = _smallest(reading.blocks, mark.start)
     if block is None:
         return None
@@ -112,7 +112,7 @@ def _block(reading: Reading, mark: PhaseMark) -> tuple[int, int] | None:
 
 
 def _awaiting(reading: Reading, mark: PhaseMark) -> Directive | None:
-    """Return the directive whose statement only follows behind *mark*."""
+    """Return the directive whose statement comes only after *mark*."""
     return next((s.lead for s in reading.sites if s.lead and s.lead.start < mark.start < s.start), None)
 
 

@@ -1,15 +1,15 @@
 """The time of machine code on an out-of-order processor, from a machine's measured values.
 
-The model executes a path of instructions: a loop's body again and again. Instructions are taken in order, as many in a
-cycle as the machine issues, while there is room in the window (reorder buffer) and in the scheduler (those that wait
-for operands). Each begins when its operands are there and a unit of its class is free, and ends after the latency of
-its class; a load waits for its address, and for the value of a store to the same place before it. From one taken jump
-to the next, and from one line of code to the next, the fetch needs a time of its own. Instructions retire in order, and
-what one takes is the time from the retirement of the one before to its own, so that the times of a path add up. Misses
-of caches, mispredicted branches and synchronisation are no part of it: the runtime charges them.
+The model executes a path of instructions, such as a loop's body, repeatedly. Instructions issue in order, up to the
+machine's issue width per cycle, while there is room in the window (reorder buffer) and in the scheduler (instructions
+waiting for operands). Each begins when its operands are ready and a unit of its class is free, and ends after the
+latency of its class; a load waits for its address, and for the value of an earlier store to the same place. Fetching
+takes extra time from one taken jump to the next, and from one code line to the next. Instructions retire in order, and
+the time of an instruction is that from the retirement of the one before to its own, so that the times of a path add up.
+Cache misses, branch mispredictions and synchronisation are not part of the model: the runtime charges them.
 
-The same few rules, with tables of a processor's units from its vendor, are those of llvm-mca and OSACA; here units and
-latencies are classes of operations that `scalegraph machines calibrate` measures.
+llvm-mca and OSACA use the same few rules, with vendors' tables of processor units; here units and latencies are per
+operation class, as measured by `scalegraph machines calibrate`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ from scalegraph.machine.model import Processor
 class Step:
     """One instruction of a path.
 
-    *slots*: places that it takes where instructions are issued, 0 for what only serves the instrumentation, or
-    costs nothing; *work*: its classes of operations, without loads and stores. *copies*, *selects*, *compares*: see
-    `effects.Effects`. *clobbers*: registers of which nothing is known after it, because a call does not keep them.
-    *taken*: whether it is a jump behind which control goes on elsewhere; *far*: into a library; *status*: whether it
-    reads the status of floating-point operations; *line*: number of the line of code that it is in; 0: not known.
-    *sites*: return addresses of the hooks that report its references to memory.
+    *slots*: issue slots that it takes, 0 if it only serves the instrumentation or costs nothing; *work*: its operation
+    classes, without loads and stores. *copies*, *selects*, *compares*: see `effects.Effects`. *clobbers*: registers
+    with unknown content after it, because a call does not preserve them. *taken*: whether it is a taken jump; *far*:
+    into a library; *status*: whether it reads the floating-point status; *line*: number of its code line; 0: unknown.
+    *sites*: return addresses of the hooks that report its memory references.
     """
 
     slots: float = 1.0
@@ -54,7 +53,7 @@ class Step:
 
     @property
     def packed(self) -> bytes:
-        """The step as the model in C reads it."""
+        """The step in the form that the C model reads."""
         if not self._packed:
             object.__setattr__(self, "_packed", packed(self))
         return self._packed
@@ -71,13 +70,13 @@ Origins = dict[int, float]
 
 @dataclass(frozen=True)
 class Round:
-    """What executing a way round again and again has shown.
+    """Result of executing a path round a loop repeatedly.
 
-    *cycles*: of each of its bodies; *loads*: what the address of each reference that a hook reports depends on, as
-    cycles until the first cache level would have answered; *branches*: what the jump at the end of each body depends
-    on; *early*: cycles that the result of each body's last instruction, its jump, is known before that retires;
-    *ahead*: cycles until the window behind an instruction is full; *recurs*: of a load whose value reaches itself in
-    the next round through a store, cycles for that.
+    *cycles*: of each body; *loads*: for each reference that a hook reports, what its address depends on, in cycles
+    until the first cache level would have answered; *branches*: what the jump at the end of each body depends on;
+    *early*: cycles from the result of each body's last instruction, its jump, to its retirement; *ahead*: cycles until
+    the window behind an instruction is full; *recurs*: for a load whose value reaches itself in the next iteration
+    through a store, the cycles of that chain.
     """
 
     cycles: list[float]
@@ -89,25 +88,25 @@ class Round:
 
 
 def ahead_of(ahead: float, cycles: float, recurs: float) -> float:
-    """Return the cycles that a loop goes on behind a load that it waits for, of the *ahead* that its window holds.
+    """Return how many cycles of *ahead*, the content of its window, a loop can execute while it waits for a load.
 
-    A round takes *cycles*, of which the way from the load to itself takes *recurs*: only the rest goes on.
+    An iteration takes *cycles*, and the chain from the load to itself *recurs* of them: only the rest proceeds.
     """
     return ahead * max(0.0, 1 - recurs / cycles) if cycles > 0 else ahead
 
 
 def times(bodies: Sequence[Sequence[Step]], processor: Processor, *, enters: bool = False) -> list[float]:
-    """Return the cycles that each of *bodies* takes, as `execute` finds them."""
+    """Return the cycles of each of *bodies*, from `execute`."""
     return execute(bodies, processor, enters=enters).cycles
 
 
 def execute(bodies: Sequence[Sequence[Step]], processor: Processor, *, enters: bool = False) -> Round:
-    """Execute the concatenation of *bodies* again and again.
+    """Execute the concatenation of *bodies* repeatedly.
 
-    The first rounds only fill the window; times are means over as many rounds again. *enters*: between two rounds
-    registers are new, as for a function that is called again.
+    The first rounds only fill the window; times are means over as many more. *enters*: registers are new in each round,
+    as in a function that is called again.
 
-    Raises `BuildError` where the model does not compile on this computer.
+    Raises `BuildError` if the model does not compile on this computer.
     """
     live = sum(step.slots > 0 for body in bodies for step in body)
     core = core_of(processor)

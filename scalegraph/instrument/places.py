@@ -1,6 +1,6 @@
-"""Code addresses to source places and data addresses to symbols: what is looked up after every run, and kept in files.
+"""Code addresses to source places and data addresses to symbols: looked up after every run, and kept in files.
 
-Reading it from the debug information of a program takes longer than a short run; `save` keeps it beside a build.
+Reading a program's debug information takes longer than a short run; `save` keeps the result with a build.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-Span: TypeAlias = tuple[int, int, str]  # first address, address behind the last byte, name
+Span: TypeAlias = tuple[int, int, str]  # first address, address after the last byte, name
 
 
 class Place(NamedTuple):
-    """A source place; file "" and line 0 where nothing is known. *file* is as given to the compiler."""
+    """A source place; file "" and line 0 if unknown. *file* is as given to the compiler."""
 
     file: str
     line: int
@@ -37,7 +37,7 @@ class LineMap:
         self._starts = [start for start, _, _ in self.functions]
 
     def lookup(self, addresses: Sequence[int]) -> list[Place]:
-        """Return the place of each of *addresses*, which are return addresses: the call before each is looked up."""
+        """Return the places of the calls before *addresses*, which are return addresses."""
         places = []
         for address in addresses:
             row = bisect_right(self._addresses, address - 1) - 1
@@ -46,13 +46,13 @@ class LineMap:
         return places
 
     def files(self) -> list[str]:
-        """Return the names of the files that code was made from, as given to the compiler."""
+        """Return the files with code, named as given to the compiler."""
         return sorted({self.names[number] for number in set(self._files)} - {""})
 
     def ranges(self, file: str, first: int, last: int) -> list[tuple[int, int]]:
-        """Return the code of lines *first* to *last* of *file*, a name of `files`, as ranges (low, high).
+        """Return the code of lines *first* to *last* of *file*, a name from `files`, as ranges (low, high).
 
-        They are ranges of return addresses, each of which belongs to the line that `lookup` says.
+        They are ranges of return addresses, consistent with `lookup`.
         """
         wanted = {number for number, name in enumerate(self.names) if name == file}
         found: list[tuple[int, int]] = []
@@ -67,10 +67,10 @@ class LineMap:
         return found
 
     def begun(self, file: str, first: int, last: int) -> list[tuple[int, int]]:
-        """Return ranges as `ranges` does, of code in front of these lines that belongs to their beginning.
+        """Return ranges, as `ranges` does, of the code before these lines that belongs to their beginning.
 
-        Compilers give the call that begins a statement the line of what is around it: between the mark of these lines,
-        a row without code, and their code.
+        Compilers may give the call that begins a statement the line of the enclosing code: it lies between the mark of
+        these lines, a row without code, and their code.
         """
         wanted = {number for number, name in enumerate(self.names) if name == file}
         rows = list(zip(self._addresses, self._files, self._lines, strict=True))
@@ -106,14 +106,14 @@ class Places:
 
 
 def source_name(symbol: str) -> str:
-    """Return *symbol* without what the compiler appends to it: ``solve._omp_fn.0`` is ``solve``."""
+    """Return *symbol* without the compiler's suffix: ``solve._omp_fn.0`` becomes ``solve``."""
     return symbol.split(".")[0] or symbol
 
 
 def shown_name(directory: str, file: str, root: str) -> str:
-    """Return how the source *file*, compiled in *directory*, is called: as given, or relative to *root* if it is given.
+    """Return the display name of the source *file*, compiled in *directory*: as given, or relative to *root* if given.
 
-    Files outside of *root* keep their whole path.
+    Files outside *root* keep their whole path.
     """
     if not root:
         return file
@@ -137,7 +137,7 @@ def save(places: Places, path: Path) -> None:
 
 
 def load(path: Path) -> Places:
-    """Return what `save` wrote to *path*."""
+    """Return the places that `save` wrote to *path*."""
     found = json.loads(path.read_text(encoding="utf-8"))
     rows = list(zip(found["addresses"], found["files"], found["lines"], strict=True))
     functions = [(first, end, name) for first, end, name in found["functions"]]

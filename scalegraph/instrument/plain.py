@@ -1,4 +1,4 @@
-"""The plain build of a program, as what runs it passes it on."""
+"""The plain build of a program, as passed to the pipeline model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Plain:
-    """The plain build of a program: its *executable*, which is never run, and what `places.save` wrote of it."""
+    """A program's plain build: its *executable*, which is never run, and the output of `places.save` for it."""
 
     executable: Path
     places: Path

@@ -1,10 +1,9 @@
-"""Innermost loops of the plain build of a program, found again in the build with hooks.
+"""Matches innermost loops of a program's plain build with those of the build with hooks.
 
-Hooks prevent vectorisation and unrolling, and with them a compiler chooses other instructions and registers. Here the
-innermost loops of the two builds are matched: by function and by the source lines of what they load and store, and by
-how far their references move in a round. If a reference moves four times as far in a round of the plain loop as in one
-of the loop with hooks, then the former does the work of four rounds of the latter. Where that is not clear, nothing is
-matched.
+Hooks prevent vectorisation and unrolling, and with them a compiler chooses other instructions and registers. This
+module matches the innermost loops of the two builds: by function, by the source lines of their loads and stores, and by
+how far their references move per iteration. If a reference moves four times as far in an iteration of the plain loop as
+in one of the loop with hooks, then one plain iteration does the work of four. In ambiguous cases nothing is matched.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ Line: TypeAlias = tuple[str, int]
 """File and line."""
 
 _ARITHMETIC: Final = re.compile(r"v?(?:add|sub|mul|div|sqrt|fn?m(?:add|sub)\d*|fmaddsub\d*|fmsubadd\d*)([ps])([sd])")
-_MOST: Final = 1024  # rounds that one of the plain loop replaces: 64 bytes, unrolled sixteen times
-_SHARED: Final = 0.5  # of the lines of references, so many at least are common
+_MOST: Final = 1024  # iterations that one plain iteration replaces: 64 bytes, unrolled sixteen times
+_SHARED: Final = 0.5  # required share of common lines among the lines of references
 
 
 @dataclass(frozen=True)
 class Loop:
     """An innermost loop of one of the two builds.
 
-    *function*: symbol of its function; *lines*: of all its instructions; *at*: of each of its *references*; *kinds*: of
-    floating-point numbers that it computes with, ``s`` single and ``d`` double.
+    *function*: symbol of its function; *lines*: of all its instructions; *at*: line of each of its *references*;
+    *kinds*: of floating-point numbers in its arithmetic, ``s`` single and ``d`` double.
     """
 
     function: str
@@ -50,7 +49,7 @@ class Loop:
     kinds: frozenset[str]
 
     def lines_of(self, *, stores: bool | None = None) -> frozenset[Line]:
-        """Return the lines of references that move: of loads, of stores, or of both."""
+        """Return the lines of moving references: loads, stores, or both."""
         return frozenset(
             line
             for line, one in zip(self.at, self.references, strict=True)
@@ -58,13 +57,13 @@ class Loop:
         )
 
     def bytes_of(self, *, stores: bool) -> int:
-        """Return the bytes that a round stores or loads."""
+        """Return the bytes that an iteration stores or loads."""
         return sum(one.size for one in self.references if one.stores == stores and one.stride != 0)
 
 
 @dataclass(frozen=True)
 class PlainLoop:
-    """A loop of the plain build: the starts of the chunks of a function's *code* that its usual *way* goes through."""
+    """A loop of the plain build: *way*, its usual path through the chunks of the function's *code*, by their starts."""
 
     loop: Loop
     code: PlainFunction
@@ -81,31 +80,31 @@ class PlainFunction:
 
     @cached_property
     def bodies(self) -> dict[int, list[Step]]:
-        """What the pipeline executes of each chunk."""
+        """The steps that the pipeline executes for each chunk."""
         known = dict(effects(self.code, self.function.start, lambda _address: False))
         return {at: plain_steps(chunk.instructions, known) for at, chunk in self.chunks.items()}
 
     @cached_property
     def ways(self) -> Ways:
-        """The ways round through it."""
+        """The cyclic paths through it."""
         return Ways(self.chunks, self.bodies)
 
 
 def usual_way(chunks: Mapping[int, Chunk], starts: frozenset[int], ways: Ways) -> tuple[int, ...]:
-    """Return the usual way round through a loop, the chunks that begin at *starts*; empty if that leads out of it."""
+    """Return the usual path round the loop whose chunks begin at *starts*; empty if it leaves the loop."""
     start = joint(chunks, starts)
     way, _ = ([], False) if start is None else ways.round(start)
     return tuple(way) if starts >= set(way) else ()
 
 
 def lines_of(lines: LineMap, addresses: Sequence[int]) -> list[Line]:
-    """Return the line of each of *addresses*, which are those behind instructions."""
+    """Return the line of each of *addresses*, which are those after instructions."""
     return [(place.file, place.line) for place in lines.lookup(addresses)]
 
 
 @dataclass(frozen=True)
 class Outside:
-    """Code outside of innermost loops: *slots* that its instructions take, by line; *loops*: lines of those loops."""
+    """Code outside innermost loops: the *slots* of its instructions by line; *loops*: lines of the innermost loops."""
 
     slots: Mapping[Line, float]
     loops: frozenset[Line]
@@ -113,14 +112,14 @@ class Outside:
 
 @dataclass(frozen=True)
 class PlainCode:
-    """What the plain build has: innermost *loops* without calls, and code *outside* of innermost loops, by function."""
+    """The plain build: innermost *loops* without calls, and by function the code *outside* innermost loops."""
 
     loops: tuple[PlainLoop, ...]
     outside: Mapping[str, Outside]
 
 
 def plain_code(plain: Plain) -> PlainCode:
-    """Return what the plain build has; raises as `Image` does."""
+    """Return the loops and other code of the plain build; raises as `Image` does."""
     return _plain_code(plain, plain.executable.stat().st_mtime_ns)
 
 
@@ -153,9 +152,9 @@ def _plain_code(plain: Plain, _stamp: int) -> PlainCode:
 def outside(
     chunks: Mapping[int, Chunk], inside: frozenset[int], bodies: Mapping[int, Sequence[Step]], lines: LineMap
 ) -> Outside:
-    """Return the code of a function but for what is *inside* of its innermost loops.
+    """Return the code of a function that is not *inside* its innermost loops.
 
-    Chunks that nothing leads to are left out: what fills gaps between others.
+    Unreachable chunks, which are padding between others, are left out.
     """
     entry = next(iter(chunks), 0)
     slots: dict[Line, float] = {}
@@ -184,13 +183,13 @@ def loop_of(
 
 
 def match(hooked: Loop, candidates: Iterable[PlainLoop], *, is_exact: bool = True) -> tuple[PlainLoop, int] | None:
-    """Return the one of *candidates* that does the work of *hooked*, and how many of its rounds in one.
+    """Return the candidate that does the work of *hooked*, and how many of its iterations one plain iteration replaces.
 
-    *is_exact*: whether every round of *hooked* has all of its references, so that bytes can be compared.
+    *is_exact*: whether every iteration of *hooked* makes all of its references, so that bytes can be compared.
 
-    A loop of the same function comes before one of a copy of it, and that before others: what was inlined. Of those
-    that are left the one with the most bytes a round is it; the others do what remains. Of equal ones it is that with
-    the most lines in common, and then the first in memory.
+    Loops of the same function are preferred, then those of a clone of it, then others (inlined code). Among these the
+    one that replaces most iterations wins; the others are remainder loops. Ties go to the one with the most common
+    lines, then to the lowest address.
     """
     fitting = [
         (_nearness(hooked, one.loop), rounds, one)
@@ -214,7 +213,7 @@ def _nearness(hooked: Loop, plain: Loop) -> int:
 
 
 def _rounds(hooked: Loop, loop: Loop, *, is_exact: bool) -> int:
-    """Return how many rounds of *hooked* a round of the plain *loop* replaces; 0 if it is another loop."""
+    """Return how many iterations of *hooked* an iteration of the plain *loop* replaces; 0 if it is a different loop."""
     if hooked.kinds != loop.kinds:
         return 0
     if not (hooked.lines_of(stores=True) <= loop.lines and loop.lines_of(stores=True) <= hooked.lines):
@@ -225,12 +224,12 @@ def _rounds(hooked: Loop, loop: Loop, *, is_exact: bool) -> int:
     rounds = _ratio(hooked, loop)
     if not 1 <= rounds <= _MOST:
         return 0
-    stored = hooked.bytes_of(stores=True)  # nothing where hooks report no stores, as to arrays that stay in a function
+    stored = hooked.bytes_of(stores=True)  # 0 if hooks report no stores, as for arrays local to a function
     return 0 if is_exact and stored and loop.bytes_of(stores=True) != rounds * stored else rounds
 
 
 def _ratio(hooked: Loop, plain: Loop) -> int:
-    """Return how many times as far references move in a round of *plain*; 0 if that is not the same for all."""
+    """Return the ratio of reference strides of *plain* to *hooked*; 0 if it is not the same for all."""
     ratios: set[float] = set()
     for stores in (False, True):
         for line in hooked.lines_of(stores=stores) & plain.lines_of(stores=stores):
@@ -246,7 +245,7 @@ def _ratio(hooked: Loop, plain: Loop) -> int:
 
 
 def _strides(loop: Loop, line: Line | None, *, stores: bool | None = None) -> list[int]:
-    """Return the different strides of the references in *line*, or of all, that are known, in order."""
+    """Return the distinct known strides of the references in *line*, or in all lines, sorted."""
     return sorted(
         {
             abs(one.stride)

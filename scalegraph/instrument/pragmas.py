@@ -8,7 +8,7 @@ from typing import Final
 
 from scalegraph.instrument.lexer import Comment, Directive, Token
 
-# Directives that stand alone: no statement belongs to them.
+# Stand-alone directives: they have no statement.
 _STANDALONE: Final = frozenset(
     (
         "barrier",
@@ -93,9 +93,9 @@ _NAME_WORDS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Construct:
-    """An OpenMP directive as far as regions care.
+    """An OpenMP directive, as far as regions are concerned.
 
-    *kind* is the region kind or "" (no region of its own); *words* its name (``parallel for``).
+    *kind*: the region kind, or "" (no region of its own); *words*: its name (``parallel for``).
     """
 
     directive: Directive
@@ -103,21 +103,21 @@ class Construct:
     kind: str = ""
     label: str = ""  # name of a critical section
     standalone: bool = False
-    is_loop: bool = False  # must be followed by its loop immediately
+    is_loop: bool = False  # its loop must follow immediately
     depth: int = 1  # associated loops (collapse, ordered); 0 = unknown
-    inside: bool = False  # the probe belongs into the statement, not around the construct
+    inside: bool = False  # the probe goes into the statement, not around the construct
     opaque: bool = False  # nothing may be planted inside
 
     @property
     def title(self) -> str:
-        """Name for display, without place."""
+        """Name for display, without the place."""
         name = " ".join(self.words)
         return f"{name} ({self.label})" if self.label else name
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseMark:
-    """Begin (*name* given) or end of a user phase; *problem* says what is wrong with it."""
+    """Begin (*name* given) or end of a user phase; *problem* says what is wrong."""
 
     start: int
     end: int
@@ -133,7 +133,7 @@ class _Clauses:
 
 
 def construct(directive: Directive) -> Construct | None:
-    """Return the OpenMP construct that *directive* is, None if it is none."""
+    """Return the OpenMP construct of *directive*, None if it is not one."""
     tokens = directive.tokens
     if directive.name != "pragma" or not tokens or tokens[0].text != "omp":
         return None
@@ -170,7 +170,7 @@ def _kind(words: tuple[str, ...]) -> str:
 
 
 def _clauses(tokens: Sequence[Token]) -> _Clauses:
-    """Split a directive into the words of its name and the arguments of its clauses."""
+    """Split a directive into the words of its name and its clauses' arguments."""
     words: list[str] = []
     arguments: dict[str, tuple[Token, ...]] = {}
     in_name = True
@@ -212,7 +212,7 @@ def _depth(arguments: dict[str, tuple[Token, ...]]) -> int:
 
 
 def phase_mark(source: Directive | Comment) -> PhaseMark | None:
-    """Return the phase begin or end that a pragma or comment writes, None if it is neither."""
+    """Return the phase begin or end in a pragma or comment, None if it is neither."""
     if isinstance(source, Comment):
         head, colon, rest = source.text.partition(":")
         if head.strip() != "scalegraph" or not colon:

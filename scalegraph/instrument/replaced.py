@@ -1,4 +1,4 @@
-"""Loops of the simulated program and those of the plain build that do their work, function by function."""
+"""Pairs of a simulated program's loops and the plain build's loops that do their work, function by function."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from scalegraph.instrument.plain_loops import (
 from scalegraph.instrument.strides import Reference, decoded, references
 from scalegraph.instrument.ways import Bodies, Ways
 
-_ALIKE: Final = 0.7  # of the slots of a function, so many are in lines that both builds have
+_ALIKE: Final = 0.7  # required share of a function's slots in lines that both builds have
 _REPORT: Final = re.compile(r"__tsan_(?:unaligned_)?(read|write)(\d+)")
 
 
@@ -32,9 +32,9 @@ _REPORT: Final = re.compile(r"__tsan_(?:unaligned_)?(read|write)(\d+)")
 class Replaced:
     """A loop of the simulated program, the starts of its *chunks*, and the *plain* loop that does its work.
 
-    *payer*: the chunk that every round goes through and whose probe pays for it; *rounds*: of this loop that a round of
-    the plain loop replaces. *way*: if both loops have several chunks, the usual way round, which takes what that of
-    the plain loop does; empty if the plain loop is one chunk.
+    *payer*: a chunk that every iteration executes and whose probe pays for it; *rounds*: iterations of this loop that
+    one plain iteration replaces. *way*: if both loops have several chunks, the usual path round this one, which takes
+    the time of the plain one's; empty if the plain loop is one chunk.
     """
 
     chunks: frozenset[int]
@@ -57,7 +57,7 @@ class PlainLoops:
                 self._by_line.setdefault(line, []).append(one)
 
     def replaced(self, function: Function, chunks: Mapping[int, Chunk], bodies: Bodies, ways: Ways) -> list[Replaced]:
-        """Return those innermost loops of *function*, whose ways round are *ways*, that the plain build has, too."""
+        """Return the innermost loops of *function*, with paths *ways*, that the plain build also has."""
         behind = [one.address + one.size for chunk in chunks.values() for one in chunk.instructions]
         if not self._by_line.keys() & set(lines_of(self._lines, behind)):
             return []
@@ -66,15 +66,15 @@ class PlainLoops:
         return [one for one in found if one is not None]
 
     def outside(self, function: Function, chunks: Mapping[int, Chunk], bodies: Bodies, ways: Ways) -> float:
-        """Return how many slots *function* takes in the plain build for one here, but for innermost loops.
+        """Return the ratio of the plain build's slots to *function*'s slots, outside innermost loops.
 
-        1 where the two are made of other lines, as where one of them has other functions inlined.
+        1 if the two cover different lines, for example because one has other functions inlined.
         """
         plain = self._outside.get(function.name)
         if plain is None:
             return 1.0
         mine = outside(chunks, ways.loops.inside(), bodies, self._lines)
-        of_loops = mine.loops | plain.loops  # what is left of a loop behind it, or is unrolled
+        of_loops = mine.loops | plain.loops  # remainder of a loop after it, or unrolled copies
         builds = [{line: n for line, n in one.slots.items() if line not in of_loops} for one in (mine, plain)]
         both = builds[0].keys() & builds[1].keys()
         here, there = (sum(slots.values()) for slots in builds)
@@ -112,7 +112,7 @@ class PlainLoops:
         *,
         is_exact: bool | None = None,
     ) -> tuple[PlainLoop, int] | None:
-        """Return what `match` does for the chunks at *starts*; *is_exact* is None: they are a way, as the other is."""
+        """Return the `match` for the chunks at *starts*; *is_exact* None: they form a path, and so must the other's."""
         body = [one.address for start in starts for one in chunks[start].instructions if not one.hook]
         loop = loop_of(function.name, body, known, self._lines, found)
         candidates = {id(one): one for line in loop.lines for one in self._by_line.get(line, ())}
@@ -121,7 +121,7 @@ class PlainLoops:
 
 
 def _hooks(chunk: Chunk) -> dict[int, tuple[int, int, bool]]:
-    """Return what the hooks of *chunk* report, see `strides.references`; 0 bytes: no plain reference."""
+    """Return what the hooks of *chunk* report, see `strides.references`; 0 bytes: not a plain reference."""
     found: dict[int, tuple[int, int, bool]] = {}
     for one in chunk.instructions:
         if one.hook:
@@ -134,7 +134,7 @@ def _hooks(chunk: Chunk) -> dict[int, tuple[int, int, bool]]:
 def _references(
     chunks: Mapping[int, Chunk], bodies: Bodies, starts: frozenset[int], known: Mapping[int, Any]
 ) -> tuple[list[Reference], bool]:
-    """Return the references of a loop, and whether there is one way round only: it has no branches then."""
+    """Return the references of a loop, and whether it has no branches, so that there is a single path round it."""
     inside = {
         start: replace(chunks[start], successors=[to for to in chunks[start].successors if to in starts])
         for start in sorted(starts)
@@ -152,6 +152,6 @@ def _references(
 
 
 def _of_way(chunks: Mapping[int, Chunk], way: Sequence[int], known: Mapping[int, Any]) -> list[Reference]:
-    """Return the references of a *way* round."""
+    """Return the references on the path *way*."""
     hooks = {address: told for at in way for address, told in _hooks(chunks[at]).items()}
     return references([one.address for at in way for one in chunks[at].instructions], known, hooks)

@@ -1,4 +1,4 @@
-"""The schedule clause of a static worksharing loop whose iterations the runtime deals out, see `schedules`."""
+"""The schedule clause of a static worksharing loop whose iterations the runtime hands out, see `schedules`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NO_MODIFIER = re.compile(r"\b(non)?monotonic\s*[:,]\s*", re.IGNORECASE)
 
 
 def clause_at_run_time(inside: str) -> str | None:
-    """Return the clause for the copy, given the text between the parentheses of the source's; None: it may stay."""
+    """Return the new clause, given the text between the parentheses of the source's; None if it can stay."""
     modified = ":" in inside.partition(",")[0] or "monotonic" in inside.lower()
     plain = _NO_MODIFIER.sub("", inside)
     simd = re.match(r"\s*simd\s*:\s*", plain, re.IGNORECASE)

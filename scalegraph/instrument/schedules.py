@@ -1,9 +1,9 @@
-"""Static worksharing loops that ask the runtime for their iterations: their schedule can be chosen at each run.
+"""Static worksharing loops made to get their iterations from the runtime, so that each run can choose their schedule.
 
-Compilers compile ``schedule(static)`` in place: no runtime sees such a loop. In the compiled copy of a source the
-clause says ``monotonic:runtime``, or ``monotonic:dynamic`` with the chunk size where there is one. Both call functions
-that nothing else calls once a modifier ``monotonic`` of the program itself is gone; `RENAMED` gives them names by which
-the simulator's runtime knows a static loop. Lines keep their numbers.
+Compilers expand ``schedule(static)`` in place, so no runtime sees such a loop. In the compiled copy of a source the
+clause becomes ``monotonic:runtime``, or ``monotonic:dynamic`` with the chunk size if there is one. Both call functions
+that nothing else calls once the program's own ``monotonic`` modifiers are removed; `RENAMED` gives them names by which
+the simulator's runtime recognises a static loop. Line numbers stay.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ RENAMED: Final = {
 
 _LEFT: Final = frozenset(("taskloop", "declare", "cancel", "cancellation", "end"))
 _ATTRIBUTE = re.compile(rb"\[\s*\[\s*(?:using\s+)?omp\s*:")
-_FAR: Final = 400  # tokens of an attribute in front of one of its directives
+_FAR: Final = 400  # tokens of an attribute before one of its directives
 _PRAGMA = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+omp\b.*\n?", re.MULTILINE)
 
 
 def at_run_time(text: str, language: Language) -> str:
-    """Return the preprocessed C or C++ *text* with static loops that ask the runtime.
+    """Return the preprocessed C or C++ *text* with static loops that call the runtime.
 
-    The compiler has put headers in, and has made directives of ``_Pragma`` operators. Loops with ``ordered`` ask it
+    The compiler has included headers and turned ``_Pragma`` operators into directives. Loops with ``ordered`` call it
     anyway.
     """
     data = text.encode("utf-8", "surrogateescape")
@@ -50,9 +50,9 @@ def at_run_time(text: str, language: Language) -> str:
 
 
 def _edits(data: bytes, language: Language) -> Iterator[tuple[int, int, str]]:
-    """Yield what to replace: first offset, the one behind the last, the new text.
+    """Yield replacements: first offset, the one after the last, the new text.
 
-    A text of headers is long, and directives are lines: only they are scanned, unless a string may have such lines.
+    Preprocessed text is long, and directives are lines: only these are scanned, unless a string may contain such lines.
     """
     cplusplus = language == "c++"
     lines = [(0, data)] if b'R"' in data else [(found.start(), found[0]) for found in _PRAGMA.finditer(data)]
@@ -67,7 +67,7 @@ def _edits(data: bytes, language: Language) -> Iterator[tuple[int, int, str]]:
 
 
 def _attributes(tokens: Sequence[Token]) -> Iterator[Directive]:
-    """Yield the directives of attributes, ``[[omp::directive(..)]]``; commas between their clauses are left out."""
+    """Yield the directives in attributes, ``[[omp::directive(..)]]``, without commas between their clauses."""
     for at, token in enumerate(tokens[:-2]):
         if token.text != "directive" or tokens[at + 1].text != "(" or not _of_openmp(tokens, at):
             continue
@@ -81,14 +81,14 @@ def _attributes(tokens: Sequence[Token]) -> Iterator[Directive]:
 
 
 def _of_openmp(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether the token at *at* is in an attribute of OpenMP: behind ``[[omp::`` or ``[[using omp:``."""
+    """Return whether the token at *at* is in an OpenMP attribute: after ``[[omp::`` or ``[[using omp:``."""
     before = [token.text for token in tokens[max(0, at - _FAR) : at]]
     opens = [i for i in range(len(before) - 2) if before[i : i + 2] == ["[", "["]]
     return bool(opens) and "]" not in before[opens[-1] :] and "omp" in before[opens[-1] + 2 : opens[-1] + 4]
 
 
 def _edit(directive: Directive, piece: bytes) -> tuple[int, int, str] | None:
-    """Return what to replace in the directive of a loop in *piece*: first offset, the one behind the last, new text."""
+    """Return the replacement in the directive of a loop in *piece*: first offset, the one after the last, new text."""
     made = construct(directive)
     words = {token.text for token in directive.tokens}
     if (

@@ -2,11 +2,11 @@
 
 After the Scale-Graph paper, section 4.1: a syntax analyser that plants trace code. A probe is a scope variable whose
 clean-up leaves the region (see runtime/csrc/core/sg_probe.h), so ``return``, ``break`` and ``goto`` need no care.
-Braces go on the lines that are there; where a directive forbids that, a ``#line`` keeps the numbers right.
+Braces go on existing lines; where a directive forbids that, a ``#line`` keeps the numbers right.
 
-What is left without a probe, its cost going to the region around it: functions with neither loop nor call nor OpenMP
-construct and at most `tree.SMALL_FUNCTION_STATEMENTS` statements; loops into which a jump leads; anything the parser
-is not sure of (said in a remark).
+No probe, so that the cost goes to the enclosing region, is given to functions with neither loop nor call nor OpenMP
+construct and at most `tree.SMALL_FUNCTION_STATEMENTS` statements; to loops that are the target of a jump from outside;
+and to anything the parser is not sure of (with a remark).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Instrumented:
     """Result of the preprocessor.
 
     *text* compiles as a file of its own: its first line is a ``#line`` that names the original. *regions* begins with
-    the program (id 0). *faults* are errors in phase marks and remarks on what was left without probes.
+    the program (id 0). *faults*: errors in phase marks, and remarks on code left without probes.
     """
 
     text: str
@@ -43,7 +43,7 @@ class Instrumented:
 
     @property
     def errors(self) -> list[Fault]:
-        """Faults that are not mere remarks."""
+        """Faults that are more than remarks."""
         return [fault for fault in self.faults if fault.severity != "remark"]
 
 
@@ -58,9 +58,9 @@ def instrument_source(
     """Plant region probes in the source *text*, named *filename* in diagnostics and for its language if none is given.
 
     *detail*: ``functions`` only; ``outer`` adds OpenMP constructs, barriers and loops that are outermost or contain
-    constructs; ``all`` adds every loop. Region ids count from 1 in every file; the linker makes them a program's (see
-    ``units.py``). *working*: functions of the program's headers whose calls are regions (`headers.working`), but for
-    ``functions``. User phases are planted at every detail. Never raises for a bad source.
+    constructs; ``all`` adds every loop. Region ids count from 1 in every file; the linker makes them unique in a
+    program (see ``units.py``). *working*: functions of the program's headers whose calls are regions
+    (`headers.working`), except with ``functions``. User phases are always planted. Never raises for a bad source.
     """
     language = language or language_of(filename)
     if language == "fortran":
@@ -98,7 +98,7 @@ def _fortran(text: str, filename: str, detail: Detail) -> Instrumented:
 
 
 def _agreed(readings: Sequence[tuple[Branches, Reading]], conditionals: Conditionals) -> tuple[list[Site], list[Fault]]:
-    """Return the sites that no reading which sees their place contradicts, and all remarks."""
+    """Return the sites that no reading containing their place contradicts, and all remarks."""
     sites: list[Site] = []
     faults: list[Fault] = []
     for _, reading in readings:
@@ -107,7 +107,7 @@ def _agreed(readings: Sequence[tuple[Branches, Reading]], conditionals: Conditio
             if site not in sites and all(site.end in other.extents.get(site.start, ()) for other in seen):
                 sites.append(site)
         faults += [fault for fault in reading.remarks if fault not in faults]
-    # A loop that has a pragma in one reading has none in the other; nothing may come between the two.
+    # A loop may have a pragma in only one of the readings; nothing may come between the two.
     glued = {site.start for site in sites if site.lead is not None}
     return [site for site in sites if site.kind != "loop" or site.lead is not None or site.start not in glued], faults
 
@@ -128,7 +128,7 @@ def _probe(site: Site, places: Places, conditionals: Conditionals) -> Probe | No
 
 
 def _nested(probes: list[Probe]) -> list[Probe]:
-    """Return *probes* outer before inner, without those that cross another."""
+    """Return *probes*, outer before inner, without those that overlap another only partly."""
     kept: list[Probe] = []
     stack: list[Probe] = []
     for probe in sorted(probes, key=lambda p: (p.site.start, -p.site.end, p.site.order, p.site.line)):
@@ -141,10 +141,10 @@ def _nested(probes: list[Probe]) -> list[Probe]:
 
 
 def _number(probes: Sequence[Probe], places: Places, filename: str) -> tuple[list[Region], list[Insertion]]:
-    """Give ids in source order and write the insertions."""
+    """Assign ids in source order and write the insertions."""
     regions = [PROGRAM]
     keyed: list[tuple[tuple[int, int, int], Insertion]] = []
-    stack: list[tuple[int, int]] = []  # (end, id) of the regions around
+    stack: list[tuple[int, int]] = []  # (end, id) of the enclosing regions
     line = places.lexed.line
     for number, probe in enumerate(probes, 1):
         site = probe.site

@@ -1,4 +1,4 @@
-"""Instructions as the model of the pipeline executes them: of code with hooks, and of code without."""
+"""Instructions as the pipeline model executes them, for code with hooks and without."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from scalegraph.instrument.operations import LOAD, STORE
 from scalegraph.instrument.pipeline import Step
 from scalegraph.runtime.format import OP_CLASS_NAMES
 
-_LINE_BYTES: Final = 64  # of code, as x86-64 processors fetch it
+_LINE_BYTES: Final = 64  # of code, as fetched by x86-64 processors
 _IN_A_LINE: Final = 13  # instructions of the mathematics library, which have 4.8 bytes on average
-_REPORTS: Final = "__tsan_"  # how hooks are called that report references
-_ARGUMENT: Final = Step(0.0, (), ("v0", "v1"), ("argument", "chain"))  # of a function of mathematics
-_AGAIN: Final = Step(0.0, (), (), ("argument",))  # of one that goes on from its last call
+_REPORTS: Final = "__tsan_"  # prefix of hooks that report references
+_ARGUMENT: Final = Step(0.0, (), ("v0", "v1"), ("argument", "chain"))  # of a mathematics function
+_AGAIN: Final = Step(0.0, (), (), ("argument",))  # of a function that continues from its last call's state
 _INTO: Final = Step(1.0, ("branch",), (), taken=True, far=True)  # the jump of the linkage table
 _STATUS: Final = Step(0.0, (), (), status=True)
 _RETURNED: Final = (*X86_64.volatile, "flags", *(f"v{number}" for number in range(32)))
 
 
 def steps_of(instructions: Sequence[Instruction], known: Mapping[int, Effects], *, frame_is_memory: bool) -> list[Step]:
-    """Return *instructions* as the model executes them; hooks are none."""
+    """Return *instructions* as the model executes them, without hooks."""
     dropped = left_out(instructions, X86_64, frame_is_memory=frame_is_memory)
     steps: list[Step] = []
-    fuses = False  # the instruction before is one with a branch that follows
-    sites: tuple[int, ...] = ()  # of the hooks before that report what the next reference does
+    fuses = False  # whether the previous instruction fuses with a branch after it
+    sites: tuple[int, ...] = ()  # of the preceding hooks, which report the next reference
     for number, instruction in enumerate(instructions):
         if instruction.hook:
             if instruction.hook.startswith(_REPORTS):
@@ -56,7 +56,7 @@ def steps_of(instructions: Sequence[Instruction], known: Mapping[int, Effects], 
 
 
 def slots_of(instructions: Sequence[Instruction], steps: Sequence[Step]) -> list[float]:
-    """Return the slots of each of *instructions*, no hooks, in *steps*: functions of mathematics have several steps."""
+    """Return the slots of each of *instructions* (no hooks) in *steps*; mathematics functions have several steps."""
     found: list[float] = []
     at = 0
     for instruction in instructions:
@@ -67,10 +67,10 @@ def slots_of(instructions: Sequence[Instruction], steps: Sequence[Step]) -> list
 
 
 def plain_steps(instructions: Sequence[Instruction], known: Mapping[int, Effects]) -> list[Step]:
-    """Return *instructions* of a build without hooks: all of them are the program's own, at their own places.
+    """Return *instructions* of a build without hooks: all belong to the program, at their true addresses.
 
-    An instruction in two lines of code is of the second; a jump and the comparison that it is one operation
-    with are of the comparison's line if each is in one.
+    An instruction across two code lines belongs to the second; a jump and the comparison it is fused with belong to the
+    comparison's line if neither crosses lines.
     """
     steps: list[Step] = []
     fuses = False
@@ -92,7 +92,7 @@ def plain_steps(instructions: Sequence[Instruction], known: Mapping[int, Effects
 
 
 def _is_of_frame(step: Step) -> bool:
-    """Return whether *step* refers to what unoptimised code keeps in its stack frame, which no hook reports."""
+    """Return whether *step* accesses the stack frame of unoptimised code, which no hook reports."""
     return step.place is not None and step.place.base in ("rbp", "rsp")
 
 
@@ -104,7 +104,7 @@ def _step(instruction: Instruction, effect: Effects, *, frame_is_memory: bool) -
     loads, stores = LOAD in classes, STORE in classes
     if operation.is_call:
         return _call(instruction, loads)
-    if place is not None and not loads and not stores:  # a register that the instrumentation has driven out
+    if place is not None and not loads and not stores:  # a register value spilled because of the instrumentation
         slot = f"{place.base}{place.offset:+d}"
         kept = LOAD in operation.frame, STORE in operation.frame
         plain = not operation.classes and len(effect.reads | effect.writes) == 1
@@ -116,7 +116,7 @@ def _step(instruction: Instruction, effect: Effects, *, frame_is_memory: bool) -
             writes.add(slot)
         place = None
     work = tuple(OP_CLASS_NAMES[kind] for kind in classes if kind not in (LOAD, STORE))
-    slots = 1.0 if classes else 0.0  # moves between registers take one, too, but most are the instrumentation's
+    slots = 1.0 if classes else 0.0  # register moves take one, too, but most are the instrumentation's
     return Step(
         slots,
         work,
@@ -138,15 +138,15 @@ def _call(instruction: Instruction, loads: bool) -> Step:
 
 @cache
 def _mathematics(name: str) -> tuple[Step, ...]:
-    """Return what the library's function *name* executes, from `_ARGUMENT` to the result in v0.
+    """Return the steps of the library function *name*, from `_ARGUMENT` to the result in v0.
 
-    Of its floating-point operations some wait for each other (`MATH_IN_TURN`); all others only for the argument.
+    Some of its floating-point operations form a chain (`MATH_IN_TURN`); all others wait only for the argument.
     """
     kinds = [*zip(OP_CLASS_NAMES, LIBRARY_COSTS[name], strict=False), ("", MOVES.get(name, 0))]
     operations = sorted((number / count, kind) for kind, count in kinds for number in range(round(count)))
     steps = [_STATUS] * READS_STATUS.get(name, 0)
     in_turn, (share, integers) = 0.0, MATH_IN_TURN[name]
-    for number, (_, kind) in enumerate(operations):  # all kinds evenly through the function
+    for number, (_, kind) in enumerate(operations):  # spreads all classes evenly through the function
         chained = False
         waits = kind.startswith("fp_") or (integers and kind in ("int_alu", "int_mul"))
         if waits:

@@ -1,8 +1,8 @@
-"""How far the references of a loop move from one round to the next, found by executing the round with symbols.
+"""How far the references of a loop move per iteration, found by symbolic execution.
 
-A register's value is a linear form: symbols, each times a constant, and a constant. A symbol stands for what a register
-held before the loop, for what was loaded from a place that does not move, or for a result of which nothing is known.
-The round is executed twice; what has the same symbols in both rounds has moved by the difference of the constants.
+A register's value is a linear form: symbols, each times a constant, plus a constant. A symbol stands for a register's
+value before the loop, for a value loaded from a fixed place, or for an unknown result. The iteration is executed twice;
+a value with the same symbols both times has moved by the difference of the constants.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scalegraph.instrument.operations import REGISTERS
 from scalegraph.instrument.x86_64 import ARGUMENTS, VOLATILE
 
 _WIDEST: Final = 8  # bytes of a general register
-_LONGEST: Final = 200  # characters of a symbol; a longer one is of a chain of loads, which moves in no regular way
+_LONGEST: Final = 200  # characters of a symbol; a longer one comes from a chain of loads, which moves irregularly
 _STEPS: Final = {"add": 1, "sub": -1, "inc": 1, "dec": -1}
 _STORES: Final = re.compile(r"v?(?:p?mov|p?mask|p?extract|p?scatter|p?compress|cvtps2ph|set)")
 _COPIES: Final = frozenset(("mov", "movabs", "movsxd", "movzx", "movsx", "cdqe"))
@@ -30,7 +30,7 @@ class Form:
     terms: tuple[tuple[str, int], ...] = ()
 
     def plus(self, other: Form, factor: int = 1) -> Form:
-        """Return this form and *factor* times the *other*."""
+        """Return this form plus *factor* times the *other*."""
         terms = dict(self.terms)
         for symbol, times in other.terms:
             terms[symbol] = terms.get(symbol, 0) + factor * times
@@ -43,10 +43,10 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference to memory in a loop.
+    """A memory reference in a loop.
 
-    *address*: of the instruction behind it, as line tables are asked; *size*: bytes; *stride*: bytes from one round to
-    the next, None where that is not known or not always the same.
+    *address*: the one after the instruction, for lookup in line tables; *size*: bytes; *stride*: bytes from one
+    iteration to the next, None if unknown or not constant.
     """
 
     address: int
@@ -57,11 +57,11 @@ class Reference:
 
 @dataclass
 class _Round:
-    """Values of registers and of slots of the stack frame while a round is executed."""
+    """Values of registers and stack slots while an iteration is executed."""
 
     number: int
     values: dict[str, Form] = field(default_factory=dict)
-    seen: list[tuple[int, int, bool, Form]] = field(default_factory=list)  # address behind, size, stores, where
+    seen: list[tuple[int, int, bool, Form]] = field(default_factory=list)  # address after it, size, stores, where
 
     def value(self, register: str) -> Form:
         return self.values.setdefault(register, Form(0, ((register, 1),)))
@@ -71,7 +71,7 @@ class _Round:
 
 
 def decoded(code: bytes, start: int) -> dict[int, Any]:
-    """Return capstone's instructions, operands included, of a function's *code* by address."""
+    """Return capstone's instructions of a function's *code*, with operands, by address."""
     import capstone
 
     engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
@@ -83,10 +83,10 @@ def decoded(code: bytes, start: int) -> dict[int, Any]:
 def references(
     body: Sequence[int], known: Mapping[int, Any], hooks: Mapping[int, tuple[int, int, bool]] | None = None
 ) -> list[Reference]:
-    """Return the references of the loop whose round executes the instructions at the addresses of *body*, in order.
+    """Return the references of the loop whose iteration executes the instructions at the addresses in *body*, in order.
 
-    *known*: see `decoded`. *hooks*: where the references are what hooks report, by address of the hook: the address
-    behind its call, bytes, whether it stores; without it they are the operands of the instructions.
+    *known*: see `decoded`. *hooks*: if the references are those reported by hooks, by the hook's address: the address
+    after its call, bytes, whether it stores; otherwise they are the operands of the instructions.
     """
     first = _Round(1)
     _execute(first, body, known, hooks)
@@ -140,9 +140,9 @@ def _instruction(state: _Round, instruction: Any, *, note: bool) -> None:
 
 
 def _ways(name: str, *, is_first: bool) -> tuple[bool, bool]:
-    """Return whether an instruction loads and stores its operand in memory, the first one or not.
+    """Return whether an instruction loads, and whether it stores, its memory operand, the first one or not.
 
-    The lists of capstone have vector stores as loads.
+    Capstone lists vector stores as loads.
     """
     stores = is_first and not name.startswith(("cmp", "test", "mul", "div", "imul", "idiv", "push", "call", "jmp"))
     return not (stores and _STORES.match(name)), stores
@@ -160,7 +160,7 @@ def _written(instruction: Any) -> Iterator[str]:
 
 
 def _result(state: _Round, instruction: Any) -> tuple[str, Form] | None:
-    """Return the general register or slot that an instruction writes, and its value; None where that is unknown."""
+    """Return the general register or slot that an instruction writes, and its value; None if unknown."""
     operands, name = instruction.operands, instruction.mnemonic
     if name == "cdqe":
         return "rax", state.value("rax")
@@ -188,7 +188,7 @@ def _result(state: _Round, instruction: Any) -> tuple[str, Form] | None:
 
 
 def _named(instruction: Any, operand: Any) -> str:
-    """Return the register, or the slot of the frame, that *operand* is; "" for anything else, and for parts of them."""
+    """Return the register or stack slot that *operand* is; "" for anything else, and for parts of them."""
     from capstone import x86
 
     if operand.size < _WIDEST // 2:
@@ -220,7 +220,7 @@ def _value(state: _Round, instruction: Any, operand: Any) -> Form | None:
 
 
 def _place(state: _Round, instruction: Any, operand: Any) -> Form:
-    """Return the address that a memory operand stands for."""
+    """Return the address of a memory operand."""
     memory = operand.mem
     found = Form(memory.disp)
     if memory.base:
@@ -230,7 +230,7 @@ def _place(state: _Round, instruction: Any, operand: Any) -> Form:
         found = found.plus(state.value(REGISTERS.get(name, name)))
     if memory.index:
         name = instruction.reg_name(memory.index)
-        if name not in REGISTERS:  # a gather or scatter: each element has its own place
+        if name not in REGISTERS:  # a gather or scatter: each element has its own address
             state.unknown(name, instruction.address)
         found = found.plus(state.value(REGISTERS.get(name, name)), memory.scale)
     return found

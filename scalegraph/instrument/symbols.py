@@ -1,6 +1,6 @@
-"""The symbol tables of an executable, read a table at a time.
+"""The symbol tables of an executable, read a whole table at a time.
 
-pyelftools makes an object of each symbol, which takes 0.2 ms; a simulated MPI program has 5,000.
+pyelftools takes 0.2 ms to make an object of each symbol; a simulated MPI program has 5,000.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ROW: Final = np.dtype(
 
 
 class Symbol(NamedTuple):
-    """One that is defined in the file; *kind* as `OBJECT` and `FUNCTION`."""
+    """A symbol defined in the file; *kind* as in `OBJECT` and `FUNCTION`."""
 
     name: str
     address: int

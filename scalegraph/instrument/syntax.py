@@ -1,7 +1,7 @@
 """Regions of a C or C++ file: functions, loops and OpenMP constructs found in its syntax trees.
 
 Every reading of the file (see ``conditionals.py``) is parsed by itself. A `Site` is a candidate region with the bytes
-it spans; anything the parser was not sure about is left out and said in a remark.
+it spans; anything the parser was not sure about is left out, with a remark.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ _REAL: Final = frozenset(("float", "double", "long"))
 class Site:
     """A candidate region.
 
-    *start* and *end* are the bytes of the statement (of the function body for a function). *lead* is the first
-    directive that must stay glued to the statement, None if there is none. *tail* is the directive itself for a
-    stand-alone construct. *inner* requests a probe just behind the opening brace.
+    *start*, *end*: bytes of the statement (of the body for a function). *lead*: the first directive that must stay
+    directly before the statement, None if there is none. *tail*: the directive itself for a stand-alone construct.
+    *inner*: the probe goes right after the opening brace.
     """
 
     kind: str
@@ -83,8 +83,8 @@ class Site:
     tail: Directive | None = None
     line: int = 0
     inner: bool = False
-    order: int = 0  # outer before inner where spans are equal
-    declares: bool = False  # what it declares has to stay visible after it
+    order: int = 0  # outer before inner for equal spans
+    declares: bool = False  # its declarations must stay visible after it
 
 
 @dataclass(slots=True)
@@ -94,13 +94,13 @@ class Reading:
     sites: list[Site] = field(default_factory=list)
     remarks: list[Fault] = field(default_factory=list)
     blocks: list[tuple[int, int]] = field(default_factory=list)  # statement lists, for phases
-    statements: list[tuple[int, int]] = field(default_factory=list)  # statements in them
+    statements: list[tuple[int, int]] = field(default_factory=list)  # statements in these lists
     declarations: list[tuple[int, int]] = field(default_factory=list)
     functions: list[tuple[int, int, str]] = field(default_factory=list)
     extents: dict[int, set[int]] = field(default_factory=dict)  # start of every statement -> its possible ends
     jumps: list[int] = field(default_factory=list)  # return, goto, break, continue
     labels: list[tuple[str, int]] = field(default_factory=list)
-    gotos: list[tuple[str, int]] = field(default_factory=list)  # "*" for a computed one
+    gotos: list[tuple[str, int]] = field(default_factory=list)  # "*" for a computed goto
 
 
 @cache
@@ -149,7 +149,7 @@ class Reader:
         return self.tokens[at - 1] if at else None
 
     def _pragma_chains(self) -> dict[int, list[tuple[Directive, Construct | None]]]:
-        """Group pragmas by the offset of the token they precede; a stand-alone one ends what is before it."""
+        """Group pragmas by the offset of the token after them; a stand-alone one separates them from earlier ones."""
         chains: dict[int, list[tuple[Directive, Construct | None]]] = {}
         for directive in self.lexed.directives:
             if directive.name != "pragma" or not self._reads(directive.start):
@@ -163,7 +163,7 @@ class Reader:
         return self.conditionals.is_read(offset, self.view)
 
     def remark(self, offset: int, message: str) -> None:
-        """Report that something was left uninstrumented."""
+        """Report code left uninstrumented."""
         fault = Fault(message, self.filename, self.lexed.line(offset), severity="remark")
         if fault not in self.out.remarks:
             self.out.remarks.append(fault)
@@ -178,7 +178,7 @@ class Reader:
         return self.out
 
     def _plain(self) -> bytes:
-        """Return the text to parse: the grammar has no complex numbers, so their word beside the type is blanked."""
+        """Return the text to parse: the keyword for complex types, unknown to the grammar, is blanked."""
         text = bytearray(self.text)
         for before, token, after in zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False):
             if token.text in _COMPLEX and not _REAL.isdisjoint((before.text, after.text)):
@@ -187,7 +187,7 @@ class Reader:
 
     def _function(self, node: Node) -> None:
         body, name = node.child_by_field_name("body"), function_name(node)
-        if body is not None and body.type == "try_statement":  # a function that is one
+        if body is not None and body.type == "try_statement":  # a function try block
             body = body.child_by_field_name("body")
         if body is None or body.type != "compound_statement" or not name:
             return
@@ -219,7 +219,7 @@ class Reader:
             )
 
     def _refusal(self, node: Node, body: Node) -> str:
-        """Return why nothing at all may be planted in a function, "" if it may."""
+        """Return why nothing may be planted in a function, "" if it may."""
         specifiers = [self.node_text(child) for child in node.children if child.end_byte <= body.start_byte]
         head = self.text[node.start_byte : body.start_byte].decode("utf-8", "replace")
         words = {token.text for token in self.tokens_of(node.start_byte, body.start_byte)}
@@ -237,7 +237,7 @@ class Reader:
         return "it declares local labels" if labels else ""
 
     def _structure(self, body: Node) -> None:
-        """Note statement lists, declarations and jumps: phases are checked against them."""
+        """Note statement lists, declarations and jumps, against which phases are checked."""
         for node in walk(body):
             if node.type in _STATEMENTS:
                 self.out.extents.setdefault(node.start_byte, set()).add(node.end_byte)
@@ -288,7 +288,7 @@ class _FunctionWalk:
                 self._visit(child, loops + (child.type in LOOPS))
 
     def _lambda(self, node: Node) -> None:
-        """Walk a lambda; one with loops or constructs, such as the body of a thread, is a region of its own."""
+        """Walk a lambda; if it has loops or constructs, like the body of a thread, it is a region of its own."""
         body = node.child_by_field_name("body")
         if body is None or body.type != "compound_statement":
             return
@@ -304,7 +304,7 @@ class _FunctionWalk:
         self.found |= found
 
     def _library(self, node: Node) -> None:
-        """Add a statement that calls a function of a header that works."""
+        """Add a statement that calls a working function of a header."""
         reader = self.reader
         if not reader.working or reader.detail == "functions" or node.start_byte in reader.chains:
             return
@@ -316,7 +316,7 @@ class _FunctionWalk:
             reader.out.sites.append(Site(LIBRARY, name, node.start_byte, node.end_byte, line=line, declares=declares))
 
     def _statement(self, node: Node, chain: list[tuple[Directive, Construct | None]], loops: int) -> bool:
-        """Add the regions of one statement; True if nothing inside it may be instrumented."""
+        """Add the regions of one statement; return True if nothing inside it may be instrumented."""
         attached = _attached(chain)
         constructs = [made for _, made in attached if made is not None]
         opaque = any(made.opaque for made in constructs)
@@ -358,7 +358,7 @@ class _FunctionWalk:
             return
         if self.reader.detail == "outer" and loops and not self._contains_construct(node):
             return
-        # Everything from the first pragma that needs its loop next stays glued to the loop.
+        # Everything from the first pragma that needs its loop next stays directly before the loop.
         glued = next((d for d, made in attached if made is None or made.is_loop), None)
         line = self._line(node.start_byte)
         self.reader.out.sites.append(

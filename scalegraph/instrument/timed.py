@@ -1,10 +1,10 @@
-"""What basic blocks cost on a machine with a pipeline: cycles of each probe, from the loop that the block is in.
+"""Costs of basic blocks on a machine with a pipeline: cycles of each probe, depending on the loop around the block.
 
-Every chunk of a function (`flow`) is executed by the model of the pipeline (`pipeline`) as a part of the usual way
-round that contains it (`ways`): through the innermost loop, or, where there is none, through the function called again
-and again. So operations overlap across blocks and iterations as far as window and dependences let them, and each chunk
-gets the time that it adds. Steps between chunks that are not on these ways take more or less (`Timing.turns`).
-Which probe pays for which chunk is what `flow.attribute` says, as for counts of operations.
+The pipeline model (`pipeline`) executes every chunk of a function (`flow`) as part of the usual cyclic path that
+contains it (`ways`): an iteration of the innermost loop, or if there is none, the function called repeatedly. So
+operations overlap across blocks and iterations as far as window and dependences allow, and each chunk gets the time
+that it adds. Transitions between chunks off these paths take more or less time (`Timing.turns`). `flow.attribute`
+determines which probe pays for which chunk, as for operation counts.
 """
 
 from __future__ import annotations
@@ -58,18 +58,18 @@ TIMING_SECTION: Final = 2
 LOADS_SECTION: Final = 3
 _MOST: Final = 2**32 - 1
 _LEAST: Final = 1e-9  # cycles
-_BRIEF_ROUNDS: Final = 12  # of a loop, when a short visit of it is examined
-_BRIEF_GAIN: Final = 0.05  # less is noise of where the rounds begin
+_BRIEF_ROUNDS: Final = 12  # iterations in a short visit of a loop
+_BRIEF_GAIN: Final = 0.05  # a smaller gain is noise from where the iterations begin
 
 
 @dataclass(frozen=True)
 class Timing:
-    """What is known of the blocks of a program, by return address of their probes.
+    """Timing of a program's blocks, by return address of their probes.
 
-    *cycles*: what each takes, empty where operations cost what they cost; *predicted*: those that are entered from a
-    branch which can go elsewhere, too, and which loads that branch waits for. *loads*: what is known of references to
-    memory, by return address of their hooks. *briefs*: blocks that are loops of their own. *turns*: cycles that a
-    predicted block takes more, or less, when it comes behind another predicted one, by that one and by itself.
+    *cycles*: of each, empty where operations have fixed costs; *predicted*: blocks entered from a branch that may also
+    go elsewhere, and the loads that the branch waits for. *loads*: memory references, by return address of their hooks.
+    *briefs*: blocks that are loops by themselves. *turns*: cycles that a predicted block takes more, or less, after
+    another predicted one, by that one and by itself.
     """
 
     cycles: Mapping[int, float]
@@ -84,9 +84,9 @@ Turns: TypeAlias = dict[int, float]
 
 @dataclass(frozen=True)
 class Brief:
-    """A round of a loop that ends before the window is full, so that its next visit overlaps with this one.
+    """An iteration of a loop that ends before the window is full, so that its next visit overlaps with this one.
 
-    *cycles*: what it takes; *reach*: rounds that the window holds; *early*: see `pipeline.Round`.
+    *cycles*: of the iteration; *reach*: iterations that fit into the window; *early*: see `pipeline.Round`.
     """
 
     cycles: float
@@ -106,7 +106,7 @@ class Load:
 def timed_table(
     table: bytes, path: Path, machine: Machine, lines: LineMap | None = None, plain: Plain | None = None
 ) -> bytes:
-    """Return the block table *table* of the executable at *path* with a second section: timing on *machine*.
+    """Return the block table *table* of the executable at *path* with added sections: timing on *machine*.
 
     *lines*, *plain*: see `timing`, which raises the same.
     """
@@ -142,7 +142,7 @@ def timed_table(
 
 
 def _load_rows(found: Timing) -> NDArray[np.void]:
-    """Return the records of *found*'s references, by address, without what they depend on."""
+    """Return the records of *found*'s references, by address, without their dependences."""
     addresses = sorted(found.loads)
     rows = np.zeros(len(addresses), dtype=LOAD_ROW)
     rows["address"] = addresses
@@ -151,7 +151,7 @@ def _load_rows(found: Timing) -> NDArray[np.void]:
 
 
 def _say_origins(row: np.void, origins: Origins, numbers: Mapping[int, int]) -> None:
-    """Write into *row* the latest of *origins* as numbers of records, with cycles in thousandths."""
+    """Write the latest of *origins* into *row*, as record numbers and cycles in thousandths."""
     latest = [item for item in sorted(origins.items(), key=itemgetter(1, 0)) if item[0] in numbers][
         : row["origins"].size
     ]
@@ -160,12 +160,12 @@ def _say_origins(row: np.void, origins: Origins, numbers: Mapping[int, int]) -> 
 
 
 def timing(path: Path, processor: Processor, lines: LineMap | None = None, plain: Plain | None = None) -> Timing:
-    """Return what the blocks of the executable at *path* take on *processor*, and which need a prediction.
+    """Return the timing of the executable at *path* on *processor*, and which blocks need a prediction.
 
-    With the *lines* of the executable and the *plain* build of the same program, loops that are found again there take
-    what that does, on a processor with a pipeline.
+    Given the *lines* of the executable and the *plain* build of the same program, loops found in both take the time of
+    the plain one, on a processor with a pipeline.
 
-    Raises `InputError` if *path* is damaged, or not for an architecture whose pipeline is modelled: x86-64.
+    Raises `InputError` if *path* is damaged or its architecture has no pipeline model: only x86-64 has one.
     """
     return _timing(path, path.stat().st_mtime_ns, processor, lines, plain)
 
@@ -217,17 +217,17 @@ def _timing(path: Path, _stamp: int, processor: Processor, lines: LineMap | None
 
 
 def _foreseen(chunks: Mapping[int, Chunk], replaced: Replaced) -> set[int]:
-    """Return the chunks of a loop whose jumps stay in it: the plain loop, which is one chunk, has none there."""
+    """Return the chunks of a loop whose jumps stay in it: the plain loop, a single chunk, has no such jumps."""
     return {start for start in replaced.chunks if set(chunks[start].successors) <= replaced.chunks}
 
 
 def _predicted(
     chunks: Mapping[int, Chunk], branches: Mapping[int, Origins], foreseen: frozenset[int]
 ) -> dict[int, Origins]:
-    """Return the probes that control reaches first behind a jump with two ways, or one whose ways are not known.
+    """Return the first probes after a jump with two successors, or with unknown ones.
 
-    With each, what the jump depends on, of those *branches* that are known, by start of the chunk that a jump ends.
-    Jumps at the end of chunks that are *foreseen* need no prediction.
+    With each, the dependences of the jump, from *branches*, by start of the chunk that it ends. Jumps at the end of
+    *foreseen* chunks need no prediction.
     """
     entry = next(iter(chunks), 0)
     pending = [
@@ -253,7 +253,7 @@ def _predicted(
 def _turns(
     chunks: Mapping[int, Chunk], more: Mapping[tuple[int, int], float], predicted: Mapping[int, Origins]
 ) -> dict[int, Turns]:
-    """Return *more* by the last *predicted* probe before the step and by that which the step reaches."""
+    """Return *more*, keyed by the last *predicted* probe before the transition and the one that it reaches."""
     before: dict[int, list[int]] = {}
     for start, chunk in chunks.items():
         for to in chunk.successors:
@@ -275,9 +275,9 @@ def _turns(
 
 @dataclass(frozen=True)
 class _Function:
-    """A function: its *chunks*, what the pipeline executes of them, and the *ways* round through it.
+    """A function: its *chunks*, their steps for the pipeline, and the cyclic paths (*ways*) through it.
 
-    *replaced*: loops that are charged as those of the plain build; *outside*: slots there for one here, but for
+    *replaced*: loops charged as those of the plain build; *outside*: ratio of slots there to slots here, outside
     innermost loops, see `_issued`.
     """
 
@@ -289,9 +289,9 @@ class _Function:
 
 
 def _between_calls(functions: Sequence[_Function]) -> dict[int, int]:
-    """Return what is issued between two calls of a function that a loop of another one calls, by start of the former.
+    """Return the slots issued between two calls of a function from a loop of another one, by start of the callee.
 
-    That is the usual way round that loop. Of several loops the shortest counts.
+    This is the usual path round that loop; of several loops, the shortest.
     """
     found: dict[int, int] = {}
     for one in functions:
@@ -312,7 +312,7 @@ def _between_calls(functions: Sequence[_Function]) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class _Timed:
-    """A function: its probes' cycles, those that are loops, its references, and what the chunks' jumps depend on.
+    """Timing of a function: its probes' cycles, loops of their own, references, and dependences of the chunks' jumps.
 
     *more*: see `_unusual`.
     """
@@ -333,7 +333,7 @@ def _bodies(
 
 
 def _function(function: _Function, processor: Processor, between: int = 0) -> _Timed:
-    """Return what the model says of *function*; *between*: slots that are taken between two calls of it."""
+    """Return the model's timing of *function*; *between*: slots issued between two calls of it."""
     chunks, bodies, ways, replaced = function.chunks, function.bodies, function.ways, function.replaced
     others = [[Step()] * between] if between else []
     costs: dict[int, NDArray[np.float64]] = {}
@@ -360,7 +360,7 @@ def _function(function: _Function, processor: Processor, between: int = 0) -> _T
     costs |= _issued(function, processor, costs, usual)
     for one in replaced:
         found_for = _plain_time(one, processor)
-        if one.way:  # shared out as what the loop with hooks takes
+        if one.way:  # distributed like the times of the loop with hooks
             share = found_for.cycles / max(sum(float(costs[at][0]) for at in one.way), _LEAST)
             costs |= {at: share * costs[at] for at in one.chunks}
             continue
@@ -382,10 +382,10 @@ def _issued(
     costs: Mapping[int, NDArray[np.float64]],
     usual: Mapping[int, Sequence[int]],
 ) -> dict[int, NDArray[np.float64]]:
-    """Return what chunks outside of innermost loops take if those of their *usual* way are issued as without hooks.
+    """Return the times of chunks outside innermost loops if their *usual* path issues as many slots as without hooks.
 
-    With hooks, what serves them only is left out, and with it spills and arguments on the stack that are the program's
-    own.
+    In the build with hooks, everything that serves only them is left out, and with it spills and stack arguments that
+    belong to the program.
     """
     outside, bodies = function.outside, function.bodies
     if outside <= 1:
@@ -407,10 +407,10 @@ def _issued(
 def _unusual(
     ways: Ways, processor: Processor, costs: Mapping[int, NDArray[np.float64]], usual: Mapping[int, list[int]]
 ) -> dict[tuple[int, int], float]:
-    """Return what the second of two chunks of a loop takes more, or less, behind the first than on its *usual* way.
+    """Return how much more, or less, the second of two chunks in a loop takes after the first than on its *usual* path.
 
-    That is the difference between the way round that goes from one to the other and what its chunks cost. Only steps
-    that are not on the usual way of the second are there, and where all chunks of the way have one.
+    This is the time of the path that goes from one to the other, minus the costs of its chunks. It covers only
+    transitions off the second's usual path, and only paths on which every chunk has a usual path.
     """
     found: dict[tuple[int, int], float] = {}
     for at, to, way in ways.steps():
@@ -422,14 +422,14 @@ def _unusual(
 
 @dataclass(frozen=True)
 class _PlainTime:
-    """What a round of a loop takes in the plain build: *cycles*, *ahead* as of a `Load`, and as a brief visit."""
+    """The time of an iteration of a loop in the plain build: *cycles*, *ahead* as in a `Load`, and as a brief visit."""
 
     cycles: float
     ahead: float
     brief: Brief | None
 
     def load(self, of: Load) -> Load:
-        """Return what is known of a reference *of* the loop with hooks, here."""
+        """Return the timing here of a reference *of* the loop with hooks."""
         return Load(ahead_of(self.ahead, self.cycles, of.recurs), of.origins, of.recurs)
 
 
@@ -439,7 +439,7 @@ def _load(found: Round, site: int) -> Load:
 
 
 def _plain_time(replaced: Replaced, processor: Processor) -> _PlainTime:
-    """Execute the plain loop that does the work of a loop; return what a round of the latter takes of that."""
+    """Execute the plain loop that does the work of a loop; return the time of one iteration of the latter."""
     ways, way, rounds = replaced.plain.code.ways, replaced.plain.way, replaced.rounds
     found = execute(ways.bodies(way), processor)
     brief = _brief(ways, way, found.cycles[0], found.early[0], processor)
@@ -449,11 +449,11 @@ def _plain_time(replaced: Replaced, processor: Processor) -> _PlainTime:
 
 
 def _brief(ways: Ways, loop: Sequence[int], taken: float, early: float, processor: Processor) -> Brief | None:
-    """Return what a round of a *loop* takes, whose first chunk does all; *taken*, *early*: of it, if it goes on and on.
+    """Return the time of an iteration in short visits of a *loop* whose first chunk does all the work.
 
-    None where other chunks do something, too, where that is the same, as when one visit of the loop waits for the one
-    before, where the window holds too few rounds, or nothing leads back to the loop, in the function or by calling it
-    again.
+    *taken*, *early*: of an iteration in a long visit. None if other chunks do something, too, if there is no
+    difference, as when one visit of the loop waits for the one before, if the window holds too few iterations, or if
+    nothing leads back to the loop, in the function or by calling it again.
     """
     live, *others = (sum(step.slots > 0 for step in body) for body in ways.bodies(loop))
     if any(others) or live == 0:

@@ -11,7 +11,7 @@ from scalegraph.instrument.lexer import Directive, Lexed, Token, balanced
 
 LOOPS: Final = frozenset(("for_statement", "for_range_loop", "while_statement", "do_statement"))
 _FOR: Final = ("for_statement", "for_range_loop")
-# What an accessor or a one-line helper has at most; a probe in it would cost more than it does.
+# The size of an accessor or one-line helper; a probe in it would cost more than the function.
 SMALL_FUNCTION_STATEMENTS: Final = 8
 _BLOCKS: Final = frozenset(("compound_statement", "case_statement", "labeled_statement", "else_clause"))
 _NAMES: Final = frozenset(
@@ -44,7 +44,7 @@ def descend(node: Node, kind: str) -> Iterator[Node]:
 
 
 def errors(node: Node) -> Iterator[Node]:
-    """Yield what the parser did not understand or made up."""
+    """Yield nodes that the parser did not understand or made up."""
     return (found for found in walk(node) if found.is_error or found.is_missing)
 
 
@@ -55,7 +55,7 @@ def is_whole_statement(node: Node) -> bool:
 
 
 def only_loop(node: Node | None) -> Node | None:
-    """Return the for loop that the body of loop *node* consists of or begins with."""
+    """Return the for loop that the body of the loop *node* consists of or begins with."""
     body = node.child_by_field_name("body") if node is not None else None
     while body is not None and body.type == "compound_statement":
         body = next((child for child in body.named_children if child.type in _FOR), None)
@@ -73,7 +73,7 @@ def has_foreign_case(node: Node) -> bool:
 def has_skeleton(tokens: list[Token]) -> bool:
     """Return whether brackets alone prove that *tokens* are a whole loop with a braced body, or a block.
 
-    This rescues statements with something inside that the grammar does not know, such as a type as macro argument.
+    This rescues statements with something inside that the grammar does not know, such as a type as a macro argument.
     """
     texts = [token.text for token in tokens]
     if {"case", "default", "goto"}.intersection(texts):
@@ -98,7 +98,7 @@ def _past(texts: list[str], at: int) -> int:
 
 
 def function_name(node: Node) -> str:
-    """Return the name that a function definition defines, "" if it has none."""
+    """Return the name of the function that a definition defines, "" if it has none."""
     declarator = node.child_by_field_name("declarator")
     while declarator is not None and declarator.type != "function_declarator":
         declarator = declarator.child_by_field_name("declarator") or next(
@@ -115,7 +115,7 @@ def function_name(node: Node) -> str:
 
 
 def _classes(node: Node) -> list[str]:
-    """Return the names of the classes that a member function is defined in, each with its ``::``."""
+    """Return the classes of a member function, each with its ``::``."""
     names: list[str] = []
     above = node.parent
     while above is not None:
@@ -127,7 +127,7 @@ def _classes(node: Node) -> list[str]:
 
 
 def is_small(body: Node) -> bool:
-    """Return whether a function has no loop, no call and few statements: its cost goes to its callers."""
+    """Return whether a function has no loop, no call and few statements, so that its cost goes to its callers."""
     statements = 0
     for node in walk(body):
         if node.type in LOOPS or node.type in ("call_expression", "goto_statement") or node.is_error:
@@ -137,7 +137,7 @@ def is_small(body: Node) -> bool:
 
 
 def hiding_macros(lexed: Lexed) -> set[str]:
-    """Return macros of this file whose text has braces without their partners, or case labels."""
+    """Return this file's macros whose text has unbalanced braces or case labels."""
     hiding = set()
     for directive in lexed.directives:
         if directive.name == "define" and len(directive.tokens) > 1:
@@ -148,7 +148,7 @@ def hiding_macros(lexed: Lexed) -> set[str]:
 
 
 def _replacement(directive: Directive) -> list[Token]:
-    """Return the replacement list of a #define, parameters left out."""
+    """Return the replacement list of a #define, without parameters."""
     tokens = list(directive.tokens)
     if len(tokens) > 1 and tokens[1].text == "(" and tokens[1].start == tokens[0].end:
         close = next((i for i, token in enumerate(tokens) if token.text == ")"), len(tokens) - 1)

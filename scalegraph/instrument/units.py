@@ -1,12 +1,12 @@
-"""Records of sources in object files, so that objects combine when they are linked.
+"""Records of sources in object files, combined when the objects are linked.
 
-Every instrumented object has two sections that take no memory when the program runs. ``.scalegraph.ids`` has a byte
-for each region; the linker strings these sections together at address 0, so the address of a region's byte is a number
-that no other region of the program has, and the probes pass it as a constant. ``.scalegraph.units`` has a record: the
-number of these bytes, the length of the text, and the text: a JSON document, compressed, in base64. The linker keeps
-the order of objects in both, and as neither has a relocation it keeps both when it drops unused sections.
+Every instrumented object has two sections that take no memory when the program runs. ``.scalegraph.ids`` has a byte for
+each region; the linker concatenates these sections at address 0, so the address of a region's byte is a number that no
+other region of the program has, and the probes pass it as a constant. ``.scalegraph.units`` has a record: the number of
+these bytes, the length of the text, and the text: a JSON document, compressed, in base64. The linker keeps the order of
+objects in both, and as neither has a relocation it keeps both when it drops unused sections.
 
-An executable that one of our compilers linked has ``.scalegraph.link``, too: the words of that command.
+An executable linked by one of our compilers also has ``.scalegraph.link``: the words of that command.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ RUNTIME = ".scalegraph.runtime"  # the digest of the simulator's sources, see cs
 MONITOR = ".scalegraph.monitor"  # of programs for this computer, see runtime/monitor/sgm_core.c
 _HEAD = struct.Struct("<II")
 _WIDTH = 96  # characters of a line of assembler
-_MOST = 256 << 20  # bytes of one unit's document, which holds a source twice: more is no source that anybody compiled
+_MOST = 256 << 20  # bytes of a unit's document, which holds a source twice; no real source is larger
 
 
 @dataclass(frozen=True)
 class Unit:
     """One compiled source. *file* as given to the compiler, relative to *directory*; its *regions* count from 1.
 
-    *language*, *options*: how it was compiled, but for hooks, so that it can be compiled without them
-    (`control.plain`); of a unit without options nobody knows.
+    *language*, *options*: of its compilation without hooks, so that `control.plain` can repeat it; a unit without
+    options cannot be recompiled.
     """
 
     directory: str
@@ -54,7 +54,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class LinkCommand:
-    """The *words* that linked an executable in *directory*, but for the compiler and the executable's name."""
+    """The *words* that linked an executable in *directory*, without the compiler and the executable's name."""
 
     directory: str
     words: tuple[str, ...]
@@ -62,14 +62,14 @@ class LinkCommand:
 
 @dataclass(frozen=True)
 class LinkedUnit:
-    """A unit in a linked program: *first* is added to the numbers of its regions."""
+    """A unit in a linked program: add *first* to its region numbers."""
 
     first: int
     unit: Unit
 
 
 def assembler(unit: Unit) -> list[str]:
-    """Return the lines of assembler that put *unit* into an object; ``__scalegraph_ids`` is a name of its own."""
+    """Return the assembler lines that put *unit* into an object; ``__scalegraph_ids`` is a name of its own."""
     document = json.dumps(
         {
             "directory": unit.directory,
@@ -97,7 +97,7 @@ def assembler(unit: Unit) -> list[str]:
 
 
 def link_record(command: LinkCommand) -> str:
-    """Return a source in assembler that puts *command* into the executable that is linked with it."""
+    """Return an assembler source that puts *command* into the executable linked with it."""
     text = _packed(json.dumps({"directory": command.directory, "words": command.words}))
     stack = '.section .note.GNU-stack,"",%progbits'  # without it the stack would be executable
     return "\n".join([f'.section {LINK},"",%progbits', *_ascii(text), stack, ""])
@@ -112,7 +112,7 @@ def _ascii(text: str) -> list[str]:
 
 
 def embedded(unit: Unit) -> str:
-    """Return the same as text for the end of a C or C++ source."""
+    """Return the same as text to append to a C or C++ source."""
     lines = "\n".join('"' + line.replace('"', '\\"') + '\\n"' for line in assembler(unit))
     return (
         '\n#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored "-Woverlength-strings"\n'
@@ -121,13 +121,13 @@ def embedded(unit: Unit) -> str:
 
 
 def read_units(path: Path) -> list[LinkedUnit]:
-    """Return the units of the linked executable at *path*; raise `InputError` when it is none or is damaged."""
+    """Return the units of the linked executable at *path*; raise `InputError` if it is not one or is damaged."""
     data = section(path, UNITS)
     return list(_units(data, path)) if data is not None else []
 
 
 def read_link(path: Path) -> LinkCommand | None:
-    """Return the command that linked the executable at *path*, None if it says none or it is damaged.
+    """Return the command that linked the executable at *path*, None if it is not recorded or damaged.
 
     Raises `InputError` as `section` does.
     """
@@ -149,7 +149,7 @@ def section(path: Path, name: str) -> bytes | None:
     try:
         with path.open("rb") as stream:
             found = ELFFile(stream).get_section_by_name(name)
-            if found is not None and found.compressed:  # nobody compresses ours; unpacked it could fill memory
+            if found is not None and found.compressed:  # nobody compresses ours, and unpacked it could fill memory
                 raise InputError(Fault(f"has its section {name} compressed; link it without that", str(path)))
             if found is not None and found["sh_size"] > os.fstat(stream.fileno()).st_size:
                 raise InputError(Fault(f"is cut off or damaged: its section {name} is longer than it", str(path)))
@@ -173,7 +173,7 @@ def _units(data: bytes, path: Path) -> Iterator[LinkedUnit]:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Return what *data* unpacks to; `ValueError` if it is cut off or larger than any unit."""
+    """Return *data* unpacked; raise `ValueError` if it is cut off or larger than any unit."""
     inflater = zlib.decompressobj()
     document = inflater.decompress(data, _MOST)
     if not inflater.eof:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Variable(NamedTuple):
-    """A variable with a fixed address; file "" and line 0 where there is no debug information."""
+    """A variable with a fixed address; file "" and line 0 without debug information."""
 
     name: str
     file: str
@@ -22,9 +22,9 @@ class Variable(NamedTuple):
 
 
 class VariableMap:
-    """The variables of the executable at *path* by their address; files named relative to *root* as by `lines`.
+    """The variables of the executable at *path* by address; files named relative to *root* as by `lines`.
 
-    *known*: its symbols, where they are available; the executable is read for other addresses only.
+    *known*: its symbols, if already available; the executable is read only for other addresses.
     """
 
     def __init__(self, path: Path, root: str = "", known: Sequence[Span] | None = None) -> None:
@@ -33,7 +33,7 @@ class VariableMap:
         self._known = known
 
     def name(self, address: int) -> str:
-        """Return the source-level name of the symbol that begins at *address*, or its address."""
+        """Return the source-level name of the symbol at *address*, or the address itself."""
         return self._names.get(address, f"0x{address:x}")
 
     def variable(self, address: int) -> Variable:
@@ -44,20 +44,20 @@ class VariableMap:
         return Variable(found.name or self.name(address), found.file, found.line)
 
     def element(self, address: int, offset: int) -> str:
-        """Return what lies *offset* bytes behind *address* in the program's words: ``[3].hits``; "" if not known."""
+        """Return the element *offset* bytes after *address* in the program's notation: ``[3].hits``; "" if unknown."""
         found = self._declared.get(address)
         return "" if found is None or found.type is None else _element(found.type, offset)
 
     def named(self, name: str) -> list[tuple[int, int]]:
-        """Return where the variables called *name* begin and end: none, one, or one for each static of that name.
+        """Return begin and end of the variables called *name*: none, one, or one per static of that name.
 
-        *name* is the symbol's or, as C++ mangles symbols, that of the source.
+        *name* is the symbol or, for mangled C++ symbols, the source name.
         """
         found = [(start, end) for start, end, known in self._symbols if known == name]
         return found or [(start, end) for start, end, _ in self._symbols if self.variable(start).name == name]
 
     def all_names(self) -> list[str]:
-        """Return the names in the source of all variables with a fixed address."""
+        """Return the source names of all variables with a fixed address."""
         return sorted({self.variable(start).name for start, _, _ in self._symbols})
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Ways round through a function's chunks: of the innermost loop that a chunk is in, or of the function itself."""
+"""Cyclic paths through a function's chunks: round the innermost loop of a chunk, or through the whole function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scalegraph.instrument.flow import Chunk
 from scalegraph.instrument.innermost import Loops
 from scalegraph.instrument.pipeline import Step
 
-_LONGEST: Final = 4000  # instructions of a way round; a longer one is cut
+_LONGEST: Final = 4000  # instructions of a path; a longer one is cut
 _FAR: Final = (2**62, 0)
 
 Bodies: TypeAlias = Mapping[int, Sequence[Step]]
@@ -20,13 +20,13 @@ Bodies: TypeAlias = Mapping[int, Sequence[Step]]
 
 
 def turned(way: Sequence[int], first: int) -> list[int]:
-    """Return the *way* round beginning with its chunk *first*."""
+    """Return the cyclic path *way* rotated to begin with its chunk *first*."""
     at = list(way).index(first)
     return [*way[at:], *way[:at]]
 
 
 class Ways:
-    """The ways round through a function: of its *chunks*, whose *bodies* the pipeline executes."""
+    """The cyclic paths through a function, made of its *chunks*; the pipeline executes their *bodies*."""
 
     def __init__(self, chunks: Mapping[int, Chunk], bodies: Bodies) -> None:
         self._chunks, self._bodies = chunks, bodies
@@ -36,7 +36,7 @@ class Ways:
         self.loops = Loops.in_function(chunks)
 
     def bodies(self, way: Sequence[int]) -> list[Sequence[Step]]:
-        """Return the bodies of a *way* round, in which jumps that go elsewhere than to the next chunk are taken."""
+        """Return the bodies on a path; jumps to anything but the chunk that follows in memory are taken."""
         found: list[Sequence[Step]] = []
         for at, following in zip(way, [*way[1:], way[0]], strict=True):
             body = self._bodies[at]
@@ -47,21 +47,21 @@ class Ways:
         return found
 
     def round(self, start: int) -> tuple[list[int], bool]:
-        """Return the usual way from *start* back to it, and whether that leaves the function and enters it again.
+        """Return the usual path from *start* back to it, and whether it leaves the function and enters it again.
 
-        It stays in the innermost loop that *start* is in. Of several ways the one with the fewest taken jumps counts,
-        and of those the shortest: compilers put what they take for the usual case behind the branch that leads to it.
+        It stays in the innermost loop around *start*. It is the path with the fewest taken jumps, then the shortest:
+        compilers place the likely case right after the branch.
         """
         way = self._way(start, start)
         if not way:
             return [start], True  # it never ends, or ends the program
         enters = any(not self._chunks[at].successors for at in way)
-        return (turned(way, self.entry) if enters else way), enters  # rounds begin where the function does
+        return (turned(way, self.entry) if enters else way), enters  # the path begins at the function's entry
 
     def steps(self) -> Iterator[tuple[int, int, list[int]]]:
-        """Yield the steps from chunks that have several ways on, within the innermost loop that they are in.
+        """Yield the transitions from chunks with several successors, within their innermost loop.
 
-        With each, the usual way round that ends with it, beginning with the chunk that it leads to.
+        With each, the usual cyclic path that ends with it, beginning with its target.
         """
         for at, inside in self.loops.of.items():
             for to in self._chunks[at].successors if len(self._chunks[at].successors) > 1 else ():
@@ -69,9 +69,9 @@ class Ways:
                     yield at, to, [*way, at]
 
     def around(self, loop: Sequence[int]) -> tuple[list[int], bool]:
-        """Return the usual way out of the first chunk of *loop* and back to it, and whether that enters the function.
+        """Return the usual path out of the first chunk of *loop* and back to it, and whether it enters the function.
 
-        The *loop* is a way round. Empty: nothing leads back.
+        The *loop* is a cyclic path. Empty if nothing leads back.
         """
         start, stays = loop[0], loop[1 % len(loop)]
         leaves = replace(self._chunks[start], successors=[to for to in self._chunks[start].successors if to != stays])
@@ -85,7 +85,7 @@ class Ways:
             yield self.entry
 
     def _way(self, start: int, end: int) -> list[int]:
-        """Return the chunks from *start* on to that which leads to *end*, in the loop of *start*; empty: none do."""
+        """Return the chunks from *start* to one that leads to *end*, within the loop of *start*; empty if none does."""
         inside = self.loops.of.get(start, self._chunks)
         best: dict[int, tuple[int, int]] = {start: (0, 0)}
         before: dict[int, int] = {}

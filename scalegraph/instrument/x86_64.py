@@ -1,4 +1,4 @@
-"""x86-64 machine code for the block table, besides single instructions (`operations`)."""
+"""x86-64 machine code for the block table; single instructions are in `operations`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _STUB_SIZE: Final = 16
 
 
 def disassemble(code: bytes, start: int, is_constant: Callable[[int], bool]) -> Iterator[tuple[int, int, Operation]]:
-    """Yield (address, size, operation) of a function's instructions; *is_constant* knows read-only data."""
-    import capstone  # a build that is in the cache is never disassembled
+    """Yield (address, size, operation) of a function's instructions; *is_constant* recognises read-only data."""
+    import capstone  # imported late: a cached build is never disassembled
 
     engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
     engine.skipdata = True
@@ -35,7 +35,7 @@ def disassemble(code: bytes, start: int, is_constant: Callable[[int], bool]) -> 
 def _without_constant(is_constant: Callable[[int], bool], mnemonic: str, operands: str, following: int) -> str:
     """Return *operands* with a reference to read-only data written as a frame slot.
 
-    Hooks force the compiler to load a constant again where it would keep it in a register.
+    Hooks force the compiler to reload a constant that it would otherwise keep in a register.
     """
     start = operands.find("[rip ")
     if start < 0 or mnemonic == "lea":

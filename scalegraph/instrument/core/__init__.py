@@ -1,1 +1,1 @@
-"""The model of the pipeline in C, and what calls it."""
+"""The pipeline model in C, and its Python interface."""

@@ -1,4 +1,4 @@
-"""The model of the pipeline in C: built on first use, what it is given, what it returns."""
+"""The pipeline model in C: built on first use; its input and its results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SOURCES: Final = Path(__file__).parent
 _NAME: Final = "libscalegraph-pipeline.so"
-# No sum may be rounded otherwise on another computer: no fused multiplication and addition.
+# No fused multiply-add: sums must round alike on every computer.
 _FLAGS: Final = (
     "-std=gnu11",
     "-O2",
@@ -45,7 +45,7 @@ _mutex = threading.Lock()
 
 
 class Core(ctypes.Structure):
-    """A processor as the model reads it: ``sgp_processor``."""
+    """A processor in the form that the model reads: ``sgp_processor``."""
 
     _fields_ = (
         *((name, ctypes.c_double) for name in ("slot", "load", "mixed", "selecting", "comparing", "taken", "far")),
@@ -66,7 +66,7 @@ class _Result(ctypes.Structure):
 
 @lru_cache(maxsize=64)
 def core_of(processor: Processor) -> Core:
-    """Return *processor* as the model reads it."""
+    """Return *processor* in the form that the model reads."""
     pipeline, costs = processor.pipeline, processor.operation_cycles
     by_class = {name: float(getattr(costs, name)) for name in OP_CLASS_NAMES}
     if pipeline.select > 0:
@@ -97,7 +97,7 @@ def core_of(processor: Processor) -> Core:
 
 
 def packed(step: Step) -> bytes:
-    """Return *step* as the model reads it: ``head``, and the numbers behind it."""
+    """Return *step* in the form that the model reads: ``head``, and the numbers after it."""
     place, copies = step.place, step.copies
     bits = (
         step.loads,
@@ -137,9 +137,9 @@ def _register(name: str) -> int:
 
 
 def executed(core: Core, words: bytes, lengths: Sequence[int], rounds: int, *, enters: bool) -> Iterator[float]:
-    """Yield what the model returns for packed steps, *words*, that are bodies of so many steps: see ``report`` in C.
+    """Yield the model's results for packed steps, *words*, which form bodies of *lengths* steps: see ``report`` in C.
 
-    Raises `BuildError` where the model does not compile, `MemoryError`.
+    Raises `BuildError` if the model does not compile, `MemoryError`.
     """
     model, result = _model(), _Result()
     count = len(lengths)
@@ -171,7 +171,7 @@ def _model() -> Any:
 
 
 def _library() -> Path:
-    """Return the shared library, built if it was not yet."""
+    """Return the shared library, building it if necessary."""
     compiler = find_compiler()
     files = sorted(SOURCES.glob("*.[ch]"))
     total = hashlib.sha256("\0".join([compiler.identity, *_FLAGS]).encode())
