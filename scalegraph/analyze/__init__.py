@@ -1,1 +1,1 @@
-"""Data analyzer: pure functions from the run table to the papers' quantities; DataFrame in, DataFrame or data out."""
+"""Data analyzer: pure functions that turn the run table into the papers' quantities."""

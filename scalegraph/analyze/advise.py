@@ -1,8 +1,8 @@
-"""Advice on the next run: the point that narrows a chosen interval most for its cost.
+"""Advice on the next run: the point that narrows a chosen confidence interval most for its cost.
 
-The interval is that of the predicted time at a target point, doubt about the law included: where rivals that the points
-allow reach further than the best law's own band, theirs counts. A new measurement narrows the own band as linear
-theory says (`Fit.narrowed`), and it takes the rest away as far as it distinguishes the rivals: two laws whose
+The interval is that of the predicted time at a target point, including doubt about the law: where plausible rival laws
+predict values outside the best law's band, the interval includes them. A new measurement narrows the best law's band as
+linear theory says (`Fit.narrowed`), and removes the rivals' part as far as it tells the laws apart: two laws whose
 predictions differ by z standard deviations of the measurement are confused with probability 2 Phi(-z/2).
 """
 
@@ -26,19 +26,19 @@ from scalegraph.base.units import significant
 
 Cost: TypeAlias = Literal["elapsed", "processor", "host"]
 COSTS: tuple[Cost, ...] = ("elapsed", "processor", "host")
-_REACH = 4  # candidates go up to so many times the largest count that was run
-_ALONG = 0.02  # sizes over processors that differ by no more are one
-_LEAST_NOISE = 1e-3  # relative; what a repetition of a run that never varied still leaves open
+_REACH = 4  # candidates go up to this multiple of the largest count run
+_ALONG = 0.02  # size/processors ratios that differ by no more count as equal
+_LEAST_NOISE = 1e-3  # relative; uncertainty assumed for a repetition even if runs never varied
 
 
 @dataclass(frozen=True)
 class Model:
-    """The time of a study over processors and, where sizes were run, a size.
+    """The model of a study's time over processors and, where several sizes were run, over size.
 
-    *size* names the parameter that makes the problem larger, empty where there is only one problem; *along* are
-    parameters that grow in proportion with it (value over that of *size*), *fixed* those that stay, *whole* those that
-    are whole numbers in all runs. *points* (points, 1 or 2) are what was measured; *best* and *rivals* the laws that
-    they allow.
+    *size* names the parameter that makes the problem larger, empty if there is only one problem; *along* lists
+    parameters proportional to it (and their ratio to *size*), *fixed* those that do not change, *whole* those that are
+    whole numbers in all runs. *points* (points, 1 or 2) are the points measured; *best* and *rivals* the laws that fit
+    them.
     """
 
     size: str
@@ -50,9 +50,9 @@ class Model:
     whole: tuple[str, ...] = ()
 
     def band(self, x: Floats) -> tuple[Floats, Floats]:
-        """Return the interval of the time at *x* (points, 1 or 2), rivals included, seconds.
+        """Return the interval of the time at *x* (points, 1 or 2), in seconds, including the rivals.
 
-        A rival with as many coefficients as there are points has no bounds, so nothing to say.
+        A rival with as many coefficients as points has no band and is ignored.
 
         Shape: two arrays (points,). Unit: s. Source: Akaike weights over Student's t (Burnham and Anderson 2002).
         """
@@ -60,14 +60,14 @@ class Model:
         return np.min([low for low, _ in bands], axis=0), np.max([high for _, high in bands], axis=0)
 
     def time(self, goal: Sequence[float]) -> float:
-        """Return the predicted time at one point (N, or N and size), seconds.
+        """Return the predicted time in seconds at one point (N, or N and size).
 
         Unit: s. Source: ScaleGraph.
         """
         return float(self.best.predict(np.array([goal], dtype=np.float64))[0])
 
     def parameters(self, row: Floats) -> dict[str, object]:
-        """Return the parameters of the program at one point.
+        """Return the program's parameters at one point.
 
         Unit: that of each parameter. Source: ScaleGraph.
         """
@@ -79,7 +79,7 @@ class Model:
         return found
 
     def interval(self, goal: Sequence[float]) -> float:
-        """Return the width of the interval at one point over the time there; NaN or infinite where it has none.
+        """Return the relative width of the interval at one point; NaN or infinite where there is no interval.
 
         Unit: none (ratio). Source: ScaleGraph.
         """
@@ -88,18 +88,18 @@ class Model:
         return float(high[0] - low[0]) / value if value > 0 else math.nan
 
     def _value(self, name: str, value: float) -> int | float:
-        """Return a value of parameter *name* as programs take it: whole where it always was, else of twelve digits."""
+        """Return a value of parameter *name* as programs accept it: whole if it always was, else with twelve digits."""
         near = abs(value - round(value)) < 1e-6 * max(1.0, abs(value))
         return round(value) if near or name in self.whole else float(f"{value:.12g}")
 
 
 def _plain(value: Any) -> object:
-    """Return a cell of a table as Python's own number or text."""
+    """Return a table cell as a plain Python number or string."""
     return value.item() if hasattr(value, "item") else value
 
 
 def half_width(width: float) -> str:
-    """Return the relative *width* of an interval for display, half of it to each side: ``±2.1 %``.
+    """Return the relative *width* of an interval as text, half of it on each side: ``±2.1 %``.
 
     Source: ScaleGraph.
     """
@@ -108,11 +108,11 @@ def half_width(width: float) -> str:
 
 @dataclass(frozen=True)
 class Advice:
-    """One run that could be next.
+    """A possible next run.
 
-    *seconds* it is predicted to take, *cost* in the unit requested (seconds, or processor-seconds); *now* and *then*
-    the width of the interval at the target over its value, before and expected after; *tells* is the number of standard
-    deviations rivals differ there; *again* whether the point was measured already.
+    *seconds* is its predicted time, *cost* its cost in the unit asked for (seconds or processor-seconds); *now* and
+    *then* are the relative width of the interval at the target, before and (expected) after the run; *tells* is how
+    many standard deviations the rivals are apart there; *again* says whether the point was measured already.
     """
 
     processors: int
@@ -126,7 +126,7 @@ class Advice:
 
     @property
     def worth(self) -> float:
-        """By how much the relative width of the interval falls, for each unit of cost.
+        """Reduction of the interval's relative width per unit of cost.
 
         Unit: 1/s of the chosen cost. Source: ScaleGraph.
         """
@@ -134,10 +134,10 @@ class Advice:
 
 
 def model_of(table: pd.DataFrame, scaling: pd.DataFrame) -> Model | None:
-    """Return the model of the time of a study; ``None`` when it has too few points for any law.
+    """Return the model of a study's time; ``None`` if it has too few points for any law.
 
-    *table* is the run table, *scaling* `metrics.scaling` of it. Where three or more sizes were run on three or more
-    counts, time is a model of both; else it is a law of the richest fixed size.
+    *table* is the run table, *scaling* its `metrics.scaling`. If three or more sizes were run on three or more counts,
+    time is modelled over both; otherwise by a law of the fixed size with the most points.
 
     Source: ScaleGraph.
     """
@@ -210,9 +210,9 @@ def _repeated(runs: pd.DataFrame, sizes: Sequence[str]) -> tuple[Floats, Floats]
 
 
 def candidates(model: Model, most: int | None = None) -> Floats:
-    """Return points that may be run next, (points, 1 or 2): those measured, between them, and up to four times N.
+    """Return points (points, 1 or 2) that could be run next: those measured, points between, and up to four times N.
 
-    *most* is the greatest processor count that can be run.
+    *most* is the largest processor count that can be run.
 
     Unit: processors; the second column is that of the size. Source: ScaleGraph.
     """
@@ -225,9 +225,9 @@ def candidates(model: Model, most: int | None = None) -> Floats:
 
 
 def _spread(values: Floats, most: float) -> list[float]:
-    """Return the values, numbers halfway between neighbours in logarithms, and doublings up to *most*.
+    """Return the values, the geometric means of neighbours, and doublings up to *most*.
 
-    Those between are whole numbers where all *values* are, else of three digits.
+    Means are rounded to whole numbers if all *values* are whole, otherwise to three digits.
     """
     known = [float(value) for value in np.unique(values)]
     middles = [(a * b) ** 0.5 for a, b in itertools.pairwise(known)]
@@ -250,7 +250,7 @@ def advise(
     most: int | None = None,
     again: bool = True,
 ) -> list[Advice]:
-    """Return what to run next for the time at *target* (N, or N and size), the best for its cost first.
+    """Return what to run next to predict the time at *target* (N, or N and size), best value for its cost first.
 
     *at* are the candidates (`candidates` if not given); *cost* is elapsed seconds, processor-seconds or, with *host*
     (host seconds of a measured point), what the simulation takes, scaled from the nearest measured point by predicted
@@ -292,7 +292,7 @@ def advise(
 
 
 def _apart(model: Model, rows: Floats, seconds: Floats, repetitions: float) -> Floats:
-    """Return by how many standard deviations of a measurement the rivals reach beyond the best law's band."""
+    """Return by how many standard deviations of a measurement the rivals lie outside the best law's band."""
     low, high = model.band(rows)
     own_low, own_high = Curve.band(model.best.curve, rows)
     further = np.maximum(own_low - low, high - own_high)

@@ -1,4 +1,4 @@
-"""Points at which the available runs meet a bound at each N: an efficiency, a time, a memory, a speed, an energy.
+"""Points where the available runs meet a bound at each N: an efficiency, time, memory, speed or energy.
 
 METRICS, "three ways to a matrix": a run within tolerance of the bound is *measured*; between two runs on either side
 the point is *computed* by interpolation in log W (isospeed.txt IV.A, approach 2).
@@ -22,8 +22,9 @@ from scalegraph.base.units import si, significant
 
 Bound: TypeAlias = Literal["efficiency", "time", "memory", "speed", "energy"]
 Way: TypeAlias = Literal["measured", "computed", "predicted", ""]
-RunWay: TypeAlias = Literal["measured", "computed", "runs"]  # ways that need nothing but the runs
-# Ways in words. The name "measured" is that of the command line and of JSON: an end that is a run, whatever made it.
+RunWay: TypeAlias = Literal["measured", "computed", "runs"]  # ways that need only the runs
+# Names of the ways for display. "measured" is the name used by the command line and JSON for a point that is itself a
+# run, whether the run was measured or simulated.
 WAY_WORDS = {
     "measured": "from runs",
     "computed": "interpolated between runs",
@@ -31,12 +32,12 @@ WAY_WORDS = {
     "imported": "as imported",
 }
 
-# bound -> (column of the runs, words, unit, whether the tolerance is relative)
+# bound -> (column of the runs, name, unit, whether the tolerance is relative)
 _BOUNDS: dict[Bound, tuple[str, str, str, bool]] = {
     "efficiency": ("efficiency", "E", "", False),
     "time": ("time_s", "T", "s", True),
     "memory": ("memory_per_processor", "memory per processor", "B", True),
-    "speed": ("unit_speed", "average unit speed", "", True),  # in operations or else, `metrics.work_unit`
+    "speed": ("unit_speed", "average unit speed", "", True),  # in operations or another unit, see `metrics.work_unit`
     "energy": ("energy_j", "energy to solution", "J", True),
 }
 BOUNDS: tuple[Bound, ...] = tuple(_BOUNDS)
@@ -46,12 +47,13 @@ _CARRIED = ("work", "latency", "time_s", "efficiency", "unit_speed", "memory_per
 
 @dataclass(frozen=True)
 class Anchor:
-    """The point at N = *processors* that meets the bound; ``None`` where it is not known, and then *reason* says why.
+    """The point at N = *processors* that meets the bound; fields are ``None`` if unknown, and *reason* says why.
 
-    *latency_s* seconds per processor, *work* operations of the one-processor run, *unit_speed* operations/s per
-    processor. *labels* and *keys* name the run, or the two runs it is between. *work_ends* and *latency_ends* are what
-    they are where the bound is met at either end of the tolerance within which a run was taken, straight in logarithms
-    from that run on; ``None`` where the run meets it exactly, or nothing shows how they change.
+    *latency_s* is in seconds per processor, *work* in operations of the one-processor run, *unit_speed* in operations/s
+    per processor. *labels* and *keys* name the run, or the two runs the point lies between. If the point is a run that
+    meets the bound only within the tolerance, *work_ends* and *latency_ends* are the values at either end of the
+    tolerance, extrapolated from that run log-linearly; ``None`` if the run meets the bound exactly, or nothing shows
+    how the values change.
     """
 
     processors: int
@@ -79,12 +81,13 @@ class Anchor:
         return self.way != ""
 
 
-# Columns of equal length. A dragged line requests matrices at every step, and slices of a table cost ten times as much.
+# Columns of equal length. Dragging a line recomputes matrices at every step, and slicing a table would cost ten times
+# as much.
 _Rows: TypeAlias = dict[str, np.ndarray[Any, np.dtype[Any]]]
 
 
 def _taken(rows: _Rows, which: np.ndarray[Any, np.dtype[Any]]) -> _Rows:
-    """Return the rows that a mask or an order of positions takes."""
+    """Return the rows selected by a mask or by positions."""
     return {name: values[which] for name, values in rows.items()}
 
 
@@ -118,14 +121,13 @@ def anchors(
     *scaling* comes from `metrics.scaling`; *target* is an efficiency (0 to 1), seconds, bytes per processor,
     operations/s per processor, or joules. *tolerance* is absolute for an efficiency and relative otherwise.
 
-    Wanted is the least W that meets the bound (isoefficiency, latency-metric.txt 2.1), the one `request.search` stops
-    at; larger sizes on a plateau mean nothing, and runs added for them later change nothing. So the runs are gone
-    through by rising W: the first one within *tolerance* is taken as it is, unless the value rises past the target
-    between two neighbours before it; then W and L are interpolated linearly in their logarithms between these. Where
-    the value nowhere rises past the target, the first pair between which it falls past it serves.
-    *way* ``measured`` takes runs within tolerance only, ``computed`` interpolates even where there is one
-    (isospeed.txt IV.A, approaches 1 and 2), ``runs`` is as said above.
-    One count is never its own reference: N = 1 has E = 1 and L = 0 by definition.
+    The least W that meets the bound is wanted (isoefficiency, latency-metric.txt 2.1), which is where `request.search`
+    stops; larger sizes on a plateau change nothing. So the runs are scanned by rising W: the first one within
+    *tolerance* is taken as it is, unless the value crosses the target upwards between two neighbours before it; then W
+    and L are interpolated linearly in their logarithms between those two. If the value never crosses upwards, the first
+    downward crossing is used. With *way* ``measured`` only runs within tolerance count, ``computed`` always
+    interpolates (isospeed.txt IV.A, approaches 1 and 2), and ``runs`` does as described above. No count serves as its
+    own reference: N = 1 has E = 1 and L = 0 by definition.
 
     Shape: one entry for each processor count. Unit: as in `Anchor`. Source: latency-metric.txt 2.1, isospeed.txt IV.A.
     """
@@ -164,7 +166,7 @@ def _anchor(
         return Anchor(
             count, reason=_out_of_reach(rows, value, target, count, goal, (unit, of_work)), runs_tried=len(work)
         )
-    # what was requested holds exactly, whatever the interpolation of the rest gives
+    # the bounded quantity has its target value exactly, whatever interpolation gives for the others
     return replace(_between(rows, value, pair, target, count), **{column: target})  # type: ignore[arg-type]
 
 
@@ -215,11 +217,11 @@ def _at_run(rows: _Rows, place: int, count: int) -> Anchor:
 def _with_ends(
     anchor: Anchor, rows: _Rows, place: int, column: str, target: float, tolerance: float, relative: bool
 ) -> Anchor:
-    """Return the point of a run with what its work and latency may be for the tolerance that let it be taken."""
+    """Return *anchor*, which is a run, with the range of its work and latency over the tolerance."""
     value, work = rows[column], rows["work"]
     if len(work) < 2 or value[place] == target:
         return anchor
-    # from the neighbour on the other side of the target, where there is one: between the two it is met
+    # prefer the neighbour on the other side of the target: the bound is met between the two
     others = [i for i in (place - 1, place + 1) if 0 <= i < len(work) and value[i] != value[place]]
     if not others:
         return anchor
@@ -238,7 +240,7 @@ def _with_ends(
 
 
 def _bracket(value: Floats, work: Floats, target: float) -> tuple[int, int] | None:
-    """Return the first neighbours between which the value rises past *target*, else the first where it falls so."""
+    """Return the first neighbours between which the value rises past *target*, else the first where it falls."""
     above = value >= target
     for before in (False, True):
         for index in np.flatnonzero((above[:-1] == before) & (above[1:] != before) & (work[1:] > work[:-1])):
@@ -280,11 +282,11 @@ def _known(value: object) -> float | None:
 
 
 def usual_target(scaling: pd.DataFrame, bound: Bound) -> float | None:
-    """Return a target that the available runs meet at as many processor counts as possible; ``None`` without any.
+    """Return a target that the runs meet at as many processor counts as possible; ``None`` if there is none.
 
-    For efficiencies the round values 0.5, 0.25, 0.75, ... are tried, in that order of preference; for a speed half of
-    the asymptotic one-processor speed (`isospeed.reference_speed`) if two counts meet it; otherwise values of the runs
-    themselves, the middle one of the best.
+    For efficiencies the round values 0.5, 0.25, 0.75, ... are tried in that order; for a speed, half of the asymptotic
+    one-processor speed (`isospeed.reference_speed`) if two counts meet it. Otherwise the runs' own values are tried,
+    and the median of the best ones is returned.
 
     Unit: that of the bound. Source: ScaleGraph.
     """
@@ -309,7 +311,7 @@ def usual_target(scaling: pd.DataFrame, bound: Bound) -> float | None:
 
 
 def _curves(value: Floats, count: Floats, work: Floats, known: np.ndarray[Any, np.dtype[np.bool_]]) -> list[Floats]:
-    """Return the values on each processor count, in the order of the work."""
+    """Return the values at each processor count, ordered by work."""
     order = np.lexsort((work, count))
     return [value[order][known[order] & (count[order] == n)] for n in np.unique(count[known])]
 
@@ -320,7 +322,7 @@ def _spread(values: Floats) -> list[float]:
 
 
 def _most_met(curves: Sequence[Floats], candidates: Sequence[float]) -> float | None:
-    """Return the middle one of the *candidates* that most curves meet; ``None`` if none meets any."""
+    """Return the median of the *candidates* that most curves meet; ``None`` if no curve meets any."""
     met = [sum(_meets(curve, target, True) for curve in curves) for target in candidates]
     best = [target for target, number in zip(candidates, met, strict=True) if number == max(met)]
     return best[len(best) // 2] if met and max(met) > 0 else None

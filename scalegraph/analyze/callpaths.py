@@ -27,13 +27,12 @@ _TIME = Metric("time", "s", "time", "exclusive", "processor time")
 
 
 def measured_runs(runs: Sequence[RunRecord], regions: Sequence[Region]) -> tuple[MeasurementSet, Mapping] | None:
-    """Return the runs that ended well as a set, and what its names mean; None without any.
+    """Return the successful runs as a measurement set, and the meaning of its names; None if there are none.
 
-    Call paths are the regions in their lexical tree, below the program. Metrics are exclusive and summed over the
-    processors: ``time`` (s) and its parts by group and by category, ``busy_max`` (s, of the processor that was
-    busiest in the region), ``references`` and every counter. Parameters are ``N`` and those of the program. A region
-    that costs nothing in a run has 0 there. Of runs without regions the program is the only path and has what the run
-    has.
+    Call paths are the regions nested as in the source, below the program. Metrics are exclusive and summed over the
+    processors: ``time`` (s) and its parts by group and by category, ``busy_max`` (s, of the busiest processor in the
+    region), ``references`` and every counter. Parameters are ``N`` and those of the program. A region absent from a run
+    has 0 there. For runs without regions the program is the only path and has the totals of the run.
 
     Shape: (metrics, points, call paths) of the set. Unit: as each metric says. Source: ScaleGraph.
     """
@@ -75,7 +74,7 @@ def measured_runs(runs: Sequence[RunRecord], regions: Sequence[Region]) -> tuple
 
 
 def _points(runs: Sequence[RunRecord], names: Sequence[str]) -> tuple[pd.DataFrame, Numbers]:
-    """Return the distinct points, and the number of each run's point."""
+    """Return the distinct points, and the index of each run's point."""
     table = pd.DataFrame({"N": [run.point.processors for run in runs]})
     for name in names:
         cells = [run.point.parameters.get(name) for run in runs]
@@ -130,7 +129,7 @@ def _by_region(runs: Sequence[RunRecord], tree: Sequence[Region]) -> tuple[tuple
 
 
 def _by_run(runs: Sequence[RunRecord]) -> tuple[tuple[Metric, ...], Floats]:
-    """Return metrics of the whole program and their values, shape (runs, 1, metrics); NaN where not known."""
+    """Return metrics of the whole program and their values, shape (runs, 1, metrics); NaN if unknown."""
     metrics = [_TIME]
     rows = [[run.point.processors * (run.time_s or np.nan) for run in runs]]
     for name, unit in (

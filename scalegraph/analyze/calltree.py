@@ -1,4 +1,4 @@
-"""Call trees with one value at each path: merged, joined with another, sorted, and seen from one function."""
+"""Call trees with one value per node: merging, joining, sorting, and the callers and callees of a function."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from scalegraph.measurements.model import MeasurementSet
 
 Floats: TypeAlias = NDArray[np.float64]
-_PLACE: Final = re.compile(r"[: ]\(?(?:line )?\d+\)?$")  # kernel:6, parallel (line 12)
-_NEARLY: Final = 1e-3  # of a value by which sums of measured parts may differ from it
+_PLACE: Final = re.compile(r"[: ]\(?(?:line )?\d+\)?$")  # matches names such as kernel:6, parallel (line 12)
+_NEARLY: Final = 1e-3  # relative difference allowed between a value and the sum of its measured parts
 
 
 @dataclass(frozen=True)
 class CallTree:
-    """Nodes with what each costs itself; a parent (-1: none) is before its children.
+    """Nodes with their exclusive cost; parents (-1: none) come before their children.
 
-    *own* >= 0 is exclusive; *visits* is NaN where it is not known. *key* names the region or call path a node stands
-    for, *place* where it is in the program text (``solve.c:12``). *clipped* counts nodes whose parts cost more than the
-    whole: their own cost is taken as 0.
+    *own* >= 0 is exclusive; *visits* is NaN if unknown. *key* names the region or call path of a node, *place* its
+    source location (``solve.c:12``). *clipped* counts nodes whose children cost more than the node itself: their
+    exclusive cost is set to 0.
     """
 
     names: tuple[str, ...]
@@ -41,7 +41,7 @@ class CallTree:
 
     @cached_property
     def total(self) -> Floats:
-        """Inclusive values: own ones with everything below.
+        """Inclusive values: each node's own value plus everything below it.
 
         Shape: (nodes,). Unit: that of the values. Source: ScaleGraph.
         """
@@ -57,7 +57,7 @@ class CallTree:
 
     @cached_property
     def inner(self) -> NDArray[np.bool_]:
-        """Whether the name of a node is that of one above it: recursion, which inclusive sums count once.
+        """Whether a node has an ancestor of the same name (recursion): inclusive sums count only the outermost.
 
         Shape: (nodes,). Unit: none. Source: ScaleGraph.
         """
@@ -72,7 +72,7 @@ class CallTree:
 
 
 def inclusive(parents: Sequence[int], own: Floats) -> Floats:
-    """Return the sums of *own* at and below each node; parents are before their children.
+    """Return the sums of *own* at and below each node; parents must come before their children.
 
     Shape: (nodes,). Unit: that of *own*. Source: ScaleGraph.
     """
@@ -84,9 +84,9 @@ def inclusive(parents: Sequence[int], own: Floats) -> Floats:
 
 
 def merged(tree: CallTree) -> CallTree:
-    """Return *tree* with siblings of one name as one node, the largest first, and without nodes that cost nothing.
+    """Return *tree* with siblings of the same name merged, largest first, and zero-cost nodes dropped.
 
-    The first of them gives key and place. Nodes are in preorder.
+    Key and place come from the first of the merged siblings. Nodes are in preorder.
 
     Shape: one node for each name below a parent. Source: ScaleGraph.
     """
@@ -116,12 +116,12 @@ def merged(tree: CallTree) -> CallTree:
 
 
 def _ordered(tree: CallTree, weight: Floats) -> CallTree:
-    """Return the nodes of *tree* that have *weight* in preorder, of the same parent the heaviest first."""
+    """Return the nodes of *tree* with positive *weight* in preorder, heaviest sibling first."""
     return _taken(tree, [index for index in preorder(tree.parents, weight) if weight[index] > 0])
 
 
 def _taken(tree: CallTree, order: Sequence[int]) -> CallTree:
-    """Return the nodes of *tree* numbered in *order*, in which parents are before their children."""
+    """Return the nodes of *tree* selected and renumbered by *order*, which has parents before their children."""
     at = {old: new for new, old in enumerate(order)}
     rows = np.array(order, np.int64)
     return CallTree(
@@ -136,12 +136,12 @@ def _taken(tree: CallTree, order: Sequence[int]) -> CallTree:
 
 
 def preorder(parents: Sequence[int], weight: Floats) -> list[int]:
-    """Return the numbers of all nodes, each before those below it; of the same parent the heaviest first.
+    """Return all node numbers in preorder, heaviest sibling first.
 
     Shape: (nodes,). Unit: none (positions). Source: ScaleGraph.
     """
     below: dict[int, list[int]] = {}
-    for index in np.argsort(weight, kind="stable").tolist():  # the heaviest is taken from the end
+    for index in np.argsort(weight, kind="stable").tolist():  # ascending, as nodes are popped from the end
         below.setdefault(parents[index], []).append(index)
     order: list[int] = []
     pending = below.get(-1, [])
@@ -154,9 +154,9 @@ def preorder(parents: Sequence[int], weight: Floats) -> list[int]:
 
 @dataclass(frozen=True)
 class Joined:
-    """Two trees as one: *tree* has the own values of the second, *before* those of the first, node by node.
+    """Two trees as one: *tree* has the second's own values, *before* the first's, node by node.
 
-    Keys and places are those of one of both; of nodes that only the other has they are empty.
+    Keys and places come from one of the two trees; they are empty for nodes found only in the other.
     """
 
     tree: CallTree
@@ -172,11 +172,11 @@ class Joined:
 
 
 def joined(first: CallTree, second: CallTree, *, keys_of_first: bool = False) -> Joined:
-    """Return *first* and *second* as one tree; nodes are the same where the names of the whole paths are.
+    """Return *first* and *second* as one tree, matching nodes by the names along their path.
 
-    Lines are no part of a name here, because they move when a program is edited: of siblings with one name (the loops
-    of a function) the first stands for the first, and so on. A path that one of them lacks costs 0 there. Keys and
-    places are the second's, or the first's.
+    Line numbers are not part of a name, because they move when a program is edited: siblings with the same name (the
+    loops of a function) are matched in order. A path missing from one tree costs 0 there. Keys and places come from the
+    second tree, or from the first with *keys_of_first*.
 
     Shape: one node for each path of either tree. Source: ScaleGraph.
     """
@@ -212,12 +212,12 @@ def joined(first: CallTree, second: CallTree, *, keys_of_first: bool = False) ->
 
 
 def _match(tree: CallTree, place: dict[tuple[int, str, int], int], names: dict[int, str]) -> list[int]:
-    """Return the number of the common node of each node of *tree*; new ones are added to *place* and *names*."""
+    """Return the joint node for each node of *tree*; new ones are added to *place* and *names*."""
     node: list[int] = []
     seen: dict[tuple[int, str], int] = {}
     order = sorted(range(len(tree)), key=lambda i: (_depth(tree.parents, i), _line(tree, i), i))
     number = dict.fromkeys(range(len(tree)), 0)
-    for index in order:  # siblings of one name by their lines, whatever they cost
+    for index in order:  # siblings of the same name in line order, whatever their cost
         name = plain_name(tree.names[index])
         pair = (tree.parents[index], name)
         number[index] = seen.get(pair, 0)
@@ -243,7 +243,7 @@ def _line(tree: CallTree, index: int) -> int:
 
 
 def plain_name(name: str) -> str:
-    """Return *name* without the line that ends it: ``loop kernel`` for ``loop kernel:6``.
+    """Return *name* without its trailing line number: ``loop kernel`` for ``loop kernel:6``.
 
     Source: ScaleGraph.
     """
@@ -251,10 +251,11 @@ def plain_name(name: str) -> str:
 
 
 def of_set(measured: MeasurementSet, metric: int, point: int) -> tuple[CallTree, str]:
-    """Return the call paths of a set with *metric* (its number) at a *point*, and how its values were read.
+    """Return the call tree of a measurement set for *metric* (its number) at a *point*, and how its values were read.
 
-    Of repetitions the median. Inclusive values are turned into exclusive ones. Where the file does not say which they
-    are, they are inclusive if no path costs less than all right below it; what was assumed is the second result.
+    Takes the median of repetitions. Inclusive values are converted to exclusive ones. If the file does not say which
+    they are, they are taken as inclusive when every path costs at least the sum of its children; the second result
+    tells what was assumed.
 
     Shape: one node for each call path. Unit: that of the metric. Source: ScaleGraph.
     """
@@ -291,7 +292,7 @@ def of_set(measured: MeasurementSet, metric: int, point: int) -> tuple[CallTree,
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A caller or callee of a function: its *name*, time between both (*total*, of it *own*), visits and *key*."""
+    """A caller or callee of a function: its *name*, inclusive (*total*) and own time of the calls, visits and *key*."""
 
     name: str
     total: float
@@ -303,12 +304,12 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Butterfly:
-    """What calls a function and what it calls. Values are in the unit of the tree.
+    """The callers and callees of a function, in the unit of the tree.
 
-    *total* and *own* are those of the function on all its paths, recursion counted once in *total*. *callers*: how much
-    of its total was spent when each called it, of it in the function itself; *callees*: how much of its total was spent
-    in each, of it in the callee itself. Callers add up to *total*, and so do callees with *own* (unless a callee calls
-    the function back: that time is in both). *again* counts the visits in which it called itself directly.
+    *total* and *own* are those of the function over all its paths, with recursion counted once in *total*. A caller's
+    values are the function's total and own time when called from it; a callee's values are the total and own time of
+    the callee when called from the function. Callers add up to *total*, and so do callees plus *own* (unless a callee
+    calls the function back: that time is in both). *again* counts direct recursive calls.
     """
 
     name: str
@@ -322,7 +323,7 @@ class Butterfly:
 
 
 def butterfly(tree: CallTree, name: str, root: str = "") -> Butterfly:
-    """Return callers and callees of the function *name*; *root* is said to call what nothing calls.
+    """Return callers and callees of the function *name*; *root* names the caller of top-level functions.
 
     Unit: that of *tree*. Source: gprof (Graham, Kessler and McKusick 1982).
 
@@ -334,8 +335,8 @@ def butterfly(tree: CallTree, name: str, root: str = "") -> Butterfly:
     if not mine:
         raise KeyError(name)
     outer = {index for index in mine if not tree.inner[index]}
-    near, repeated = set(outer), []  # those that no other function is between
-    for index in mine:  # parents are before their children
+    near, repeated = set(outer), []  # without another call of the function in between
+    for index in mine:  # parents come before their children
         if tree.parents[index] in near:
             near.add(index)
         if tree.parents[index] >= 0 and tree.names[tree.parents[index]] == name:
@@ -362,7 +363,7 @@ def _visits(tree: CallTree, rows: Sequence[int]) -> float:
 def _grouped(
     tree: CallTree, rows: Sequence[int], of: Callable[[int], int], root: str, counted: set[int]
 ) -> tuple[Neighbour, ...]:
-    """Return the values of *rows* by the name of the node *of* each, the largest first; totals of those *counted*."""
+    """Return the values of *rows* by name of the node *of* each, largest first; totals count only rows in *counted*."""
     groups: dict[str, list[int]] = {}
     for index in rows:
         other = of(index)
@@ -385,7 +386,7 @@ def _grouped(
 
 
 def by_function(tree: CallTree) -> Mapping[str, tuple[float, float]]:
-    """Return inclusive and own values by name, recursion counted once, the largest own value first.
+    """Return inclusive and own values by name, recursion counted once, largest own value first.
 
     Shape: one entry for each function. Unit: that of *tree*. Source: ScaleGraph.
     """
@@ -397,9 +398,9 @@ def by_function(tree: CallTree) -> Mapping[str, tuple[float, float]]:
 
 
 def point_of(measured: MeasurementSet, there: NDArray[Any], processors: int | None, counts: str) -> int | None:
-    """Return the point with values (*there*) on *processors* (else the most) that has the largest other parameters.
+    """Return the point to show at *processors* (or at the largest count): the one with the largest other parameters.
 
-    *counts* is the parameter that counts processors; None where nothing was measured.
+    Only points in *there* have values; *counts* is the parameter that counts processors. None if nothing was measured.
 
     Unit: none (position). Source: ScaleGraph.
     """

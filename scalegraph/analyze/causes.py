@@ -1,4 +1,4 @@
-"""Remote accesses, hits, invalidations and miss latencies by what caused them (latency-metric.txt 5.2)."""
+"""Remote accesses, hits, invalidations and miss latencies by cause (latency-metric.txt 5.2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scalegraph.runtime.format import CAUSE_NAMES, STALL_NAMES
 
 _REMOTE = ("remote_reads", "remote_writes", "upgrades")
 _REMOTE_STALLS = ("stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_contention")
-# Accesses by what makes them, so that every access is in one group: the mean of all is between those of the groups.
+# Accesses grouped by origin. Every access is in one group, so the overall mean lies between those of the groups.
 GROUPS = {
     "computation": ("computation",),
     "synchronisation": ("barrier", "lock"),
@@ -21,7 +21,7 @@ GROUPS = {
 
 
 def _known(table: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return which rows of *table* have their references by cause, shape (rows,)."""
+    """Return which rows of *table* have references by cause, shape (rows,)."""
     known = np.zeros(len(table), dtype=bool)
     for column in table.columns:
         if str(column).startswith("cause."):
@@ -30,7 +30,7 @@ def _known(table: pd.DataFrame) -> NDArray[np.bool_]:
 
 
 def is_known(table: pd.DataFrame) -> bool:
-    """Return whether any run of *table* has its references by cause.
+    """Return whether any run of *table* has references by cause.
 
     Source: ScaleGraph.
     """
@@ -38,13 +38,13 @@ def is_known(table: pd.DataFrame) -> bool:
 
 
 def by_cause(table: pd.DataFrame, *names: str) -> pd.DataFrame:
-    """Return the sum of the quantities *names*, a row for each of *table*, a column for each cause (events or cycles).
+    """Return the sum of the quantities *names*, one row per run of *table*, one column per cause (events or cycles).
 
-    NaN in rows of runs that have no references by cause.
+    NaN for runs without references by cause.
 
     Shape: (rows of *table*, causes). Unit: events or cycles, as the quantities. Source: latency-metric.txt 5.2.
     """
-    known = _known(table)  # then a cause that a run does not have is 0
+    known = _known(table)  # if a run has any cause, a missing one counts as 0
     columns = {
         cause: np.where(known, sum(np.nan_to_num(numbers(table, f"cause.{cause}.{name}")) for name in names), np.nan)
         for cause in CAUSE_NAMES
@@ -55,7 +55,7 @@ def by_cause(table: pd.DataFrame, *names: str) -> pd.DataFrame:
 def remote_accesses(table: pd.DataFrame) -> pd.DataFrame:
     """Return accesses through the network by cause (latency-metric.txt Table III, Fig. 7).
 
-    Reads and writes that were served remotely, and writes that had to take copies elsewhere away (upgrades).
+    Reads and writes served remotely, and writes that had to invalidate copies elsewhere (upgrades).
 
     Shape: (rows of *table*, causes). Unit: events. Source: as named above.
     """
@@ -65,8 +65,8 @@ def remote_accesses(table: pd.DataFrame) -> pd.DataFrame:
 def hit_rates(table: pd.DataFrame, level: str = "private") -> pd.DataFrame:
     """Return the share of references that hit, 0 to 1, by cause and for ``all`` (latency-metric.txt Table III, Fig. 8).
 
-    *level*: ``private`` counts a hit when the processor's own caches have the line (and the right to write it),
-    ``first`` when its first cache level has. NaN for a cause without references.
+    *level* ``private`` counts a hit when the processor's own caches have the line (with write permission for a write),
+    ``first`` when its first-level cache does. NaN for a cause without references.
 
     Shape: (rows of *table*, causes + 1). Unit: none (share). Source: as named above.
     """
@@ -86,11 +86,11 @@ def invalidations(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def miss_latency(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the average time of an access through the network, cycles (latency-metric.txt 5.2.2, Fig. 10).
+    """Return the average latency of accesses through the network, in cycles (latency-metric.txt 5.2.2, Fig. 10).
 
-    Columns: ``program`` all of them, ``computation`` the program's own, ``synchronisation`` those of barriers and
-    locks, ``others`` those of atomics, forks, loop chunks and tasks. Waiting for slots, links and modules counts. NaN
-    where there are none.
+    Columns: ``program`` all accesses, ``computation`` the program's own, ``synchronisation`` those of barriers and
+    locks, ``others`` those of atomics, forks, loop chunks and tasks. Includes waiting for slots, links and modules. NaN
+    without accesses.
 
     Shape: (rows of *table*, 4). Unit: cycles. Source: as named above.
     """
@@ -103,7 +103,7 @@ def miss_latency(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def access_shares(table: pd.DataFrame) -> pd.DataFrame:
-    """Return which share of the accesses through the network (0 to 1) each of `GROUPS` makes; NaN without any.
+    """Return the share (0 to 1) of network accesses made by each of `GROUPS`; NaN if there are none.
 
     Shape: (rows of *table*, groups). Unit: none (share). Source: latency-metric.txt Fig. 7.
     """
@@ -114,7 +114,7 @@ def access_shares(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def stalls(table: pd.DataFrame) -> pd.DataFrame:
-    """Return cycles that references waited for the memory system, by cause; the runtime's are part of primitives.
+    """Return memory stall cycles by cause; those of the runtime count as part of its primitives.
 
     Shape: (rows of *table*, causes). Unit: cycles. Source: ScaleGraph.
     """
@@ -122,9 +122,9 @@ def stalls(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def widths(run: RunRecord) -> pd.DataFrame:
-    """Return how many writes invalidated how many copies (latency-metric.txt Fig. 9).
+    """Return how many writes invalidated a given number of copies (latency-metric.txt Fig. 9).
 
-    Index ``width`` (copies, from 1), a column for each cause that occurs (writes).
+    Index ``width`` (copies, from 1), one column per cause that occurs (writes).
 
     Shape: (widths, causes). Unit: events (writes). Source: as named above.
     """
@@ -134,7 +134,7 @@ def widths(run: RunRecord) -> pd.DataFrame:
 
 
 def average_width(run: RunRecord) -> float:
-    """Return the copies that a write which invalidates any takes away on average (Table IV); NaN if none does.
+    """Return the mean number of copies invalidated by a write that invalidates any (Table IV); NaN if none does.
 
     Unit: copies for each write. Source: as named above.
     """

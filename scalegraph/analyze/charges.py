@@ -1,4 +1,4 @@
-"""Where the processor time of one run goes: every cycle at one place and under one cause, waiting at what caused it."""
+"""Where a run's processor time goes: every cycle has one place and one cause; waiting is charged to what caused it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from scalegraph.runtime.format import CATEGORY_GROUPS
 BUSY = "busy_s"
 STALL = STALL_CAUSE[0]
 UNEVEN = "barrier_wait_s"
-_ALL = 1.1  # times what is done in a region: costs of lines and of regions are not counted at the same instants
-# (name, words, categories): the causes of latency, and work that the one-processor run does not do
+_ALL = 1.1  # tolerance factor: lines and regions are not sampled at the same instants
+# (name, label, categories): the causes of latency, plus work that the one-processor run does not do
 PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     *((name, words, categories) for name, words, categories, _ in CAUSES),
     ("atomic_s", "atomic operations", ("prim_atomic",)),
@@ -26,7 +26,7 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 WORDS = {name: words for name, words, _ in PARTS}
 CAUSE_OF = {category: name for name, _, categories in PARTS for category in categories}
 WAITS = ("serial_wait_s", "barrier_wait_s", "other_wait_s", "message_wait_s")
-"""Causes whose waiting is for what one place does; a place has one row for all of them."""
+"""Causes for which all threads wait on the same place: such a place gets one row for all of them."""
 SHARED_OUT = (
     "for",
     "do",
@@ -40,30 +40,30 @@ SHARED_OUT = (
     "task",
     "taskloop",
 )
-"""Kinds of constructs that say which thread does what; others wait at their end."""
+"""Kinds of constructs that assign work to threads; the other threads wait at their end."""
 DIVIDED = ("for", "do", "sections", "section", "task", "taskloop")
-"""Those that may divide work unevenly."""
+"""Constructs that may divide work unevenly."""
 PARALLEL = ("parallel for", "parallel do", "parallel sections")
-"""What the names of others begin with that do."""
+"""Name prefixes of combined constructs that assign work, too."""
 _AT_CONSTRUCT = ("barrier_wait_s", "serial_wait_s", "other_wait_s", "lock_s")
 
 
 class Place(NamedTuple):
-    """A place of the program. *kind*: of a region, or ``call``, or ``lock``; *region*: its id, or of what is around."""
+    """A source location; *kind* and *region* are its region's, or ``call`` or ``lock`` and the enclosing region."""
 
     region: int
     name: str
     kind: str
     file: str
     line: int
-    inside: str = ""  # where most of it is, if that is elsewhere: a header, a wrapper
+    inside: str = ""  # where most of the cost is, if elsewhere: in a header or a wrapper
 
 
 Charges: TypeAlias = dict[tuple[Place, str], float]
 
 
 class Places:
-    """Places of the regions of a program."""
+    """Maps the regions of a program to places."""
 
     def __init__(self, regions: Sequence[Region], *runs: RunRecord) -> None:
         self.of = {region.id: region for region in regions}
@@ -78,7 +78,7 @@ class Places:
         self._hot = {id(run): self._hottest(run) for run in runs[:1]}
 
     def region(self, number: int, run: RunRecord) -> Place:
-        """Return the place of a region; of the program outside all of them the line that costs most, or ``main``.
+        """Return the place of a region; for code outside any region, the most expensive line, or ``main``.
 
         Source: ScaleGraph.
         """
@@ -92,7 +92,7 @@ class Places:
         return Place(0, region.name, region.kind, region.file, region.line)
 
     def _outside_line(self, run: RunRecord) -> tuple[str, int] | None:
-        """Return the line that costs most of those in no region, if it is most of what is outside regions."""
+        """Return the most expensive line outside all regions, if it has a quarter or more of the cost there."""
         cost = next((cost for cost in run.regions if cost.region == 0), None)
         spent = sum(_useful(cost.categories)) if cost else 0
         spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -107,10 +107,11 @@ class Places:
         return most.file, most.line
 
     def _hottest(self, run: RunRecord) -> dict[int, tuple[str, int]]:
-        """Return the line of each region that has most of what is done in the region itself.
+        """Return the most expensive line of each region.
 
-        It has a quarter of that or more, and not more than all: other threads may work in its lines, too. Code of
-        headers is in no region; a line of it counts where none of the region's own does.
+        The line must have at least a quarter of the region's own work and (within `_ALL`) no more than all of it, since
+        other threads may execute its lines, too. Header code is in no region; its lines are used where none of the
+        region's own qualifies.
         """
         inside: dict[str, list[Region]] = defaultdict(list)
         for region in self.of.values():
@@ -136,7 +137,7 @@ class Places:
         return found
 
     def hottest(self, place: Place, run: RunRecord) -> Place:
-        """Return *place* with the line inside it that costs most; a construct that shares work out stays as it is.
+        """Return *place* with its most expensive line; a construct that assigns work to threads is returned unchanged.
 
         Source: ScaleGraph.
         """
@@ -146,7 +147,7 @@ class Places:
         return place._replace(inside=f"{hot[0]}:{hot[1]}")
 
     def culprit(self, path: Sequence[int], cause: str, run: RunRecord) -> Place:
-        """Return the place that others waited for: the construct that shares work out, or the innermost region.
+        """Return the place that others waited for: the construct that assigns work, or the innermost region.
 
         Source: ScaleGraph.
         """
@@ -158,7 +159,7 @@ class Places:
         return self.region(known[-1].id if known else 0, run)
 
     def call(self, delay: Delay) -> Place:
-        """Return the place of a call: of the caller, where the call is in a wrapper.
+        """Return the place of a call: that of the caller if the call is made in a wrapper.
 
         Source: ScaleGraph.
         """
@@ -170,14 +171,14 @@ class Places:
         return self._seen(Place(region, delay.call, "call", delay.file, delay.line))
 
     def lock(self, around: Place, delay: Delay) -> Place:
-        """Return the place of the lock that is held in the region *around*.
+        """Return the place of the lock held in the region *around*.
 
         Source: ScaleGraph.
         """
         return self._seen(Place(around.region, delay.call, "lock", delay.file, delay.line))
 
     def _seen(self, place: Place) -> Place:
-        """Return *place* with the line of the source that calls the header that it is in."""
+        """Return *place*; if it is in a header, with the source line that includes the call into it."""
         around = self.of.get(place.region)
         if around is None or around.kind != LIBRARY or place.file == around.file:
             return place
@@ -195,8 +196,8 @@ def _useful(categories: Mapping[str, int]) -> list[int]:
 def charges(run: RunRecord, places: Places) -> Charges:
     """Return the cycles of *run* by place and cause; they add up to the run's processor time.
 
-    Waiting is where it was caused, as far as that is known, and else where it was waited; what messages cost is at
-    their calls.
+    Waiting is charged where it was caused if that is known, otherwise where it happened; message costs are at the
+    calls.
 
     Shape: one entry for each place and cause. Unit: cycles. Source: Tallent and Mellor-Crummey 2009 (blame shifting);
     Boehme, Geimer, Wolf 2010 (delays as the difference of two courses).
@@ -223,7 +224,7 @@ def charges(run: RunRecord, places: Places) -> Charges:
 
 
 def worked(run: RunRecord) -> dict[int, int]:
-    """Return the cycles that processors spent in each region and in all that it calls, without waiting.
+    """Return the cycles that processors worked in each region and everything it calls, without waiting.
 
     Shape: one entry for each region. Unit: cycles. Source: ScaleGraph.
     """
@@ -250,12 +251,12 @@ def _caused_at(delay: Delay, cause: str, places: Places, run: RunRecord) -> tupl
     if place.kind == "critical":
         return place, "lock_s"
     if cause == "serial_wait_s" and (place.kind in DIVIDED or place.name.startswith(PARALLEL)):
-        cause = "barrier_wait_s"  # they have nothing to do there, and never come to its barrier
+        cause = "barrier_wait_s"  # they have no iterations, and never reach its barrier
     return place, "barrier_wait_s" if cause == "lock_s" else cause
 
 
 def _by_blame(run: RunRecord, left: dict[tuple[int, str], float], found: Charges, places: Places) -> None:
-    """Charge waiting as runs say it that were made before delays were found out."""
+    """Charge waiting for runs recorded before delays were traced, by their blame data."""
     for cost in run.regions:
         for part in cost.waited.values():
             for category, cycles in part.items():

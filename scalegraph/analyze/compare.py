@@ -15,10 +15,10 @@ from scalegraph.analyze.table import numbers
 
 
 def curves(series: Sequence[Series], column: str) -> pd.DataFrame:
-    """Return *column* (of `metrics.scaling`) of every one of *series* by processor count.
+    """Return *column* (of `metrics.scaling`) for each of *series* by processor count.
 
-    Index ``processors``, ascending, of all counts that any has; one column for each of *series*, named by its position;
-    NaN where it did not run. A count that a series has several times is taken once, as it comes first.
+    The index ``processors`` (ascending) holds all counts of any series; one column per series, named by its position;
+    NaN where it did not run. If a series has a count several times, the first is used.
 
     Shape: (counts, series). Unit: that of *column*. Source: ScaleGraph.
     """
@@ -32,7 +32,7 @@ def curves(series: Sequence[Series], column: str) -> pd.DataFrame:
 
 
 def beside(table: pd.DataFrame) -> pd.DataFrame:
-    """Return `curves` of two or more with each one's difference from the first and its ratio to it.
+    """Return the `curves` with each one's difference from the first and its ratio to it.
 
     Columns: those of *table*, then ``difference.<position>`` and ``ratio.<position>`` for all but the first.
 
@@ -48,9 +48,9 @@ def beside(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def crossings(table: pd.DataFrame) -> list[tuple[float, int]]:
-    """Return where the second curve crosses the first: (processors, position of the one that is above from there on).
+    """Return the crossings of two curves: (processors, position of the curve that is above from there on).
 
-    Between two counts the place is interpolated in log N; curves that touch do not cross.
+    Crossings are interpolated in log N between two counts; curves that only touch do not cross.
 
     Shape: one entry for each crossing. Unit: processors. Source: ScaleGraph.
     """
@@ -69,7 +69,7 @@ def crossings(table: pd.DataFrame) -> list[tuple[float, int]]:
 
 @dataclass(frozen=True)
 class Difference:
-    """Second matrix minus first, for the pairs that both know; *reasons* say why others are missing."""
+    """Second matrix minus first, for pairs known in both; *reasons* say why others are missing."""
 
     processors: tuple[int, ...]
     first: dict[Pair, float]
@@ -79,7 +79,7 @@ class Difference:
 
     @property
     def largest(self) -> float:
-        """Largest size of a difference off the diagonal, NaN without any.
+        """Largest absolute difference off the diagonal, NaN if there is none.
 
         Unit: none (difference of ratios). Source: ScaleGraph.
         """

@@ -1,4 +1,4 @@
-"""Checks of matrices: entries that contradict the others, or printed times, beyond their printed digits."""
+"""Consistency checks of matrices: entries that contradict the others, or the printed times, by more than rounding."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ import scipy
 
 from scalegraph.analyze.matrix import Matrix, Pair
 
-_Entry: TypeAlias = tuple[Pair, float, tuple[float, float]]  # what is printed, and the logarithms it may stand for
-_REST = 1e-7  # of a logarithm: what the solver leaves open
+# the printed value, and the range of logarithms it may stand for
+_Entry: TypeAlias = tuple[Pair, float, tuple[float, float]]
+_REST = 1e-7  # solver tolerance, in logarithms
 
 
 @dataclass(frozen=True)
 class Contradiction:
-    """An entry that no potential fits: *printed* is there, *fits* would agree with all others.
+    """An inconsistent entry: *printed* is its value, *fits* the value that would agree with all others.
 
-    *n* and *n2* are equal where the time of N = *n* is meant (s), else the cell from N to N'.
+    If *n* and *n2* are equal, the entry is the time at N = *n* (s), otherwise the cell from N to N'.
     """
 
     n: int
@@ -30,7 +31,7 @@ class Contradiction:
 
     @property
     def is_time(self) -> bool:
-        """Whether it is a time and not a cell.
+        """Whether the entry is a time rather than a cell.
 
         Source: ScaleGraph.
         """
@@ -38,7 +39,7 @@ class Contradiction:
 
 
 def digit(values: Sequence[float]) -> float:
-    """Return the last printed digit of *values*: 0.001 for 0.441 and 0.67.
+    """Return the unit of the last printed digit of *values*: 0.001 for 0.441 and 0.67.
 
     Unit: that of *values*. Source: ScaleGraph.
     """
@@ -52,13 +53,12 @@ def digit(values: Sequence[float]) -> float:
 def contradictions(
     matrix: Matrix, *, tolerance: float | None = None, times: Mapping[int, float] | None = None
 ) -> list[Contradiction]:
-    """Return the entries of *matrix* that contradict the others, the furthest first; none if all agree.
+    """Return the entries of *matrix* that contradict the others, worst first; empty if all agree.
 
     value(N, N') = value(N, N'') value(N'', N') (isospeed.txt IV.B) means that value(N, N') = T(N)/T(N') for some T. A
-    linear program searches for the T that fits every value within half of its last printed digit, or within the
-    relative *tolerance*, with the least sum of departures (in logarithms); the entry furthest out is set aside, until
-    the rest agree. *times* (s, by N) are the T that were published with it, to their printed digits: then a time can be
-    what contradicts.
+    linear program finds the T that fits every value within half of its last printed digit, or within the relative
+    *tolerance*, with the least total deviation (in logarithms); the worst entry is set aside until the rest agree.
+    *times* (s, by N) are published T, with their printed digits: then a time can be the contradiction.
 
     Shape: one entry for each contradiction. Unit: none (ratios); times in s. Source: as named above; the search is
     ScaleGraph's.
@@ -69,7 +69,7 @@ def contradictions(
         return []
     cell_digit = digit([value for _, value in cells]) if cells else 1.0
     entries = [(pair, value, _room(value, cell_digit, tolerance)) for pair, value in cells]
-    # a printed time has its own number of digits
+    # each printed time has its own number of digits
     entries += [((n, n), time, _room(time, digit([time]), tolerance)) for n, time in known.items()]
     found = []
     while True:
@@ -78,18 +78,18 @@ def contradictions(
         worst = max(outside, key=lambda item: item[0], default=None)
         if worst is None or worst[0] <= _REST:
             break
-        entries.remove(worst[1])  # one at a time: what departs with it may depart because of it
+        entries.remove(worst[1])  # one at a time: others may deviate only because of it
         found.append(worst[1])
     made = [Contradiction(*pair, value, math.exp(_fit(logs, pair))) for pair, value, _ in found]
     return sorted(made, key=lambda entry: (-abs(math.log(entry.fits / entry.printed)), entry.n, entry.n2))
 
 
 def against_sizes(matrix: Matrix, work: Mapping[int, float], *, tolerance: float = 0.05) -> list[Contradiction]:
-    """Return the entries of a matrix with the efficiency held that contradict the *work* printed for each N.
+    """Return the entries of a constant-efficiency matrix that contradict the *work* printed for each N.
 
-    With E held, L = T_seq (1 - E)/(E N), and with T_seq proportional to W the value from N to N' is
-    W(N) N'/(W(N') N) (latency-metric.txt, theorem 2). Entries further off than the relative *tolerance*, the furthest
-    first; *fits* is what follows from the sizes.
+    With E constant, L = T_seq (1 - E)/(E N), and with T_seq proportional to W the value from N to N' is W(N) N'/(W(N')
+    N) (latency-metric.txt, theorem 2). Returns entries off by more than the relative *tolerance*, worst first; *fits*
+    is the value implied by the sizes.
 
     Shape: one entry for each contradiction. Unit: none (ratios). Source: as named above.
     """
@@ -115,7 +115,7 @@ def _beyond(logs: Mapping[int, float], entry: _Entry) -> float:
 
 
 def _room(value: float, last: float, tolerance: float | None) -> tuple[float, float]:
-    """Return the logarithms between which the true value lies."""
+    """Return the bounds on the logarithm of the true value."""
     if tolerance is not None:
         return math.log(value) - tolerance, math.log(value) + tolerance
     half = min(last / 2, 0.999 * value)
@@ -123,10 +123,10 @@ def _room(value: float, last: float, tolerance: float | None) -> tuple[float, fl
 
 
 def _potentials(processors: Sequence[int], entries: Sequence[_Entry]) -> dict[int, float]:
-    """Return log T by N with the least sum of departures beyond the room of each entry, and then nearest to all.
+    """Return log T by N with the least total deviation beyond each entry's bounds; ties go to the centre of the bounds.
 
-    Unknowns: log T(N), and for each entry its departure beyond its room and, at a price so small that it decides only
-    among equals, its distance from the middle of the room.
+    Unknowns: log T(N), and for each entry its deviation beyond its bounds and, at a cost so small that it only breaks
+    ties, its distance from their centre.
     """
     at = {n: i for i, n in enumerate(processors)}
     count, size = len(entries), len(processors)
@@ -163,7 +163,7 @@ def _potentials(processors: Sequence[int], entries: Sequence[_Entry]) -> dict[in
 
 
 def sentence(found: Sequence[Contradiction], least: int = 3) -> str:
-    """Return what contradicts for display; empty without contradictions. *least* digits of what would fit.
+    """Return a sentence on the contradictions; empty if there are none. *least* digits are shown of the fitting values.
 
     Source: ScaleGraph.
     """

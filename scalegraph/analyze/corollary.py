@@ -1,4 +1,4 @@
-"""Corollary 1 of isospeed.txt as a test of the hypothesis that psi(N, N') keeps above a constant as N' grows."""
+"""Corollary 1 of isospeed.txt as a test of the hypothesis that psi(N, N') stays above a constant as N' grows."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import scipy
 from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.units import significant
 
-LEVEL = 0.05  # of the test
-_FEWEST = 4  # values of psi in a row
+LEVEL = 0.05  # significance level
+_FEWEST = 4  # minimum number of psi values in a row
 _COLUMNS = ("n", "values", "slope", "slope_low", "p_value", "verdict")
 
 
 def tends_to_zero(made: Matrix) -> pd.DataFrame:
-    """Return for every N whether psi(N, N') tends to 0 with N' (isospeed.txt Corollary 1), from the row of N.
+    """Return for every N whether psi(N, N') tends to 0 as N' grows (isospeed.txt Corollary 1), from its row.
 
-    By eq. 5 psi is bounded by a constant over t_o(N'), so that 1/psi grows as t_o does, without end if t_o does.
-    Columns: ``n``; ``values`` in the row, the diagonal's 1 among them; ``slope`` d of 1/psi = c + d log2 N' by least
-    squares; ``slope_low`` its lower one-sided 95 % bound; ``p_value`` of d = 0 (psi keeps above a constant) against
-    d > 0, by Student's t; ``verdict``. Rows of fewer than four values are left out.
+    By eq. 5 psi is bounded by a constant over t_o(N'), so 1/psi grows as t_o does, without limit if t_o does. Columns:
+    ``n``; ``values`` in the row, including the diagonal's 1; ``slope`` d of 1/psi = c + d log2 N' by least squares;
+    ``slope_low`` its lower one-sided 95 % bound; ``p_value`` of d = 0 (psi stays above a constant) against d > 0, by
+    Student's t; ``verdict``. Rows with fewer than four values are left out.
 
     Shape: one row for each N. Unit: none (ratios). Source: as named above; the test is ScaleGraph's.
     """
@@ -40,7 +40,7 @@ def tends_to_zero(made: Matrix) -> pd.DataFrame:
 def _slope(
     x: np.ndarray[tuple[int], np.dtype[np.float64]], y: np.ndarray[tuple[int], np.dtype[np.float64]]
 ) -> tuple[float, float, float]:
-    """Return the slope of y over x, its lower bound, and the probability of one as large by chance."""
+    """Return the slope of y over x, its lower bound, and the probability of such a slope by chance."""
     slope, start = (float(value) for value in np.polyfit(x, y, 1))
     freedom = len(x) - 2
     error = math.sqrt(float(np.sum((y - start - slope * x) ** 2)) / freedom / float(np.sum((x - x.mean()) ** 2)))

@@ -1,4 +1,4 @@
-"""Culprits checked by runs: the places that a loss names, made free one by one, and what that gains."""
+"""Culprits verified by runs: the places charged with losses are made free one by one, to see what that gains."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from scalegraph.analyze.loops import dealing
 from scalegraph.analyze.loss import Whole
 from scalegraph.base.run import Region, RunPoint, RunRecord, Variant
 
-MOST = 4  # places that are checked
-LEAST = 0.05  # of the loss, for a run to be worth it
+MOST = 4  # places to check
+LEAST = 0.05  # minimum share of the loss that is worth a run
 _TARGETS = ("call", "section", "line", "region", "cost", "whole")
 FREE = "inf"  # the factor of a virtual speedup
 
 
 @dataclass(frozen=True)
 class Culprit:
-    """A place, its *share* of what is lost, and what its removal promises and gains: times as fast.
+    """A place, its *share* of the loss, and the predicted and measured speedup of removing it.
 
-    *target*: what a virtual speedup calls it, and by what *factor* it is faster: free, or where work is uneven as fast
-    as if it were even; *gain*: NaN as long as no run has shown it.
+    *target* names it in a virtual speedup, *factor* says how much faster it is made: free, or for uneven work as fast
+    as if evenly divided; *gain* is NaN until a run has measured it.
     """
 
     file: str
@@ -37,7 +37,7 @@ class Culprit:
 
     @property
     def recovered(self) -> float:
-        """What the removal gains of what is lost: with more than the promise the place's useful work is gone, too.
+        """The gain limited to the loss: a gain above the promise means that useful work was removed, too.
 
         Unit: none (times as fast). Source: ScaleGraph.
         """
@@ -45,7 +45,7 @@ class Culprit:
 
     @property
     def variant(self) -> Variant:
-        """What is different in the run that shows the gain.
+        """The variant of the run that measures the gain.
 
         Source: ScaleGraph.
         """
@@ -53,7 +53,7 @@ class Culprit:
 
 
 def target_of(row: pd.Series) -> str:
-    """Return what a virtual speedup calls the place of a part of `loss.by_region`; empty where it has no name.
+    """Return the virtual-speedup target for the place of a row of `loss.by_region`; empty if it has none.
 
     Source: ScaleGraph.
     """
@@ -75,13 +75,13 @@ def target_of(row: pd.Series) -> str:
 
 
 def _line(row: pd.Series) -> tuple[str, int]:
-    """Return file and line to look at: in a function or loop the line that costs most, else where the place begins."""
+    """Return the file and line to show: in a function or loop the most expensive line, else where the place begins."""
     file, _, line = str(row["inside"]).rpartition(":")
     return (file, int(line)) if file and row["kind"] in ("function", "loop") else (str(row["file"]), int(row["line"]))
 
 
 def _factor(row: pd.Series, worked: Mapping[int, float]) -> str:
-    """Return by what factor a place is to be faster so that nothing of what it loses is left.
+    """Return the speedup factor for a place at which none of its loss remains.
 
     Without uneven work a loop takes the mean of what its threads take; with it, as long as the slowest.
     """
@@ -93,7 +93,7 @@ def _factor(row: pd.Series, worked: Mapping[int, float]) -> str:
 
 
 def factor_of(row: pd.Series, parts: pd.DataFrame) -> str:
-    """Return by what factor the place of *row*, one of *parts*, is to be faster so that it loses nothing more.
+    """Return the speedup factor for the place of *row*, one of *parts*, at which none of its loss remains.
 
     Unit: none. Source: ScaleGraph.
     """
@@ -101,7 +101,7 @@ def factor_of(row: pd.Series, parts: pd.DataFrame) -> str:
 
 
 def culprits(parts: pd.DataFrame, processors: int, most: int = MOST) -> list[Culprit]:
-    """Return the places of *parts* that are worth a run each, the largest part first.
+    """Return the places of *parts* that are worth a run each, largest loss first.
 
     Shape: one entry for each place. Unit: none. Source: ScaleGraph.
     """
@@ -122,7 +122,7 @@ def culprits(parts: pd.DataFrame, processors: int, most: int = MOST) -> list[Cul
 
 
 def points(record: RunRecord, parts: pd.DataFrame) -> list[RunPoint]:
-    """Return the runs that show what the removal of each culprit of *record* gains.
+    """Return the runs that measure the gain of removing each culprit of *record*.
 
     Shape: one entry for each culprit. Unit: none. Source: ScaleGraph.
     """
@@ -132,7 +132,7 @@ def points(record: RunRecord, parts: pd.DataFrame) -> list[RunPoint]:
 
 
 def gains(record: RunRecord, others: Iterable[RunRecord]) -> dict[str, float]:
-    """Return how many times as fast the run *record* was without each place that *others* had made free, by target.
+    """Return by target the speedup of *record* in those of *others* that made one place free.
 
     Unit: none. Source: ScaleGraph.
     """
@@ -147,7 +147,7 @@ def gains(record: RunRecord, others: Iterable[RunRecord]) -> dict[str, float]:
 
 
 def verified(parts: pd.DataFrame, record: RunRecord, others: Iterable[RunRecord]) -> list[Culprit]:
-    """Return the culprits that runs have checked, the one that gains most of what is lost first.
+    """Return the culprits that runs have checked, the one that recovers most of the loss first.
 
     Shape: one entry for each culprit. Unit: none. Source: ScaleGraph.
     """
@@ -159,9 +159,9 @@ def verified(parts: pd.DataFrame, record: RunRecord, others: Iterable[RunRecord]
 
 
 def ordered(parts: pd.DataFrame, found: Mapping[str, float], processors: int) -> pd.DataFrame:
-    """Return *parts* with the checked places first, that which gains most of what is lost before the others.
+    """Return *parts* with the checked places first, sorted by how much of the loss they recover.
 
-    *found*: times as fast without a place, by target, on *processors*.
+    *found*: speedup without a place, by target, on *processors*.
 
     Shape: that of *parts*. Unit: as of *parts*. Source: ScaleGraph.
     """
@@ -181,7 +181,7 @@ def ordered(parts: pd.DataFrame, found: Mapping[str, float], processors: int) ->
 def of_largest(
     records: Sequence[RunRecord], regions: Sequence[Region], others: Sequence[RunRecord] = ()
 ) -> tuple[RunRecord, pd.DataFrame] | None:
-    """Return the run on the most processors and its loss against that on the fewest; ``None`` without a loss.
+    """Return the run on the most processors and its loss against the run on the fewest; ``None`` without a loss.
 
     *others*: what-if runs, one of which may have counted the iterations of static loops.
 

@@ -1,4 +1,4 @@
-"""The problem-ensemble space: which problems a machine holds, and which it computes well (isospeed.txt Fig. 3)."""
+"""The problem-ensemble space: which problems fit on a machine, and which run efficiently (isospeed.txt Fig. 3)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ROUND = (1.0, 2.0, 5.0)
 
 @dataclass(frozen=True)
 class Curve:
-    """Work over processors along which something is constant: *level* of it, and (N, W) in the order of N."""
+    """A curve of work over processors along which a quantity has the value *level*: points (N, W) by rising N."""
 
     level: float
     points: tuple[tuple[int, float], ...]
@@ -26,8 +26,8 @@ class Curve:
 class Ensemble:
     """The N-W plane of a study.
 
-    *communication* is the least work that keeps the efficiency of its level, *memory* the greatest that fits into the
-    memory of its level; between them problems fit and are computed well. *times* (s) and *efficiencies* are contours.
+    *communication* is the least work that keeps its level of efficiency, *memory* the largest that fits into its level
+    of memory; problems between the two both fit and run efficiently. *times* (s) and *efficiencies* are contours.
     """
 
     communication: Curve
@@ -37,7 +37,7 @@ class Ensemble:
 
     @property
     def usable(self) -> tuple[int, ...]:
-        """The processor counts on which a problem meets both bounds.
+        """The processor counts at which some problem meets both bounds.
 
         Shape: (counts,). Unit: processors. Source: isospeed.txt Fig. 3.
         """
@@ -50,9 +50,9 @@ def ensemble(
 ) -> Ensemble:
     """Return the plane of the runs in *scaling* (`metrics.scaling`) with its two bounds and its contours.
 
-    Below the work that keeps *efficiency* a problem is communication bound; where it needs more than *limit* it is
-    memory bound: bytes if *of_memory*, otherwise operations, of each processor (W'/N' <= W0) or of all together
-    (W' <= W0). Memory between and beyond the sizes that were run is straight in logarithms.
+    Below the work that keeps *efficiency* a problem is communication bound; above *limit* it is memory bound. The limit
+    is in bytes if *of_memory*, otherwise in operations, for each processor (W'/N' <= W0) or for all together (W' <=
+    W0). Memory is interpolated and extrapolated log-linearly from the sizes run.
 
     Shape: one point for each N. Unit: operations. Source: isospeed.txt III and Fig. 3.
     """
@@ -77,7 +77,7 @@ def _along(scaling: pd.DataFrame, bound: bounds.Bound, level: float) -> Curve:
 def work_within(scaling: pd.DataFrame, limit: float, *, of_memory: bool) -> float:
     """Return the work of the problem that needs *limit* bytes, or *limit* itself unless *of_memory*.
 
-    NaN where the memory of fewer than two sizes is known, or does not grow with the work.
+    NaN if memory is known for fewer than two sizes, or does not grow with the work.
 
     Unit: operations. Source: isospeed.txt III (W' <= W0).
     """
@@ -98,7 +98,7 @@ def work_within(scaling: pd.DataFrame, limit: float, *, of_memory: bool) -> floa
 
 
 def round_times(times: Floats | Sequence[float], count: int = 4) -> tuple[float, ...]:
-    """Return at most *count* round times (1, 2, 5 times a power of ten) between the least and the greatest.
+    """Return at most *count* round times (1, 2, 5 times a power of ten) between the smallest and the largest.
 
     Shape: (times,). Unit: s. Source: ScaleGraph.
     """

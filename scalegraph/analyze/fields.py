@@ -1,4 +1,4 @@
-"""A quantity over processors and work: the runs, and what is between them, for contour maps (isospeed.txt Fig. 5)."""
+"""A quantity over processors and work, interpolated between the runs, for contour maps (isospeed.txt Fig. 5)."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ import scipy
 
 from scalegraph.analyze.table import Floats, numbers
 
-_OVERLAP = 0.95  # of the sizes of neighbouring counts, in log W
-_BETWEEN, _ROWS = 49, 121  # columns and rows of a map on triangles
+_OVERLAP = 0.95  # minimum overlap of the size ranges of neighbouring counts, in log W
+_BETWEEN, _ROWS = 49, 121  # columns and rows of a triangulated map
 
 
 @dataclass(frozen=True)
 class WorkField:
-    """*values* of a quantity at [work][columns]; NaN where the runs on either side do not reach.
+    """*values* of a quantity at [work][columns]; NaN outside the range of the runs.
 
-    *processors* are the counts that were run; *columns* are these, and places between them where neighbours
-    ran other sizes. *runs* are the rows it rests on, with the quantity as column ``value`` and the work as
-    ``work``.
+    *processors* are the counts run; *columns* are these plus intermediate ones where neighbours ran different sizes.
+    *runs* are the source rows, with the quantity as column ``value`` and the work as ``work``.
     """
 
     processors: tuple[int, ...]
@@ -32,11 +31,11 @@ class WorkField:
 
 
 def over_work(scaling: pd.DataFrame, column: str, most_rows: int = 80) -> WorkField | None:
-    """Return *column* of `metrics.scaling` over (N, W), linear in log W between the runs on each N; never beyond them.
+    """Return *column* of `metrics.scaling` over (N, W), interpolated in log W between runs at each N.
 
-    Counts with a single size are left out; ``None`` where fewer than two counts have more. The nodes are at the
-    sizes that were run, or at *most_rows* even steps of log W if there are more. Searches run other sizes on each N:
-    then the map is linear on triangles of runs in (log N, log W), so that lines go on from count to count.
+    Counts with a single size are left out; ``None`` if fewer than two counts have more. The nodes are the sizes run, or
+    *most_rows* even steps of log W if there are more. A search runs different sizes at each N: then the map is
+    triangulated in (log N, log W), so that contours continue from count to count.
 
     Shape: `values` is (sizes, columns). Unit: that of *column*. Source: isospeed.txt Fig. 5; interpolation
     ScaleGraph's.
@@ -44,7 +43,7 @@ def over_work(scaling: pd.DataFrame, column: str, most_rows: int = 80) -> WorkFi
     value, work = numbers(scaling, column), numbers(scaling, "work")
     known = np.isfinite(value) & np.isfinite(work) & (work > 0)
     rows = scaling[known].assign(value=value[known], work=work[known]).sort_values(["processors", "work"])
-    # a count with one size belongs to another series of the study, and would leave a gap on both sides
+    # a count with one size belongs to another series of the study, and would leave gaps on both sides
     rows = rows[rows.groupby("processors")["work"].transform("nunique") >= 2]
     counts = sorted({int(n) for n in rows["processors"]})
     if len(counts) < 2:
@@ -64,7 +63,7 @@ def over_work(scaling: pd.DataFrame, column: str, most_rows: int = 80) -> WorkFi
 
 
 def _apart(rows: pd.DataFrame, counts: list[int]) -> bool:
-    """Return whether sizes on some neighbouring counts do not overlap, so that lines would break off."""
+    """Return whether the sizes of some neighbouring counts do not overlap, which would break contours."""
     ends = [np.log(numbers(rows[rows["processors"] == n], "work")[[0, -1]]) for n in counts]
     return any(
         min(one[1], two[1]) - max(one[0], two[0]) < _OVERLAP * max(one[1] - one[0], two[1] - two[0])
@@ -73,9 +72,9 @@ def _apart(rows: pd.DataFrame, counts: list[int]) -> bool:
 
 
 def _triangles(rows: pd.DataFrame, columns: Floats, nodes: Floats) -> Floats:
-    """Return the values at *nodes* and *columns*, linear between the nearest runs.
+    """Return the values at *nodes* and *columns*, interpolated linearly between the nearest runs.
 
-    NaN above the line through the largest sizes of the counts, and below that through the smallest.
+    NaN above the line through the largest size of each count and below that through the smallest.
     """
     places = np.column_stack([np.log(numbers(rows, "processors")), np.log(numbers(rows, "work"))])
     made = scipy.interpolate.LinearNDInterpolator(places, numbers(rows, "value"), rescale=True)
@@ -87,7 +86,7 @@ def _triangles(rows: pd.DataFrame, columns: Floats, nodes: Floats) -> Floats:
 
 
 def _nodes(work: Floats, most: int, *, even: bool) -> Floats:
-    """Return the sizes in order, those that differ by less than rounding as one; evenly spaced ones if *even*."""
+    """Return the sizes in order, merging those equal up to rounding; evenly spaced ones if *even*."""
     if even:
         return np.geomspace(work.min(), work.max(), _ROWS)
     ordered = np.unique(work)

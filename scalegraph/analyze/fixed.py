@@ -1,4 +1,4 @@
-"""A problem of fixed size on more and more processors: where it is fastest, and the latency there."""
+"""A problem of fixed size on increasing processor counts: where it is fastest, and the latency there."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from scalegraph.analyze.table import numbers
 class TurningPoint:
     """Where time is shortest (scale-graph.txt 6.3: p_x; latency-metric.txt 5.3: L_max).
 
-    *reached* is whether more processors were measured and none found faster; otherwise the minimum may lie further on.
-    *latency_s* is L(W, N) by accounting at p_x (method 1 where that is missing), seconds per processor.
+    *reached*: larger counts were run and none was faster; otherwise the minimum may lie further on. *latency_s* is L(W,
+    N) by accounting at p_x (by method 1 without accounts), seconds per processor.
     """
 
     processors: int
@@ -30,9 +30,9 @@ class TurningPoint:
 
 
 def turning_point(series: pd.DataFrame) -> TurningPoint | None:
-    """Return the point of minimum time of one problem's rows of `metrics.scaling`; ``None`` for fewer than two N.
+    """Return the point of least time of one problem's rows of `metrics.scaling`; ``None`` for fewer than two N.
 
-    Of equal times the fewest processors count.
+    Ties go to the fewest processors.
 
     Unit: as in `TurningPoint`. Source: scale-graph.txt 6.3 (p_x).
     """
@@ -55,7 +55,7 @@ def turning_point(series: pd.DataFrame) -> TurningPoint | None:
 
 @dataclass(frozen=True)
 class Growth:
-    """A cause of latency and how much it grew between two processor counts, seconds per processor."""
+    """A cause of latency and its growth between two processor counts, seconds per processor."""
 
     cause: str
     words: str
@@ -72,7 +72,7 @@ class Growth:
 
 
 def what_grows(series: pd.DataFrame, before: int, after: int) -> list[Growth]:
-    """Return the causes of latency, the one that grew most between N = *before* and N = *after* first.
+    """Return the causes of latency by their growth from N = *before* to N = *after*, largest first.
 
     *series* is one problem's rows of `metrics.scaling`. Causes unknown at either count are left out.
 

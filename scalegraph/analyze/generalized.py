@@ -1,7 +1,7 @@
-"""Generalized speedup: parallel speed over sequential speed, for problems that no longer fit on one processor.
+"""Generalized speedup: parallel speed over sequential speed, for problems that do not fit on one processor.
 
-A speed is work per time, W/T. With the sequential speed of the same problem it is the usual speedup. With one
-sequential speed for all sizes two runs are equally efficient if, and only if, they have the same average unit speed
+A speed is work per time, W/T. If the sequential speed is that of the same problem, this is the usual speedup. With one
+sequential speed for all sizes, two runs are equally efficient exactly if they have the same average unit speed
 (isospeed.txt III).
 """
 
@@ -25,9 +25,9 @@ def generalized_speedup(scaling: pd.DataFrame, sequential: Sequential = "asympto
 
     *scaling* comes from `metrics.scaling`. Columns: ``label``, ``processors``, ``work``; ``parallel_speed`` W/T_para;
     ``sequential_speed``; ``generalized_speedup``, ``generalized_efficiency`` (the former over N); and ``speedup``
-    T_seq/T_para of the same problem. *sequential* says what speed the sequential one is: ``asymptotic`` r_inf of one
-    processor (its fastest run where the fit is in doubt), ``fastest`` that of its fastest run, ``same-size`` that of
-    its run of the same problem, which gives the usual speedup. NaN where a run or its work is missing.
+    T_seq/T_para of the same problem. *sequential* selects the sequential speed: ``asymptotic`` is r_inf of one
+    processor (the speed of its fastest run if the fit is in doubt), ``fastest`` that of its fastest run, ``same-size``
+    that of its run of the same problem, which gives the usual speedup. NaN where a run or its work is missing.
 
     Shape: (runs,), index of *scaling*. Unit: speeds in operations/s; ratios have none. Source: as named above.
     """
@@ -47,7 +47,7 @@ def generalized_speedup(scaling: pd.DataFrame, sequential: Sequential = "asympto
 
 
 def sequential_speed(scaling: pd.DataFrame, sequential: Sequential = "asymptotic") -> float | None:
-    """Return the one sequential speed of all sizes; ``None`` without runs on one processor, or for ``same-size``.
+    """Return the sequential speed for all sizes; ``None`` without one-processor runs, or for ``same-size``.
 
     Unit: operations/s. Source: isospeed.txt III (r_inf); see `generalized_speedup`.
     """

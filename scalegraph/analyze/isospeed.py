@@ -1,6 +1,6 @@
 """Average unit speed: its curves over time, its asymptote with an interval, and psi predicted from parts of the time.
 
-W is the work of a problem (operations), N the processors, T the elapsed time; the average unit speed is W/(N T)
+W is the work of a problem (operations), N the processor count, T the elapsed time; the average unit speed is W/(N T)
 (isospeed.txt Definition 2).
 """
 
@@ -17,9 +17,9 @@ from scalegraph.analyze.table import Floats, numbers
 from scalegraph.base.units import significant
 
 CONFIDENCE = 0.95
-_FAR = 0.7  # of the asymptote: below it the fit says more than the runs
-_ABOVE = 1.02  # of the asymptote: above it, speeds fall towards it
-_ROUGH = 0.1  # relative error of the fit from which it is said
+_FAR = 0.7  # share of the asymptote: if no run reaches it, the fit is an extrapolation
+_ABOVE = 1.02  # share of the asymptote: if a run exceeds it, speeds fall towards the asymptote
+_ROUGH = 0.1  # relative error above which the fit is doubtful
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class AsymptoticSpeed:
     """The speed that N processors approach as the problem grows, per processor (isospeed.txt III after Hockney).
 
     *speed* is r_inf with the interval *low* to *high* (operations/s; *high* may be infinite), *half_work* the W at
-    which half of it is reached (n_1/2; negative where the speed falls as the problem grows), *fastest* the greatest
-    speed of a run, *error* the relative standard deviation of the fit, *sizes* how many it rests on. *doubt* says in a
-    sentence why the number should not be relied on, empty if it may.
+    which half of it is reached (n_1/2; negative if the speed falls as the problem grows), *fastest* the highest speed
+    of a run, *error* the relative standard deviation of the fit, *sizes* the number of sizes fitted. *doubt* says in a
+    sentence why the number is unreliable; empty if it is not.
     """
 
     processors: int
@@ -44,7 +44,7 @@ class AsymptoticSpeed:
 
 
 def curve(scaling: pd.DataFrame, processors: int) -> pd.DataFrame:
-    """Return the runs on *processors* with known work in its order: a curve of unit speed over time (Fig. 4).
+    """Return the runs on *processors* with known work, in that order: a curve of unit speed over time (Fig. 4).
 
     *scaling* comes from `metrics.scaling`; its columns stay. Rows without time, work or unit speed are left out.
 
@@ -59,8 +59,8 @@ def curve(scaling: pd.DataFrame, processors: int) -> pd.DataFrame:
 def asymptotic_speed(rows: pd.DataFrame) -> AsymptoticSpeed | None:
     """Return the asymptote of the unit speed of *rows*, one `curve`; ``None`` for fewer than two sizes.
 
-    N T = W_0/r + W/r is fitted by least squares with relative errors, so that the unit speed is
-    r W/(W + W_0): it tends to r, and W_0 is the half-performance size. Interval: Student's t on the slope.
+    N T = W_0/r + W/r is fitted by least squares with relative errors, so the unit speed r W/(W + W_0) tends to r, and
+    W_0 is the half-performance size. The interval is Student's t on the slope.
 
     Unit: operations/s for each processor; W_0 in operations. Source: isospeed.txt III.
     """
@@ -94,7 +94,7 @@ def asymptotic_speed(rows: pd.DataFrame) -> AsymptoticSpeed | None:
 
 
 def _scale(design: Floats) -> Floats:
-    """Return the lengths of the columns: work is many orders larger than 1."""
+    """Return the norms of the columns, which differ by many orders of magnitude."""
     return np.asarray(np.linalg.norm(design, axis=0))
 
 
@@ -122,7 +122,7 @@ def _doubt(rows: pd.DataFrame, start: float, share: float, error: float) -> str:
 
 
 def asymptotes(scaling: pd.DataFrame) -> list[AsymptoticSpeed]:
-    """Return the asymptote at every processor count with two sizes or more, by N.
+    """Return the asymptote at every processor count with two or more sizes, by N.
 
     Shape: one entry for each processor count. Unit: operations/s for each processor. Source: `asymptotic_speed`.
     """
@@ -132,9 +132,9 @@ def asymptotes(scaling: pd.DataFrame) -> list[AsymptoticSpeed]:
 
 
 def reference_speed(scaling: pd.DataFrame) -> float | None:
-    """Return half of the asymptotic speed of one processor (isospeed.txt III, r_1/2); ``None`` if it is not known.
+    """Return half of the asymptotic speed of one processor (isospeed.txt III, r_1/2); ``None`` if unknown.
 
-    Where the fit is in doubt it is half of the greatest speed of a one-processor run.
+    If the fit is in doubt, half of the highest speed of a one-processor run is returned.
 
     Unit: operations/s. Source: as named above.
     """
@@ -150,9 +150,10 @@ def reference_speed(scaling: pd.DataFrame) -> float | None:
 def predicted_psi(compute_s: float, overhead_s: float, overhead2_s: float, speed: float, speed2: float) -> float:
     """Return psi(N, N') from parts of the time (isospeed.txt eq. 5 and 9, Theorems 1 and 2).
 
-    *compute_s* t_cN and *overhead_s* t_oN of W on N processors, *overhead2_s* t_oN' of W' on N' (seconds);
-    *speed* mu(W/N) and *speed2* mu(W'/N') of one processor with its share of the work (operations/s). Balanced load is
-    assumed. Raises `ValueError` where a time or speed is not above 0 (*compute_s* and *overhead_s* may be 0).
+    *compute_s* t_cN and *overhead_s* t_oN are for W on N processors, *overhead2_s* t_oN' for W' on N' (seconds);
+    *speed* mu(W/N) and *speed2* mu(W'/N') are one processor's speeds with its share of the work (operations/s). The
+    load is assumed balanced. Raises `ValueError` if a time or speed is not positive (*compute_s* and *overhead_s* may
+    be 0).
 
     Unit: none (ratio). Source: as named above.
     """

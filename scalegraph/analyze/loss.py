@@ -1,8 +1,8 @@
-"""Loss of a parallel run by place of the program and by cause; the parts add up to the whole loss.
+"""Loss of a parallel run by place and cause; the parts add up to the whole loss.
 
-What N processors lose against one is N T_para - T_seq processor-seconds, N times the average latency by method 1
-(latency-metric.txt 6.1). Every part is what N processors spend on it beyond what one processor spends on it; of a
-problem whose work grows with N, beyond N times that.
+N processors lose N T_para - T_seq processor-seconds compared with one, N times the average latency by method 1
+(latency-metric.txt 6.1). Each part is what N processors spend beyond what one processor spends; if the work grows with
+N, beyond N times that.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from scalegraph.measurements.model import MeasurementSet
 
 COLUMNS = ("place", "name", "kind", "file", "line", "inside", "dealing", "cause", "words", "loss_s", "share", "gain")
 _NOTHING_WRONG = 0.05  # of processor time
-_EVEN = 0.2  # operations count as growing with N within this share of it
-_NOT_LOST = (BUSY, STALL)  # without a run to compare with, computing is no loss
+_EVEN = 0.2  # relative tolerance for operations to count as growing with N
+_NOT_LOST = (BUSY, STALL)  # without a reference run, these categories are not counted as loss
 _AT_CALL = ("message_s", "message_wait_s", "transfer_wait_s", "other_wait_s")
 
 
 class Whole(NamedTuple):
-    """What the parts of a loss are of: kept as ``attrs["whole"]`` of their table.
+    """The whole that a loss table is part of, kept as its ``attrs["whole"]``.
 
-    *processor_s*: N T_para; *loss_s*: what the parts add up to; *reference*: processors of the run that it is compared
-    with, None without one; *grows*: the work grows with N, and the other run counts N times.
+    *processor_s*: N T_para; *loss_s*: the sum of the parts; *reference*: processor count of the reference run, None
+    without one; *grows*: the work grows with N, and the reference counts N times.
     """
 
     processor_s: float
@@ -43,7 +43,7 @@ class Whole(NamedTuple):
 
     @property
     def is_little(self) -> bool:
-        """Whether so little is lost that nothing is wrong.
+        """Whether so little is lost that nothing needs attention.
 
         Source: ScaleGraph.
         """
@@ -51,7 +51,7 @@ class Whole(NamedTuple):
 
 
 def grows(run: RunRecord, one: RunRecord) -> bool:
-    """Return whether the work of *run* is that of *one* on each of its processors: weak scaling.
+    """Return whether *run* does the work of *one* on each of its processors: weak scaling.
 
     Source: Gustafson 1988.
     """
@@ -62,19 +62,18 @@ def grows(run: RunRecord, one: RunRecord) -> bool:
 
 
 def by_region(run: RunRecord, one: RunRecord | None, regions: Sequence[Region]) -> pd.DataFrame:
-    """Return what *run* loses against *one*, the run of the same problem on fewer processors, by place and cause.
+    """Return the loss of *run* against *one*, the same problem on fewer processors, by place and cause.
 
-    Columns `COLUMNS`, the most expensive part first: ``place`` the id of the region, ``name``, ``kind``, ``file`` and
-    ``line`` of the place, which may be a call (kind ``call``), ``inside`` where most of it is, if that is elsewhere;
-    ``dealing`` schedule, chunks and iterations of a loop with uneven work;
-    ``cause`` and its ``words`` (as in `metrics.overheads`, and ``busy_s`` for extra operations, ``atomic_s``);
-    ``loss_s`` processor-seconds, negative where N processors spend less. They add up to N T_para - N_1 T_1, or with
-    work that `grows` to N T_para - N T_1. ``share``: of all that is lost, whatever is gained elsewhere; these add up
-    to 1, and are 0 of a part that is a gain. ``gain``: the same of a part that is a gain, else 0.
-    Waiting is at what caused it (`charges`). Without *one* all but computing and memory stalls counts as lost. Empty
-    when a run has no costs by region or no clock. ``attrs["whole"]``: `Whole`.
+    Columns `COLUMNS`, most expensive part first: ``place`` region id; ``name``, ``kind``, ``file`` and ``line`` of the
+    place, which may be a call (kind ``call``); ``inside`` where most of the cost is, if elsewhere; ``dealing``
+    schedule, chunks and iterations of a loop with uneven work; ``cause`` and its ``words`` (as in `metrics.overheads`,
+    plus ``busy_s`` for extra operations and ``atomic_s``); ``loss_s`` processor-seconds, negative where N processors
+    spend less. They add up to N T_para - N_1 T_1, or to N T_para - N T_1 if the work `grows`. ``share``: share of the
+    sum of all losses, ignoring gains; 0 for a gain. ``gain``: the corresponding share for a gain, otherwise 0. Waiting
+    is charged to its cause (`charges`). Without *one*, everything except computing and memory stalls counts as lost.
+    Empty if a run has no costs by region or no clock. ``attrs["whole"]``: `Whole`.
 
-    ``attrs["worked"]``: processor-seconds within each region and all that it calls.
+    ``attrs["worked"]``: processor-seconds in each region including everything it calls.
 
     Shape: one row for each place and cause. Unit: processor-seconds; shares have none. Source: latency-metric.txt 6.1;
     waiting: Tallent and Mellor-Crummey 2009; Boehme, Geimer, Wolf 2010.
@@ -107,13 +106,13 @@ def by_region(run: RunRecord, one: RunRecord | None, regions: Sequence[Region]) 
 
 
 def _settled(lost: Charges) -> Charges:
-    """Return *lost* with one part for all waits at a place, and without what only moved from place to place."""
+    """Return *lost* with all waits at a place merged, and without work that only moved between places."""
     found: Charges = defaultdict(float)
     together: dict[tuple[object, ...], list[tuple[Place, str, float]]] = defaultdict(list)
     for (place, cause), value in lost.items():
         at_call = place.kind == "call" and cause in _AT_CALL
         group = "call" if at_call else "waits" if cause in WAITS else cause
-        named = place.kind in ("call", "lock") or not place.line  # a line may have several calls
+        named = place.kind in ("call", "lock") or not place.line  # a line may contain several calls
         together[place.file, place.line, place.kind, place.name if named else "", group].append((place, cause, value))
     for parts in together.values():
         place, cause, _ = max(parts, key=lambda part: part[2])
@@ -124,7 +123,7 @@ def _settled(lost: Charges) -> Charges:
 
 
 def _net(lost: Charges, cause: str) -> None:
-    """Work that one run has in one place and the other in another is no loss and no gain: only the rest counts."""
+    """Cancel work that is in one place in one run and elsewhere in the other: only the difference is a loss or gain."""
     of = {key: value for key, value in lost.items() if key[1] == cause}
     more = sum(value for value in of.values() if value > 0)
     less = -sum(value for value in of.values() if value < 0)
@@ -135,11 +134,11 @@ def _net(lost: Charges, cause: str) -> None:
 
 
 def by_path(measured: MeasurementSet, meaning: Mapping, point: int, reference: int) -> pd.DataFrame:
-    """Return what the set's point *point* loses against *reference*, by call path: columns `COLUMNS`.
+    """Return the loss of the set's point *point* against *reference*, by call path: columns `COLUMNS`.
 
-    From the time metric of *meaning*, exclusive where it is inclusive in the set; repetitions by their median.
-    ``cause`` is ``time``, ``place`` the position of the call path. Values that are times of each processor are
-    multiplied by their number. Empty without a processor count or a time.
+    Uses the time metric of *meaning*, converted to exclusive values if needed, and the median of repetitions. ``cause``
+    is ``time``, ``place`` the position of the call path. Times that are averages per processor are multiplied by the
+    processor count. Empty without a processor count or a time.
 
     Shape: one row for each call path. Unit: processor-seconds; shares have none. Source: latency-metric.txt 6.1.
     """
@@ -166,7 +165,7 @@ def by_path(measured: MeasurementSet, meaning: Mapping, point: int, reference: i
 def point_of(
     measured: MeasurementSet, meaning: Mapping, processors: int, parameters: MappingABC[str, object]
 ) -> int | None:
-    """Return the position of the set's point on *processors* with these *parameters*, ``None`` without one.
+    """Return the position of the set's point on *processors* with these *parameters*; ``None`` if there is none.
 
     Unit: none (position). Source: ScaleGraph.
     """
@@ -190,7 +189,7 @@ def _ranked(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
 
 
 def place_words(row: pd.Series | MappingABC[str, object]) -> str:
-    """Return a place in words: ``barrier solve.c:88``, ``loop sweep (solve.c:40)``, ``MPI_Gather (gather.c:15)``.
+    """Return a place as text: ``barrier solve.c:88``, ``loop sweep (solve.c:40)``, ``MPI_Gather (gather.c:15)``.
 
     Source: ScaleGraph.
     """

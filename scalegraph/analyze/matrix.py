@@ -20,7 +20,7 @@ Metric: TypeAlias = Literal["latency", "isospeed", "isoefficiency"]
 Pair: TypeAlias = tuple[int, int]
 # matplotlib's viridis at nine equal steps
 _VIRIDIS = ("440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725")
-_WAYS = ("measured", "computed", "predicted")  # a value is what the weaker of its ends is
+_WAYS = ("measured", "computed", "predicted")  # a value gets the weaker way of its two ends
 
 _TITLES: dict[Bound, str] = {
     "efficiency": "efficiency held at {}",
@@ -35,12 +35,11 @@ _TITLES: dict[Bound, str] = {
 class Matrix:
     """Scalability between every two processor counts N <= N'.
 
-    *values* has one entry per pair that is known (dimensionless; 1 is ideal); *reasons* one per pair that is not;
-    *ways* says how each known value came about: ``measured`` when both ends are runs, ``computed`` when at least one is
-    interpolated, ``predicted`` when at least one comes from a model, or ``imported``. *intervals* are those of
-    predicted values (95 %), and of runs what the tolerance within which they meet the bound leaves open. *anchors* are
-    the points the values rest on, by N. *work_unit* is the unit of their work. *notes* is what people should know of
-    the values: their source, doubts about models.
+    *values* has one entry per known pair (dimensionless; 1 is ideal), *reasons* one per unknown pair; *ways* says how
+    each value was obtained: ``measured`` if both ends are runs, ``computed`` if at least one is interpolated,
+    ``predicted`` if at least one comes from a model, or ``imported``. *intervals* hold the 95 % interval of predicted
+    values, and for runs the range due to the tolerance of the bound. *anchors* are the underlying points, by N.
+    *work_unit* is the unit of their work. *notes* are remarks on the values: their source, doubts about models.
     """
 
     metric: Metric
@@ -56,7 +55,7 @@ class Matrix:
     notes: tuple[str, ...] = ()
 
     def value(self, n: int, n2: int) -> float | None:
-        """Return scale(N, N'), ``None`` where it is not known or N > N'.
+        """Return scale(N, N'); ``None`` if unknown or N > N'.
 
         Unit: none (ratio). Source: as of `scalability`.
         """
@@ -81,7 +80,7 @@ class Matrix:
         return pd.DataFrame(self.array(), index=pd.Index(self.processors, name="N"), columns=pd.Index(names))
 
     def only(self, processors: Sequence[int]) -> Matrix:
-        """Return the matrix of these processor counts alone.
+        """Return the matrix restricted to these processor counts.
 
         Shape: (counts of *processors*, the same). Unit: none (ratio). Source: ScaleGraph.
         """
@@ -108,7 +107,7 @@ class Matrix:
         return [(n2, self.value(n, n2)) for n2 in self.processors if n2 >= n]
 
     def residuals(self) -> dict[tuple[int, int, int], float]:
-        """Return value(N,N'') / (value(N,N') value(N',N'')) - 1 for every triple that is known (isospeed.txt II).
+        """Return value(N,N'') / (value(N,N') value(N',N'')) - 1 for every known triple (isospeed.txt II).
 
         Shape: one entry for each known triple. Unit: none (relative). Source: as named above.
         """
@@ -120,14 +119,14 @@ class Matrix:
         return found
 
     def residual(self) -> float | None:
-        """Return the largest departure from multiplicativity, relative; ``None`` without a known triple.
+        """Return the largest relative deviation from multiplicativity; ``None`` without a known triple.
 
         Unit: none (relative). Source: isospeed.txt II.
         """
         return max((abs(value) for value in self.residuals().values()), default=None)
 
     def checks(self) -> dict[str, float | None]:
-        """Return the checks of METRICS, each the largest relative departure, None where nothing can be checked.
+        """Return the checks described in METRICS, each the largest relative deviation; None if nothing can be checked.
 
         ``multiplicativity`` of value(N,N'') from value(N,N') value(N',N''); ``work`` of a latency ratio at constant
         efficiency from N' W/(N W') (latency-metric.txt eq. 3.13); ``time`` of psi from T/T' (isospeed.txt eq. 2).
@@ -150,10 +149,10 @@ class Matrix:
         return max(found, default=None)
 
     def work_residual(self) -> float | None:
-        """Return the largest relative departure of the values from N' W/(N W').
+        """Return the largest relative deviation of the values from N' W/(N W').
 
-        By Theorem 2 of latency-metric.txt (eq. 3.13) both are equal when t_c is constant and the efficiencies are
-        exactly equal; the departure says how far the runs are from that.
+        By Theorem 2 of latency-metric.txt (eq. 3.13) both are equal if t_c is constant and the efficiencies are exactly
+        equal; the deviation shows how far the runs are from that.
 
         Unit: none (relative). Source: as named above.
         """
@@ -165,7 +164,7 @@ class Matrix:
         return max(found, default=None)
 
     def _repr_html_(self) -> str:
-        """Return the matrix for notebooks, coloured by value: a star where predicted, a dash where not known."""
+        """Return the matrix as HTML for notebooks, coloured by value: a star marks predicted, a dash unknown values."""
         held = f"{self.bound} held" + ("" if np.isnan(self.target) else f" at {significant(self.target)}")
         head = "".join(f"<th>{n}</th>" for n in self.processors)
         rows = []
@@ -187,7 +186,7 @@ class Matrix:
         return significant(value) + ("*" if self.ways.get((n, n2)) == "predicted" else "")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the document of ``scalegraph matrix --json``: null where unknown, ``reasons`` by "N,N'".
+        """Return the document of ``scalegraph matrix --json``: null for unknown values, ``reasons`` by "N,N'".
 
         Shape: lists of (counts, counts). Unit: none (ratio). Source: ScaleGraph.
         """
@@ -222,15 +221,14 @@ def scalability(
     searches: Mapping[int, str] | None = None,
     way: RunWay = "runs",
 ) -> Matrix | None:
-    """Return the matrix of *metric* with *bound* held at *target*; ``None`` when no target can be chosen.
+    """Return the matrix of *metric* with *bound* held at *target*; ``None`` if no target can be chosen.
 
-    *scaling* comes from `metrics.scaling`. The latency metric is scale(E, (N, N')) = L(W, N)/L(W', N')
-    (scale-graph.txt eq. 4, latency-metric.txt eq. 3.7), under the time bound eq. 12; isospeed is
-    psi(N, N') = N' W/(N W') (isospeed.txt eq. 1), and isoefficiency the same ratio of W = f(N), the work that keeps the
-    efficiency (latency-metric.txt eq. 2.2, 3.13). *target* defaults to `bounds.usual_target`; *tolerance* and
-    *latency* as in `bounds.anchors`. *failures* (N -> sentence) is said beside the reasons of counts with
-    failed runs; *searches* (N -> sentence) are reasons of searches that ended without meeting
-    the bound, which know better than the table why.
+    *scaling* comes from `metrics.scaling`. The latency metric is scale(E, (N, N')) = L(W, N)/L(W', N') (scale-graph.txt
+    eq. 4, latency-metric.txt eq. 3.7), under the time bound eq. 12; isospeed is psi(N, N') = N' W/(N W') (isospeed.txt
+    eq. 1), and isoefficiency the same ratio of W = f(N), the work that keeps the efficiency (latency-metric.txt eq.
+    2.2, 3.13). *target* defaults to `bounds.usual_target`; *tolerance* and *latency* as in `bounds.anchors`. *failures*
+    (N -> sentence) is appended to the reasons of counts with failed runs; *searches* (N -> sentence) gives the reasons
+    of searches that did not meet the bound, which take precedence over those found in the table.
 
     Shape: (counts, counts). Unit: none (ratio). Source: as named above.
     """
@@ -239,7 +237,7 @@ def scalability(
     if target is None:
         return None
     if processors is None:
-        # one processor has no latency, and its efficiency is always 1
+        # one processor has no latency and always efficiency 1
         first = 1 if metric == "isospeed" else 2
         first = max([first, *(int(n) + 1 for n in reference.others(scaling)[:1])])
         counts = {int(n) for n in scaling["processors"]} | set(failures or {})
@@ -259,7 +257,7 @@ def from_anchors(
     *,
     work_unit: str = "op",
 ) -> Matrix:
-    """Return the matrix that rests on one point for each processor count.
+    """Return the matrix computed from one point per processor count.
 
     Shape: (counts, counts). Unit: none (ratio). Source: as of `scalability`.
     """
@@ -295,7 +293,7 @@ def from_anchors(
 
 
 def _ends(low: Anchor, high: Anchor, metric: Metric, cell: float) -> tuple[float, float] | None:
-    """Return what a cell may be for the tolerance within which its runs meet the bound; None where they meet it."""
+    """Return the range of a cell due to the tolerance of its runs; None if they meet the bound exactly."""
     name, own = ("latency_ends", "latency_s") if metric == "latency" else ("work_ends", "work")
     if getattr(low, name) is None and getattr(high, name) is None:
         return None
@@ -358,8 +356,8 @@ def from_times(processors: Sequence[int], times: Sequence[float], *, way: str = 
 def average(matrices: Sequence[Matrix]) -> Matrix:
     """Return the mean over a set of efficiencies (latency-metric.txt eq. 3.8, the integral as an average).
 
-    A pair is known only where every matrix knows it, since efficiencies weigh alike. Its way is the weakest of the
-    single ones; the ends of its interval are the means of theirs, as if all erred to the same side.
+    A pair is known only if every matrix has it, since all efficiencies weigh the same. Its way is the weakest of the
+    matrices'; the ends of its interval are the means of theirs, as if all erred in the same direction.
 
     Shape: (counts, counts). Unit: none (ratio). Source: as named above.
 
@@ -406,11 +404,11 @@ def average(matrices: Sequence[Matrix]) -> Matrix:
 def common_efficiencies(
     scaling: pd.DataFrame, candidates: Sequence[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), **options: Any
 ) -> tuple[float, ...]:
-    """Return the *candidates* that the runs meet at the same counts of processors, for `average`.
+    """Return the *candidates* that the runs meet at a common set of processor counts, for `average`.
 
-    These are the most counts that two of the candidates have in common.
+    The set is the largest that two of the candidates share.
 
-    *options* as in `bounds.anchors`. Empty where no two are met at the same two counts above one.
+    *options* as in `bounds.anchors`. Empty unless two candidates share at least two counts above one.
 
     Shape: (efficiencies,). Unit: none. Source: latency-metric.txt eq. 3.8.
     """
@@ -422,7 +420,7 @@ def common_efficiencies(
         )
         for target in candidates
     }
-    # the same counts everywhere, since a pair is known only where every efficiency knows it
+    # the same counts for all, since a pair is known only if every efficiency has it
     most = max((one & other for one, other in combinations(met.values(), 2)), key=len, default=frozenset())
     return tuple(target for target in candidates if len(most) > 1 and met[target] >= most)
 
@@ -431,8 +429,8 @@ def over_estimation(time: Matrix, efficiency: Matrix | None = None) -> pd.DataFr
     """Return by how much the time bound overestimates (scale-graph.txt 6.4.1), one row for each pair N < N'.
 
     Columns: ``n``, ``n2``; ``latency_ratio`` the measured L/L' under the time bound; ``eq12`` (1 - E)/(1 - E') and
-    ``eq13`` E'/E from the efficiencies of the two runs; ``efficiency_conserved`` the value with the efficiency held
-    (NaN when not known) and ``excess`` latency_ratio - efficiency_conserved. All dimensionless.
+    ``eq13`` E'/E from the efficiencies of the two runs; ``efficiency_conserved`` the value at constant efficiency (NaN
+    if unknown) and ``excess`` latency_ratio - efficiency_conserved. All dimensionless.
 
     Shape: one row for each pair. Unit: none (ratios). Source: as named above.
     """
@@ -462,7 +460,7 @@ def _nan(value: float | None) -> float:
 
 
 def bound_words(bound: Bound, target: str) -> str:
-    """Return the bound for display: ``efficiency held at 0.5``.
+    """Return the bound as text: ``efficiency held at 0.5``.
 
     Source: ScaleGraph.
     """
@@ -470,7 +468,7 @@ def bound_words(bound: Bound, target: str) -> str:
 
 
 def _shade(value: float | None) -> str:
-    """Return the colours of a cell as an attribute: viridis from 0 to 1, with text that can be read on it."""
+    """Return the style attribute of a cell: viridis from 0 to 1, with readable text."""
     if value is None or not np.isfinite(value):
         return ""
     place = min(max(value, 0.0), 1.0) * (len(_VIRIDIS) - 1)

@@ -1,7 +1,7 @@
-"""Matrices predicted by models: T(N, W) and T_seq(W) fitted to the runs, and the work that meets a bound solved for.
+"""Matrices predicted by models: T(N, W) and T_seq(W) are fitted and solved for the work that meets a bound.
 
-isospeed.txt IV.A, approach 3 with fitted models in place of a formula. What a model says is never mixed silently with
-runs: its cells are ``predicted`` and carry an interval.
+This is isospeed.txt IV.A, approach 3, with fitted models in place of a formula. Predictions are never mixed with runs
+silently: their cells are ``predicted`` and have an interval.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ from scalegraph.base.measures import percent
 from scalegraph.base.units import plain, significant
 
 Latency: TypeAlias = Literal["accounting", "method1"]
-DRAWS = 400  # from which intervals are read
-_STEPS = 240  # of log W in the search
-_DOWN, _UP = 64.0, 4096.0  # how far below the least and above the largest size that was run a solution is searched
-_FAR = 4.0  # times the largest size: further on it is said
-_ROUGH = 0.1  # relative error of the cross-validation from which it is said
-_FEWEST = 5  # runs on two processors or more
-_COUNTS = 4  # different N > 1 from which a model separates growth from fall
+DRAWS = 400  # number of draws for intervals
+_STEPS = 240  # steps in log W of the search
+_DOWN, _UP = 64.0, 4096.0  # search down to 1/64 of the smallest and up to 4096 times the largest size run
+_FAR = 4.0  # multiple of the largest size beyond which a note is added
+_ROUGH = 0.1  # relative cross-validation error above which a note is added
+_FEWEST = 5  # runs on two or more processors needed
+_COUNTS = 4  # distinct N > 1 needed to separate growth from fall
 
 
 @dataclass(frozen=True)
 class _Curves:
-    """What the models say over (N, log W), the chosen models first, then draws: shape (1 + draws, counts, steps)."""
+    """Model values over (N, log W), first the chosen models, then the draws: shape (1 + draws, counts, steps)."""
 
     work: Floats  # (steps,)
     time: Floats
     t_seq: Floats
     latency: Floats
-    memory: Floats  # (steps,), NaN where it is not known
+    memory: Floats  # (steps,), NaN if unknown
 
 
 def completed(
     made: Matrix, scaling: pd.DataFrame, *, latency: Latency = "accounting", replace_all: bool = False
 ) -> Matrix:
-    """Return *made* with predictions where the runs give no point, or of every point with *replace_all*.
+    """Return *made* with predictions for points without runs, or for every point with *replace_all*.
 
-    *scaling* comes from `metrics.scaling`. T of runs on two processors or more is fitted over (N, W), T_seq and the
-    latency likewise (`fits.fit_models`); at each N the least W at which the bound is met is solved for. Intervals
-    (95 %) come from draws of the models' coefficients and of their plausible rivals. Where no model can be fitted the
-    cells stay as they are, with the reason.
+    *scaling* comes from `metrics.scaling`. T of runs on two or more processors is fitted over (N, W), T_seq and the
+    latency likewise (`fits.fit_models`), and solved at each N for the least W that meets the bound. Intervals (95 %)
+    come from draws of the coefficients of the models and their plausible rivals. If no model can be fitted, the cells
+    stay as they are, with the reason.
 
     Shape: (counts, counts). Unit: none (ratio). Source: ScaleGraph, with the models of Extra-P (Calotoiu and others
     2013).
@@ -89,7 +89,7 @@ def _touches(pair: Pair, wanted: Sequence[int]) -> bool:
 
 
 def _without(made: Matrix, wanted: Sequence[int], why: str) -> Matrix:
-    """Return *made* with *why* where something was to be predicted."""
+    """Return *made* with the reason *why* on the points that should have been predicted."""
     anchors = {n: Anchor(n, reason=why) if n in wanted else anchor for n, anchor in made.anchors.items()}
     found = [anchors.get(n, Anchor(n, reason=why)) for n in made.processors]
     again = matrices.from_anchors(found, made.metric, made.bound, made.target, work_unit=made.work_unit)
@@ -97,7 +97,7 @@ def _without(made: Matrix, wanted: Sequence[int], why: str) -> Matrix:
 
 
 def _curves(scaling: pd.DataFrame, counts: Sequence[int], latency: Latency) -> tuple[_Curves, tuple[str, ...]]:
-    """Return the models over all *counts*, and what is to be said about them. Raises `ValueError` with a reason."""
+    """Return the models over all *counts*, and notes on them. Raises `ValueError` with a reason."""
     work = numbers(scaling, "work")
     rows = scaling[np.isfinite(work) & (work > 0)]
     count, work = numbers(rows, "processors"), numbers(rows, "work")
@@ -110,7 +110,7 @@ def _curves(scaling: pd.DataFrame, counts: Sequence[int], latency: Latency) -> t
     grid = np.column_stack([np.repeat(np.asarray(counts, dtype=float), _STEPS), np.tile(steps, len(counts))])
     shape = (1 + DRAWS, len(counts), _STEPS)
     few = len(set(count[many])) < _COUNTS
-    # with few counts the runs on one processor are needed to separate what grows with N from what falls
+    # with few counts, one-processor runs are needed to separate growing from falling terms
     taken = many | few
     lost = np.where(many & _absolute(rows), _latency(rows, latency), np.nan)[taken]
     both = np.stack([numbers(rows, "time_s")[taken], np.where(lost > 0, lost, np.nan)])[:, :, None]
@@ -140,7 +140,7 @@ def _curves(scaling: pd.DataFrame, counts: Sequence[int], latency: Latency) -> t
 
 
 def _absolute(rows: pd.DataFrame) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Return which rows are compared with one processor: others' latencies begin at 0 on their fewest processors."""
+    """Return which rows have one processor as reference; otherwise latency starts at 0 on the fewest processors."""
     known = numbers(rows, "reference")
     return np.isnan(known) | (known <= 1)
 
@@ -178,7 +178,7 @@ def _drawn(models: Models, series: int, x: Floats, random: np.random.Generator) 
 
 
 def _memory(rows: pd.DataFrame, work: Floats) -> Floats:
-    """Return the memory (B) of a problem of *work*: straight lines in logarithms through the sizes that were run."""
+    """Return the memory (B) of a problem of *work*, interpolated log-linearly between the sizes run."""
     known, size = numbers(rows, "memory_bytes"), numbers(rows, "work")
     good = np.isfinite(known) & (known > 0)
     at, first = np.unique(size[good], return_index=True)
@@ -192,9 +192,9 @@ def _memory(rows: pd.DataFrame, work: Floats) -> Floats:
 
 
 def _met(curves: _Curves, index: int, n: int, bound: Bound, target: float) -> Floats:
-    """Return where the bound is met, as a place among the steps (1 + draws,); NaN where it is not.
+    """Return the position among the steps where the bound is met (1 + draws,); NaN if it is not.
 
-    The least W where the value rises past the target, else where it falls past it, as with runs.
+    The least W where the value rises past the target, or else where it falls past it, as for runs.
     """
     time = curves.time[:, index]
     with np.errstate(all="ignore"):
@@ -204,7 +204,7 @@ def _met(curves: _Curves, index: int, n: int, bound: Bound, target: float) -> Fl
             "speed": curves.work / (n * time),
             "memory": np.broadcast_to(curves.memory / n, time.shape),
         }[bound]
-    # a model of a time that is not above 0 says nothing there
+    # a model whose time is not positive is invalid there
     value = np.where((time > 0) & np.isfinite(value) & (value > 0), value, np.nan)
     above: np.ndarray[Any, np.dtype[np.bool_]] = np.asarray(value >= target)
     pair = np.isfinite(value[:, 1:]) & np.isfinite(value[:, :-1])
@@ -220,7 +220,7 @@ def _met(curves: _Curves, index: int, n: int, bound: Bound, target: float) -> Fl
 
 
 def _at(values: Floats, place: Floats) -> Floats:
-    """Return *values* ((1 + draws or 1, steps)) at *place* (1 + draws,), linear in logarithms where all are above 0."""
+    """Return *values* ((1 + draws or 1, steps)) at *place* (1 + draws,), interpolated in logarithms where positive."""
     left = np.clip(np.nan_to_num(place).astype(int), 0, values.shape[1] - 2)
     share = place - left
     line = np.arange(len(place)) if len(values) > 1 else np.zeros(len(place), dtype=int)
@@ -265,7 +265,7 @@ def _anchor(curves: _Curves, index: int, n: int, met: Floats, largest: float, ma
 
 
 def _intervals(made: Matrix, draws: dict[int, tuple[Floats, Floats]]) -> dict[Pair, tuple[float, float]]:
-    """Return the middle 95 % of the values over the draws; a draw in which N' never meets the bound counts as 0."""
+    """Return the central 95 % of the values over the draws; a draw in which N' never meets the bound counts as 0."""
     found: dict[Pair, tuple[float, float]] = {}
     for (n, n2), way in made.ways.items():
         if way != "predicted" or n == n2:
@@ -283,7 +283,7 @@ def _intervals(made: Matrix, draws: dict[int, tuple[Floats, Floats]]) -> dict[Pa
 
 
 def _of(anchor: Anchor, drawn: tuple[Floats, Floats] | None) -> tuple[Floats, Floats]:
-    """Return work and latency over the draws; those of a run do not vary."""
+    """Return work and latency over the draws; those of a run are constant."""
     if drawn is not None:
         return drawn
     every = np.ones(1 + DRAWS)
@@ -292,7 +292,7 @@ def _of(anchor: Anchor, drawn: tuple[Floats, Floats] | None) -> tuple[Floats, Fl
 
 
 def _said(models: Models, one: Models | None, latency: Latency) -> tuple[str, ...]:
-    """Return the formulas, their errors and their doubts."""
+    """Return notes: formulas, errors and doubts of the models."""
     named = [("T(N, W)", models, 0)]
     if latency == "accounting":
         named.append(("L(W, N)", models, 1))

@@ -1,7 +1,7 @@
-"""The quantities of one run beside its one-processor run: speedup, efficiency, average latency and rates.
+"""Metrics of a run relative to its one-processor run: speedup, efficiency, average latency and rates.
 
-Symbols: N processors, W work (operations of the one-processor run), T_para elapsed time, T_seq the elapsed time of
-the one-processor run of the same problem, L(W, N) the average latency.
+Symbols: N processors, W work (operations of the one-processor run), T_para elapsed time, T_seq elapsed time of the
+one-processor run of the same problem, L(W, N) average latency.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from scalegraph.runtime.format import CATEGORY_GROUPS
 
 
 def scaling(table: pd.DataFrame, work: str = "") -> pd.DataFrame:
-    """Return one row per problem and processor count with everything derived from the pair (run, one-processor run).
+    """Return one row per problem and processor count with all metrics derived from the run and its one-processor run.
 
-    *table* is the run table (`base.run.RunRecord.row`), untouched; *work* says what W is: ``flops``, a formula of the
-    parameters, or what was counted (`workload`). Rows are sorted by problem and N. All of the table's
-    columns stay; added are (seconds unless said; NaN where a needed run or column is missing):
+    *table* is the run table (`base.run.RunRecord.row`), left unchanged; *work* says what W is: ``flops``, a formula of
+    the parameters, or what was counted (`workload`). Rows are sorted by problem and N. All columns of the table are
+    kept; added are (in seconds unless stated; NaN if a needed run or column is missing):
 
-    ``reference`` what T_seq comes from: 1, or of measurements without that the fewest processors
+    ``reference`` the processor count T_seq comes from: 1, or for measurements without it the fewest
     (`reference.compared`); ``t_seq_s`` T_seq(W), ``work`` W in ``work_unit`` (operations where they are known);
     ``speedup`` T_seq/T_para and ``efficiency`` T_seq/(N T_para), with ``speedup_low``/``speedup_high`` from the
     extremes of repetitions
@@ -42,7 +42,7 @@ def scaling(table: pd.DataFrame, work: str = "") -> pd.DataFrame:
         InputError: the table lacks ``processors`` or ``time_s``, or *work* is no formula of its parameters.
 
     """
-    runs = problems(table).copy()  # in one piece, whatever it was put together of
+    runs = problems(table).copy()  # a defragmented copy
     for name, values in reference.compared(runs).items():
         runs[name] = values
     count = numbers(runs, "processors")
@@ -69,7 +69,7 @@ def scaling(table: pd.DataFrame, work: str = "") -> pd.DataFrame:
 
 
 def _memory_latency(runs: pd.DataFrame) -> Floats:
-    """Return ML; of a measured run whose stalls are not known apart, the growth of both together."""
+    """Return ML; for a measured run that does not separate stalls from busy time, the growth of both together."""
     stalls = numbers(runs, "memory_stall_s") - numbers(runs, "stall_one_s")
     if "source" not in runs.columns:
         return stalls
@@ -80,10 +80,10 @@ def _memory_latency(runs: pd.DataFrame) -> Floats:
 def _work(runs: pd.DataFrame, wanted: str) -> tuple[Floats, list[str]]:
     """Return W of every row and its unit: op, flop, or s of the one-processor run.
 
-    *wanted* says what W is, as `workload` has it. Otherwise simulated runs know the operations of the one-processor
-    run. Of others, what most rows know serves: operations or floating-point operations, of the one-processor run or
-    else of the run itself; and where nothing was counted T_seq, since W t_c = T_seq with a constant t_c
-    (latency-metric.txt Definition 3), then in seconds (t_c = 1).
+    *wanted* selects W as described in `workload`. Otherwise simulated runs have the operations of the one-processor
+    run. For other runs, the quantity known for most rows is used: operations or floating-point operations, of the
+    one-processor run or else of the run itself; if nothing was counted, T_seq in seconds, since W t_c = T_seq with a
+    constant t_c (latency-metric.txt Definition 3; t_c = 1).
     """
     if wanted not in workload.NAMES:
         return workload.by_formula(runs, wanted), ["op"] * len(runs)
@@ -110,7 +110,7 @@ def _first(values: Floats, instead: Floats) -> Floats:
 
 
 def work_unit(scaling: pd.DataFrame) -> str:
-    """Return the unit of the column ``work``: ``op``, ``flop``, or ``s`` where T_seq stands for the work.
+    """Return the unit of the column ``work``: ``op``, ``flop``, or ``s`` if T_seq stands in for the work.
 
     Source: ScaleGraph.
     """
@@ -119,7 +119,7 @@ def work_unit(scaling: pd.DataFrame) -> str:
 
 
 def speed_unit(work: str) -> str:
-    """Return the unit of a unit speed from that of the *work*; empty where that is T_seq: seconds a second.
+    """Return the unit of the unit speed for a unit of *work*; empty if work is T_seq (seconds per second).
 
     Source: ScaleGraph.
     """
@@ -127,13 +127,13 @@ def speed_unit(work: str) -> str:
 
 
 def rates(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return ratios of every run by itself (dimensionless; NaN where a column is missing).
+    """Return ratios computed from each run alone (dimensionless; NaN if a column is missing).
 
-    ``cpu_utilisation`` busy time / (N T_para); ``memory_access_rate`` time of memory accesses, issue and stall, over
-    N T_para; ``miss_rate`` references that leave the private caches / references; ``l1_miss_rate`` the same for the
-    first level (scale-graph.txt 4.2.1); ``parallel_share`` share of T_para in which not only one processor works
-    (Fig. 12), from the time that processors other than the first wait for serial parts; ``parallel_ops_share`` share
-    of all operations that are not executed by one processor while all others wait.
+    ``cpu_utilisation`` busy time / (N T_para); ``memory_access_rate`` time of memory accesses, issue and stall, over N
+    T_para; ``miss_rate`` references that miss the private caches / references; ``l1_miss_rate`` the same for the first
+    level (scale-graph.txt 4.2.1); ``parallel_share`` share of T_para in which more than one processor works (Fig. 12),
+    from the time that processors other than the first wait for serial parts; ``parallel_ops_share`` share of all
+    operations not executed by one processor while all others wait.
 
     Shape: (runs, 6). Unit: none (shares). Source: scale-graph.txt 4.2.1 and Fig. 12.
     """
@@ -160,8 +160,8 @@ def rates(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 _OTHER_WAITS = ("idle_order", "idle_task", "idle_wait", "idle_masked", "idle_preempted", "unattributed")
-# Overheads as Fig. 11 of scale-graph.txt names them: (column, words, categories, palette role). Memory stall stands
-# for itself: it is counted against the one-processor run, not from leaves.
+# Overheads as named in Fig. 11 of scale-graph.txt: (column, label, categories, palette role). Memory stall is separate:
+# it is the increase over the one-processor run, not a sum of categories.
 CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("barrier_s", "barrier execution", ("prim_barrier",), "primitive"),
     ("barrier_wait_s", "waiting at barriers", ("idle_barrier",), "idle"),
@@ -196,16 +196,16 @@ CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ),
 )
 STALL_CAUSE = ("stall_s", "memory stall", "memory_stall")
-# Waiting whose cause is known (`runtime.format.BLAMES`) counts there, whatever it was that was waited at.
+# Waiting whose cause is known (`runtime.format.BLAMES`) is charged to it, regardless of where it happened.
 BLAMED_ON: dict[str, str] = {"serial": "serial_wait_s", "fork_join": "fork_join_s", "lock": "lock_s"}
 
 
 def overheads(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the average latency by cause (scale-graph.txt Fig. 11), seconds per processor.
 
-    *runs* comes from `scaling`. Columns: ``problem``, ``processors``, one per entry of `CAUSES` (sum over processors
-    of its categories / N), ``stall_s`` ML/N and ``average_s`` L(W, N) by accounting, to which the causes add up.
-    Waiting whose cause is known counts as `BLAMED_ON` says: ``barrier_wait_s`` is what is left to uneven work.
+    *runs* comes from `scaling`. Columns: ``problem``, ``processors``, one per entry of `CAUSES` (sum over processors of
+    its categories / N), ``stall_s`` ML/N and ``average_s`` L(W, N) by accounting, the sum of the causes. Waiting whose
+    cause is known counts as `BLAMED_ON` says, so ``barrier_wait_s`` is only the part due to uneven work.
 
     Shape: (runs, causes + 4). Unit: s for each processor. Source: as named above.
     """
@@ -225,7 +225,7 @@ def overheads(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _moved(runs: pd.DataFrame, column: str, categories: tuple[str, ...]) -> Floats:
-    """Return cycles of waiting that count in *column* and not in its *categories*, less those of the reverse."""
+    """Return the waiting cycles charged to *column* from outside its *categories*, minus those charged elsewhere."""
     moved = np.zeros(len(runs))
     for name in runs.columns:
         kind, _, rest = str(name).partition(".")
@@ -239,7 +239,7 @@ def _moved(runs: pd.DataFrame, column: str, categories: tuple[str, ...]) -> Floa
 def breakdown(runs: pd.DataFrame, *, by: str = "category") -> pd.DataFrame:
     """Return the share of processor time N T_para by category or group, shape (runs, categories or groups), 0 to 1.
 
-    Categories that are nowhere above 0 are left out; order is that of the accounting identity.
+    Categories that are zero everywhere are left out; the order is that of the accounting identity.
 
     Unit: none (share). Source: scale-graph.txt Fig. 11.
     """

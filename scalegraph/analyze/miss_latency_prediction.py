@@ -1,8 +1,8 @@
-"""To how many processors a program will scale, from the latency of its misses (latency-metric.txt 5.3).
+"""Prediction of how many processors a program scales to, from its miss latency (latency-metric.txt 5.3).
 
-The latency L_max at which the program is fastest is the most that it stands. Where the latency of computation alone,
-that of synchronisation alone, and the mean of both reach it are an optimistic, a pessimistic and a predicted number of
-processors (Tables V and VI).
+The latency L_max at which the program is fastest is the most that it tolerates. The counts where the latency of
+computation alone, of synchronisation alone, and the mean of both reach L_max are an optimistic, a pessimistic and a
+predicted number of processors (Tables V and VI).
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from scalegraph.analyze.fits.curve import student
 from scalegraph.analyze.table import Floats
 
 Way: TypeAlias = Literal["between", "below", "beyond", "open", "never", "unknown"]
-_VERY = 32.0  # times the most processors that were run: further on, a number would only pretend
-_NEAR = 2.0  # times the most: so far two points alone are continued
+_VERY = 32.0  # multiple of the largest count run; beyond it a number would be false precision
+_NEAR = 2.0  # multiple of the largest count run up to which two points may be extrapolated
 
 
 @dataclass(frozen=True)
 class Reach:
-    """Where a curve of latencies reaches a limit.
+    """Where a latency curve reaches a limit.
 
-    *processors* is not rounded; ``None`` where there is no number. *way*: ``between`` two counts that were run;
-    ``below`` the fewest or ``beyond`` the most of them; ``open`` where the curve bends too much to be continued, and
-    only the least that it allows is known; ``never`` where it does not rise; ``unknown`` without a curve. *low* and
-    *high* are the 95 % interval beyond the runs.
+    *processors* is not rounded; ``None`` if unknown. *way*: ``between`` two counts run; ``below`` the smallest or
+    ``beyond`` the largest; ``open`` if the curve bends too much to be extrapolated, so that only a lower bound is
+    known; ``never`` if it does not rise; ``unknown`` without a curve. *low* and *high* are the 95 % interval beyond the
+    runs.
     """
 
     processors: float | None
@@ -39,7 +39,7 @@ class Reach:
 
     @property
     def words(self) -> str:
-        """For display: ``30``, ``about 6 (below the smallest count run)``, ``very large``.
+        """The result as text: ``30``, ``about 6 (below the smallest count run)``, ``very large``.
 
         Source: ScaleGraph.
         """
@@ -62,7 +62,7 @@ class Reach:
 class Prediction:
     """L_max (in the unit of the latencies) on *fastest* processors, and where the curves reach it.
 
-    *reached*: more processors than *fastest* were run and were slower; otherwise L_max may be larger.
+    *reached*: larger counts than *fastest* were run and were slower; otherwise L_max may be larger.
     """
 
     l_max: float
@@ -74,11 +74,11 @@ class Prediction:
 
 
 def reach(processors: Sequence[int], latency: Sequence[float] | Floats, limit: float) -> Reach:
-    """Return where *latency* over *processors* first rises to *limit*, on straight lines in both logarithms.
+    """Return where *latency* over *processors* first rises to *limit*, interpolating in log-log.
 
-    Both have one entry for each count, in rising order; missing latencies are NaN. Latencies of 0 or less count as
-    missing. Beyond the runs the last slope goes on, within what slopes change from count to count (Student's t): so a
-    power law is continued, and a curve that flattens is not.
+    Both have one entry per count, ascending; missing latencies are NaN, and those of 0 or less count as missing. Beyond
+    the runs the last slope is extrapolated, with the variation of the slopes between counts (Student's t): so a power
+    law is extrapolated, but a flattening curve is not.
 
     Unit: processors. Source: latency-metric.txt 5.3, step 3; beyond the runs ScaleGraph's.
     """
@@ -99,7 +99,7 @@ def reach(processors: Sequence[int], latency: Sequence[float] | Floats, limit: f
 
 
 def _beyond(log_n: Floats, log_value: Floats, log_limit: float) -> Reach:
-    """Return where the last slope, and the least and the steepest that the others make likely, reach the limit."""
+    """Return where the last slope, and the ends of its interval by the other slopes, reach the limit."""
     slopes = np.diff(log_value) / np.diff(log_n)
     ahead = log_limit - float(log_value[-1])
     last = float(slopes[-1])
@@ -122,7 +122,7 @@ def _beyond(log_n: Floats, log_value: Floats, log_limit: float) -> Reach:
 
 
 def _outside(n: Floats, value: Floats, limit: float, way: Way) -> Reach:
-    """Return the place on the line through two points in logarithms, at least one processor."""
+    """Return the point on the log-log line through two points, at least one processor."""
     slope = math.log(value[1] / value[0]) / math.log(n[1] / n[0])
     if not slope > 0:
         return Reach(1.0, way)
@@ -136,11 +136,11 @@ def predict(
     computation: Sequence[float] | Floats,
     synchronisation: Sequence[float] | Floats,
 ) -> Prediction | None:
-    """Return the prediction of latency-metric.txt 5.3, steps 1 to 4; ``None`` without a latency at the least time.
+    """Return the prediction by latency-metric.txt 5.3, steps 1 to 4; ``None`` without a latency at the least time.
 
-    All have one entry for each count in rising order: elapsed times (s) and average miss latencies (any one unit) of
-    the whole program, of computation and of synchronisation; NaN is missing. Where one kind of miss does not occur at
-    a count, the mean of both is that of the other.
+    All have one entry per count, ascending: elapsed times (s) and average miss latencies (any one unit) of the whole
+    program, of computation and of synchronisation; NaN if missing. If one kind of miss does not occur at a count, the
+    mean of both is that of the other.
 
     Unit: processors. Source: as named above.
     """

@@ -1,4 +1,4 @@
-"""Misses by class, variable and line, and how busy modules and links were."""
+"""Misses by class, variable and line, and the utilisation of memory modules and links."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def class_totals(run: RunRecord) -> pd.Series:
 
 
 def classes_by_region(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
-    """Return misses by class of every region that has some, most first.
+    """Return misses by class of every region with any, most first.
 
     Columns ``region`` (id), ``name``, ``file``, ``line``, the classes, ``misses``.
 
@@ -51,7 +51,7 @@ def classes_by_line(run: RunRecord) -> pd.DataFrame:
 
 
 def classes_by_variable(run: RunRecord) -> pd.DataFrame:
-    """Return misses by class of every variable that has some, most first: ``name``, ``kind``, ``file``, ``line``, ..
+    """Return misses by class of every variable with any, most first: ``name``, ``kind``, ``file``, ``line``, ..
 
     Shape: one row for each variable. Unit: events (misses). Source: as of `class_totals`.
     """
@@ -73,8 +73,8 @@ def variable_costs(run: RunRecord) -> pd.DataFrame:
     """Return one row per variable, the most expensive first.
 
     Columns: ``name``, ``kind``, ``file``, ``line``, ``function``, ``bytes``, ``blocks``, ``references`` (NaN unless
-    collected), ``misses``, ``remote``, ``upgrades``, ``invalidations`` (events), ``stall_s`` (processor-seconds that
-    references waited), ``share`` of all such waiting.
+    collected), ``misses``, ``remote``, ``upgrades``, ``invalidations`` (events), ``stall_s`` (processor-seconds of
+    memory stall), ``share`` of all such stalls.
 
     Shape: one row for each variable. Unit: as listed. Source: ScaleGraph.
     """
@@ -93,7 +93,7 @@ def variable_costs(run: RunRecord) -> pd.DataFrame:
 def resource_costs(run: RunRecord) -> pd.DataFrame:
     """Return one row per link and memory module, the busiest first.
 
-    Columns: ``name``, ``kind`` (link or module), ``units`` that work side by side, ``transactions`` (events), ``busy``
+    Columns: ``name``, ``kind`` (link or module), ``units`` that work in parallel, ``transactions`` (events), ``busy``
     (share of the time of the run, 0 to 1, averaged over the units), ``wait`` (cycles that a transaction waited for it
     on average).
 

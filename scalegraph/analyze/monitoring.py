@@ -1,4 +1,4 @@
-"""Cost of monitoring on the simulated machine, and the time of a run without it (scale-graph.txt 4.1)."""
+"""The cost of monitoring on the simulated machine, and the run time without it (scale-graph.txt 4.1)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ CATEGORY = "prim_monitor"
 
 @dataclass(frozen=True)
 class Perturbation:
-    """Monitoring in one run: *time_s* is T_para with it, *monitor_s* what probes took of a processor on average.
+    """The cost of monitoring a run: *time_s* is T_para with it, *monitor_s* the probe time of a processor on average.
 
-    *compensated_s* is T_para without the probes of the main thread, which runs from beginning to end. That is exact on
-    one processor; on more, waiting hides some probes of a thread, and others' probes delay it. *perturbation* is
+    *compensated_s* is T_para without the probes of the main thread, which runs from start to end. This is exact on one
+    processor; with more, some probes overlap with waiting, and those of other threads cause delays. *perturbation* is
     T_para / *compensated_s* - 1.
     """
 
@@ -30,7 +30,7 @@ class Perturbation:
 
 
 def perturbation(run: RunRecord) -> Perturbation | None:
-    """Return what monitoring cost *run*; ``None`` if it was not monitored or did not end well.
+    """Return the cost of monitoring *run*; ``None`` if it was not monitored or failed.
 
     Unit: as in `Perturbation`. Source: scale-graph.txt 4.1.
     """
@@ -46,7 +46,7 @@ def perturbation(run: RunRecord) -> Perturbation | None:
 
 
 def table(runs: Iterable[RunRecord]) -> pd.DataFrame:
-    """Return one row for each of the *runs* that was monitored, with the fields of `Perturbation`.
+    """Return one row for each monitored run in *runs*, with the fields of `Perturbation`.
 
     Shape: one row for each monitored run. Unit: as in `Perturbation`. Source: scale-graph.txt 4.1.
     """

@@ -1,6 +1,6 @@
-"""Parts of the time: the speed mu(w) of one processor with work w, and the overhead t_o of N processors.
+"""Components of the time: the speed mu(w) of one processor with work w, and the overhead t_o of N processors.
 
-isospeed.txt III: T_N = t_c + t_o, with t_c = W/(N mu(W/N)) where the load is balanced.
+isospeed.txt III: T_N = t_c + t_o, with t_c = W/(N mu(W/N)) for a balanced load.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from scalegraph.analyze.table import Floats, numbers
 from scalegraph.base.measures import percent
 from scalegraph.base.units import significant
 
-_SPREAD = 0.1  # relative: from it on an overhead varies with the work
-_BALANCED = 0.1  # relative departure of t_c from W/(N mu)
+_SPREAD = 0.1  # relative variation from which an overhead depends on the work
+_BALANCED = 0.1  # relative deviation of t_c from W/(N mu)
 
 
 @dataclass(frozen=True)
 class SequentialTime:
-    """T_1(w) of one processor: straight between the runs, and on along the outermost lines; *work* ascending."""
+    """T_1(w) of one processor, interpolated and extrapolated linearly between the runs; *work* ascending."""
 
     work: Floats
     time: Floats
@@ -51,7 +51,7 @@ class SequentialTime:
 
     @property
     def grows(self) -> bool:
-        """Whether the speed grows with the work from run to run, as Theorem 1 assumes.
+        """Whether the speed increases with the work from run to run, as Theorem 1 assumes.
 
         Source: isospeed.txt III, Theorem 1.
         """
@@ -60,7 +60,7 @@ class SequentialTime:
 
 @dataclass(frozen=True)
 class Overhead:
-    """t_o(N, W) in seconds for each processor: of *at*, with what it rests on in *words*, and *doubts* about it."""
+    """t_o(N, W) in seconds per processor, by *at*; *words* names its source, *doubts* lists doubts about it."""
 
     at: Callable[[int, float], float]
     words: str
@@ -68,7 +68,7 @@ class Overhead:
 
 
 def sequential_time(scaling: pd.DataFrame) -> SequentialTime | None:
-    """Return T_1(w) by the runs on one processor; ``None`` for fewer than two sizes.
+    """Return T_1(w) from the one-processor runs; ``None`` for fewer than two sizes.
 
     Unit: s over operations. Source: isospeed.txt III.
     """
@@ -78,12 +78,12 @@ def sequential_time(scaling: pd.DataFrame) -> SequentialTime | None:
 
 
 def measured(scaling: pd.DataFrame, one: SequentialTime, *, of_work: bool) -> Overhead:
-    """Return t_o of the runs: primitives, idle time and further memory stall of a processor, by the accounts.
+    """Return t_o from runs: primitives, idle time and extra memory stall per processor, by the accounts.
 
-    Where a run has no accounts it is T - W/(N mu(W/N)). *of_work*: t_o(N, W) is straight between the sizes on N, as
-    Theorem 2 takes it; otherwise it is the median over the sizes on N, as Theorem 1. On one processor it is 0; on N
-    without runs it is on the least-squares line over log2 N of what the other counts give. Raises `ValueError` with a
-    reason where too few runs give one.
+    For runs without accounts it is T - W/(N mu(W/N)). With *of_work*, t_o(N, W) is linear between the sizes on N, as
+    Theorem 2 assumes; otherwise it is the median over the sizes on N, as for Theorem 1. It is 0 on one processor; for N
+    without runs it comes from a least-squares line over log2 N through the other counts. Raises `ValueError` with a
+    reason if there are too few runs.
 
     Unit: s for each processor. Source: isospeed.txt III; accounts: scale-graph.txt eq. 5.
     """
@@ -116,7 +116,7 @@ def measured(scaling: pd.DataFrame, one: SequentialTime, *, of_work: bool) -> Ov
 
 
 def by_formula(formula: Callable[[Mapping[str, float]], float], text: str, known: Mapping[str, float]) -> Overhead:
-    """Return t_o by a formula of N and W (operations) and of *known* values: alpha, beta, ..
+    """Return t_o by a formula in N, W (operations) and *known* values such as alpha and beta.
 
     Unit: s for each processor. Source: isospeed.txt eq. 10, where alpha and beta are those of a message.
     """
@@ -131,7 +131,7 @@ def by_formula(formula: Callable[[Mapping[str, float]], float], text: str, known
 def _of_runs(
     scaling: pd.DataFrame, one: SequentialTime
 ) -> tuple[dict[int, tuple[Floats, Floats]], bool, tuple[str, ...]]:
-    """Return sizes and overheads on each N, whether all are accounted for, and how well the load is balanced."""
+    """Return sizes and overheads on each N, whether all have accounts, and how well the load is balanced."""
     work, time, count = (numbers(scaling, name) for name in ("work", "time_s", "processors"))
     accounts = numbers(scaling, "latency_s")
     usable = np.isfinite(work) & (work > 0) & np.isfinite(time) & (count > 1)
@@ -156,7 +156,7 @@ def _of_runs(
 
 
 def _along(x: Floats, y: Floats, at: float) -> float:
-    """Return the straight line through neighbours at *at*; on along the last one beyond, but not below 0."""
+    """Return the value at *at* on the line through its neighbours, extrapolated but not below 0."""
     if len(x) < 2:
         return float(y[0])
     place = int(np.clip(np.searchsorted(x, at), 1, len(x) - 1))

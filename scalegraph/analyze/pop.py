@@ -30,14 +30,14 @@ from scalegraph.runtime.format import CATEGORY_GROUPS
 
 USEFUL = ("busy", "memory_stall")
 USEFUL_CATEGORIES = tuple(name for name, group in CATEGORY_GROUPS.items() if group in USEFUL)
-# What an ideal network and free primitives take away: waiting for others stays, also for what they send.
+# What free primitives and an ideal network remove; waiting for other processes remains.
 _TRANSFER = ("idle_transfer", "idle_network")
 _PRIMITIVE_CATEGORIES = (*(name for name, group in CATEGORY_GROUPS.items() if group == "primitive"), *_TRANSFER)
 
 
 @dataclass(frozen=True)
 class Factor:
-    """A node of the tree: column *name*, *title* for display, *depth*, and what a low value says."""
+    """A node of the tree: column *name*, *title* for display, *depth*, and the meaning of a low value."""
 
     name: str
     title: str
@@ -70,12 +70,12 @@ def tree(
     instructions_ratio: Floats,
     frequency_ratio: Floats,
 ) -> pd.DataFrame:
-    """Return every factor (dimensionless), shape (runs, factors), columns `NAMES`; NaN where an input is missing.
+    """Return every factor (dimensionless), shape (runs, factors), columns `NAMES`; NaN if an input is missing.
 
     *elapsed* T_para, *useful_mean* and *useful_max* over processors, *elapsed_free* T_para with free primitives, all in
-    one unit of time; *useful_ratio* useful time of the reference over that of the run (sums over processors),
-    *instructions_ratio* the same of instructions, *frequency_ratio* clock of the run over that of the reference. The
-    scaling of instructions per cycle is what the three leave.
+    the same unit of time; *useful_ratio* useful time of the reference over that of the run (sums over processors),
+    *instructions_ratio* the same for instructions, *frequency_ratio* clock of the run over that of the reference. The
+    scaling of instructions per cycle is what remains of these three.
 
     Unit: none (ratios). Source: POP standard metrics (pop-coe.eu).
     """
@@ -102,13 +102,13 @@ def efficiencies(
     free: Mapping[str, float] | None = None,
     busiest: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
-    """Return the tree of every row of *scaling* (`metrics.scaling`), beside ``problem``, ``label``, ``processors``.
+    """Return the tree for every row of *scaling* (`metrics.scaling`), with ``problem``, ``label``, ``processors``.
 
     *records* by run key give the accounts of each processor, *busiest* the useful time (s) of the busiest one where it
-    is known without; what needs it is NaN elsewhere. Busy time that was imported has memory stalls in it.
-    *free*: T_para (s) with free primitives and an ideal network by run key, from what-if runs; else the primitives of
-    the busiest processor, and its waiting for messages on their way, are taken off its time, which is exact for that
-    processor. ``transfer_by`` says which: ``what-if`` or ``accounts``; ``reference`` is the N compared with.
+    is known without accounts; factors that need missing data are NaN. Imported busy time includes memory stalls.
+    *free*: T_para (s) with free primitives and an ideal network by run key, from what-if runs; otherwise the primitives
+    of the busiest processor and its waiting for messages in transit are subtracted from its time, which is exact for
+    that processor. ``transfer_by`` says which: ``what-if`` or ``accounts``; ``reference`` is the N compared with.
 
     Shape: (rows of *scaling*, factors + 5). Unit: none (ratios). Source: POP standard metrics (pop-coe.eu).
     """
@@ -143,9 +143,9 @@ def efficiencies(
 
 
 def _middle(scaling: pd.DataFrame, values: Mapping[str, float]) -> Floats:
-    """Return *values* of the median run of every row, the mean of the two for an even number; NaN where not known.
+    """Return *values* of the median run of every row, or the mean of the middle two; NaN if unknown.
 
-    Keys of a row are in the order of their times, see `table.problems`.
+    The keys of a row are in order of time, see `table.problems`.
     """
     found = np.full(len(scaling), np.nan)
     for index, keys in enumerate(scaling["keys"] if values else ()):
@@ -172,7 +172,7 @@ def _reference(scaling: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.intp
 
 
 def _busiest(records: Sequence[RunRecord | None]) -> tuple[Floats, Floats]:
-    """Return useful and primitive seconds of each run's busiest processor, NaN where accounts are missing."""
+    """Return useful and primitive seconds of each run's busiest processor, NaN without accounts."""
     found = np.full((2, len(records)), np.nan)
     for index, record in enumerate(records):
         if record is None or not record.processor_categories or not record.clock_hz:
@@ -194,12 +194,12 @@ def _by_processor(record: RunRecord, categories: Sequence[str]) -> Floats:
 
 
 def region_efficiencies(run: RunRecord, reference: RunRecord | None) -> pd.DataFrame:
-    """Return the tree of every region that costs anything, exclusive: columns ``region``, ``share`` and `NAMES`.
+    """Return the tree for every region with a cost, exclusive: columns ``region``, ``share`` and `NAMES`.
 
-    *share* of the run's processor time (0 to 1). T_para of a region is the processor time spent in it over N, the mean
-    over processors; since they are in it at different times, its communication, serialisation and transfer are NaN.
-    *reference*: the run of the same problem on the fewest processors; without it computation is NaN.
-    Rows are sorted by ``lost``, processor-seconds beyond those of an efficiency of 1: N T (1 - global).
+    *share* is that of the run's processor time (0 to 1). T_para of a region is the processor time in it over N; since
+    processors are in it at different times, its communication, serialisation and transfer are NaN. *reference*: the run
+    of the same problem on the fewest processors; without it computation is NaN. Rows are sorted by ``lost``, the
+    processor-seconds beyond those at efficiency 1: N T (1 - global).
 
     Shape: one row for each region. Unit: none (ratios); ``lost`` processor-seconds. Source: POP standard metrics; for
     regions: ScaleGraph.
@@ -228,11 +228,11 @@ def region_efficiencies(run: RunRecord, reference: RunRecord | None) -> pd.DataF
 
 
 def path_efficiencies(measured: MeasurementSet, meaning: Meaning, point: int, reference: int | None) -> pd.DataFrame:
-    """Return the tree of every call path of an imported set at *point*, as `region_efficiencies` does of a run.
+    """Return the tree for every call path of an imported set at *point*, as `region_efficiencies` does for a run.
 
-    From the metrics ``busy`` (summed over the processors) and ``busy_max``, exclusive, that readers of profiles by
-    process make; empty without them, without a time that is summed, or without a processor count. ``region`` is the
-    position of the call path. Repetitions by their median.
+    Uses the metrics ``busy`` (summed over processors) and ``busy_max``, exclusive, made by readers of per-process
+    profiles; empty without them, without a summed time, or without a processor count. ``region`` is the position of the
+    call path. Takes the median of repetitions.
 
     Shape: one row for each call path. Unit: none (ratios); ``lost`` processor-seconds. Source: as of
     `region_efficiencies`.
@@ -258,14 +258,14 @@ def path_efficiencies(measured: MeasurementSet, meaning: Meaning, point: int, re
             instructions_ratio=missing * instructions[1] / instructions[0],
             frequency_ratio=np.full(len(total), np.nan),
         )
-    made = made.where(np.isfinite(made))  # work that the reference does not do, or none here
+    made = made.where(np.isfinite(made))  # the reference or this run does no work here
     there = total > 0
     return _by_loss(made[there], np.flatnonzero(there).tolist(), total[there], total[there], float(total[there].sum()))
 
 
 def _by_loss(made: pd.DataFrame, places: Sequence[int], total: Floats, seconds: Floats, whole: float) -> pd.DataFrame:
-    """Return the trees of *places*, which took *total* of *whole*, *seconds* of processor time: most lost first."""
-    made = made.assign(communication=np.nan)  # one is there at different times: what held it up is not known
+    """Return the trees of *places*, most lost first; they took *total* of *whole*, *seconds* of processor time."""
+    made = made.assign(communication=np.nan)  # processors are there at different times, so the delays are unknown
     made.insert(0, "region", places)
     made.insert(1, "share", total / whole if whole else np.nan)
     made["lost"] = seconds * (1 - made["global"].fillna(made["parallel"]))
@@ -273,7 +273,7 @@ def _by_loss(made: pd.DataFrame, places: Sequence[int], total: Floats, seconds: 
 
 
 def _by_path(measured: MeasurementSet, metric: str, points: Sequence[int]) -> Floats:
-    """Return a metric's own values, shape (points, call paths): medians of repetitions, NaN where there is none."""
+    """Return a metric's exclusive values, shape (points, call paths): medians of repetitions, NaN if missing."""
     index = measured.metric(metric)
     grid = measured.grid(index)[:, points, :]
     known = np.isfinite(grid).any(axis=2)
@@ -293,9 +293,9 @@ def _counted(cost: RegionCost | None) -> float:
 
 
 def dominant(row: Mapping[str, float]) -> Factor | None:
-    """Return the innermost factor that is lowest, ``None`` where nothing is known or nothing is below 1.
+    """Return the lowest factor, innermost first; ``None`` if nothing is known or nothing is below 1.
 
-    At every level the lower branch is followed, so that a low parent is explained by its lower child.
+    The search follows the lower branch at every level, so that a low parent is explained by its lower child.
 
     Source: ScaleGraph.
     """

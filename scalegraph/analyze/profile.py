@@ -1,4 +1,4 @@
-"""Costs by region of the program and by source line: where the time goes, and where scaling loses it."""
+"""Costs by program region and source line: where time is spent, and where scaling loses it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from scalegraph.runtime.format import CATEGORY_GROUPS, GROUPS
 
 
 def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
-    """Return one row per region in the order of the tree (parents first), costs summed over processors.
+    """Return one row per region in tree order (parents first), with costs summed over processors.
 
-    Columns: ``region`` id, ``name``, ``kind``, ``file``, ``line``, ``depth``, ``parent``; for every group
-    ``<group>_s`` exclusive and ``<group>_incl_s`` with everything lexically inside; ``total_s``, ``total_incl_s``
-    (processor-seconds), ``share`` and ``share_incl`` of the run's processor time N T_para, waiting included
-    (`RunRecord.processor_cycles`; 0 to 1, NaN where that is not known); ``waited_s`` the part of the waiting here whose
-    cause is known, ``caused_s`` what all processors waited for what happened here, and ``charged_s`` = total - waited +
-    caused, with ``charged_incl_s``, ``charged_share`` and ``charged_share_incl``: the same processor time by what
-    causes it (`_charged`); ``visits`` (events),
-    ``imbalance``: busiest processor's busy time here over the mean of all, 1 is balanced, NaN without busy time.
-    Seconds are NaN when the run's clock is not known. A region that costs nothing stays in the tree with 0.
+    Columns: ``region`` id, ``name``, ``kind``, ``file``, ``line``, ``depth``, ``parent``; for every group ``<group>_s``
+    exclusive and ``<group>_incl_s`` including everything lexically inside; ``total_s``, ``total_incl_s``
+    (processor-seconds), ``share`` and ``share_incl`` of the run's processor time N T_para, including waiting
+    (`RunRecord.processor_cycles`; 0 to 1, NaN if unknown); ``waited_s`` the part of the waiting here whose cause is
+    known, ``caused_s`` how long all processors waited for work done here, and ``charged_s`` = total - waited + caused,
+    with ``charged_incl_s``, ``charged_share`` and ``charged_share_incl``: the same processor time by its cause
+    (`_charged`); ``visits`` (events), ``imbalance``: busiest processor's busy time here over the mean of all, 1 is
+    balanced, NaN without busy time. Seconds are NaN if the run's clock is unknown. A region without cost stays in the
+    tree with 0.
 
     Shape: one row for each region. Unit: as listed. Source: ``charged``: Tallent and Mellor-Crummey 2009.
     """
@@ -42,7 +42,7 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
         busiest[index] = cost.busy_max
         blamed[index] = sum(sum(part.values()) for part in cost.waited.values()), sum(cost.caused.values())
     both = np.concatenate([exclusive, blamed], axis=1)
-    for index in range(len(known) - 1, 0, -1):  # children are after their parents
+    for index in range(len(known) - 1, 0, -1):  # children come after their parents
         parent = known[index][0].parent
         both[place.get(parent if parent is not None else 0, 0)] += both[index]
     inclusive, blamed_inside = both[:, : len(GROUPS)], both[:, len(GROUPS) :]
@@ -78,8 +78,8 @@ def region_costs(run: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
 def _charged(table: pd.DataFrame, total: Floats, moved: Floats, scale: float, suffix: str = "") -> Floats:
     """Add the columns ``waited_s``, ``caused_s`` and ``charged_s`` to *table*; return the last in cycles.
 
-    Waiting is either left where it was waited or, where its cause is known, charged to what caused it (Tallent and
-    Mellor-Crummey 2009, blame shifting); both add up to the same. *moved* has the columns waited and caused, cycles.
+    Waiting is charged either where it happened or, if its cause is known, to that cause (Tallent and Mellor-Crummey
+    2009, blame shifting); both have the same sum. *moved* has the columns waited and caused, in cycles.
     """
     table[f"waited{suffix}_s"] = moved[:, 0] * scale
     table[f"caused{suffix}_s"] = moved[:, 1] * scale
@@ -89,9 +89,9 @@ def _charged(table: pd.DataFrame, total: Floats, moved: Floats, scale: float, su
 
 
 def region_tree(regions: Sequence[Region], *runs: RunRecord) -> list[tuple[Region, int]]:
-    """Return all regions, parents before children in order of their lines, with their depth; id 0 is the root.
+    """Return all regions with their depth, parents before children and siblings by line; id 0 is the root.
 
-    Regions that only *runs* know are below the root.
+    Regions known only from *runs* are placed below the root.
 
     Shape: one entry for each region. Unit: none (depth). Source: ScaleGraph.
     """
@@ -115,7 +115,7 @@ def region_tree(regions: Sequence[Region], *runs: RunRecord) -> list[tuple[Regio
 
 
 def _hangs_together(region: Region, by_id: Mapping[int, Region]) -> bool:
-    """Return whether the parents of *region* lead to the root; in a damaged file they may lead nowhere or in a ring."""
+    """Return whether the ancestors of *region* lead to the root; in a damaged file they may form a cycle."""
     seen: set[int] = set()
     place: Region | None = region
     while place is not None and place.id != 0 and place.id not in seen:
@@ -125,11 +125,11 @@ def _hangs_together(region: Region, by_id: Mapping[int, Region]) -> bool:
 
 
 def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> pd.DataFrame:
-    """Return `region_costs` of *run* with what each region loses against the run *one* of the same problem.
+    """Return `region_costs` of *run* with the loss of each region against the run *one* of the same problem.
 
-    Added: ``loss_s`` processor-seconds of the parts of `loss.by_region` in the region, exclusive, and ``loss_incl_s``
-    with what is inside it; their sum is that of the parts. ``loss_share``, ``loss_share_incl``: of all that is lost
-    (may be negative where a region gains); NaN when nothing is lost.
+    Added: ``loss_s`` processor-seconds lost in the region itself (sum of the parts of `loss.by_region`), and
+    ``loss_incl_s`` including everything inside it. ``loss_share``, ``loss_share_incl``: of the total loss (negative for
+    a gain); NaN if nothing is lost.
 
     Shape: one row for each region. Unit: processor-seconds; shares have none. Source: latency-metric.txt 6.1, method 1.
     """
@@ -142,7 +142,7 @@ def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> 
     lost = table["region"].map(own).fillna(0.0).to_numpy(dtype=float)
     place = {int(region): index for index, region in enumerate(table["region"])}
     inside = lost.copy()
-    for index in range(len(table) - 1, 0, -1):  # children are after their parents
+    for index in range(len(table) - 1, 0, -1):  # children come after their parents
         inside[place[int(table["parent"].iloc[index])]] += inside[index]
     gross = float(parts["loss_s"].clip(lower=0).sum())
     for suffix, values in (("", lost), ("_incl", inside)):
@@ -152,7 +152,7 @@ def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> 
 
 
 def line_costs(run: RunRecord) -> pd.DataFrame:
-    """Return one row per source line that costs anything, the one that causes most cost first, summed over processors.
+    """Return one row per source line with a cost, the one that causes most first, summed over processors.
 
     Columns: ``file``, ``line``, ``executions``, ``references``, ``misses``, ``remote`` (reads and writes served over
     the network), ``upgrades``, ``invalidations`` (events); ``<group>_s`` and ``total_s``
@@ -186,9 +186,9 @@ def line_costs(run: RunRecord) -> pd.DataFrame:
 
 
 def processor_costs(run: RunRecord, *, by: str = "group") -> pd.DataFrame:
-    """Return the accounting of every processor of one run: index processor, columns groups or categories, seconds.
+    """Return the accounts of every processor of a run in seconds, with a column per group or category.
 
-    Categories that no processor met are left out. Empty when the run has no accounting by processor.
+    Categories that are zero everywhere are left out. Empty if the run has no accounts by processor.
 
     Shape: (processors, groups or categories). Unit: s. Source: scale-graph.txt Fig. 11.
     """

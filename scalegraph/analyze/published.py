@@ -1,4 +1,4 @@
-"""Scalability matrices that were printed somewhere: from a measurement set to a `Matrix`, and products filled in."""
+"""Published scalability matrices: from a measurement set to a `Matrix`, with missing products filled in."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ PAIR = ("N", "N'")
 
 
 def matrix_of(measured: MeasurementSet) -> Matrix | None:
-    """Return the matrix that *measured* holds, ``None`` if it holds something else.
+    """Return the matrix in *measured*, ``None`` if it holds something else.
 
-    Its parameters are then N and N', its one metric is called after the metric of the matrix, and the metric's
-    description says what is held (``speed = 850000``). Cells that are not given but are products of others are
-    filled in (`filled`).
+    A matrix has the parameters N and N' and one metric, named after the metric of the matrix, whose description gives
+    the bound (``speed = 850000``). Missing cells that are products of others are filled in (`filled`).
 
     Shape: (counts, counts). Unit: none (ratio). Source: ScaleGraph.
     """
@@ -47,7 +46,7 @@ def matrix_of(measured: MeasurementSet) -> Matrix | None:
 
 
 def filled(matrix: Matrix) -> Matrix:
-    """Return *matrix* with the products of neighbours where it gives none (isospeed.txt Table III), as ``computed``.
+    """Return *matrix* with missing cells set to products of neighbours (isospeed.txt Table III), as ``computed``.
 
     value(N, N'') = value(N, N') value(N', N''); the diagonal is 1.
 

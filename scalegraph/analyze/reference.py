@@ -1,4 +1,4 @@
-"""The reference of speedup and efficiency: one processor, the fewest there are, or the serial program."""
+"""The reference of speedup and efficiency: one processor, the smallest count available, or the serial program."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from scalegraph.analyze.table import Floats, numbers
 from scalegraph.base.units import plain
 
 SERIAL = 0.0  # as a reference: the time of the serial program (column ``serial_s``)
-_ONE = {  # column of the reference run -> name beside the others; times count N times, all else are sums already
+# column of the reference run -> name of the column added; times are multiplied by N, the others are sums already
+_ONE = {
     "time_s": "t_seq_s",
     "time_min_s": "t_seq_min_s",
     "time_max_s": "t_seq_max_s",
@@ -24,12 +25,11 @@ _TIMES = ("time_s", "time_min_s", "time_max_s")
 
 
 def compared(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return what each run is compared with, columns ``reference`` and the values of `_ONE`, index of *runs*.
+    """Return the reference of each run: columns ``reference`` and the values of `_ONE`, index of *runs*.
 
-    *runs* come from `table.problems`. ``reference`` is the processors of the run of the same problem that stands for
-    one processor: 1; of measurements without it the fewest N0 of two or more counts, whose N0 T_para then is
-    T_seq, as if N0 processors were used fully; `SERIAL` where the serial program's time ``serial_s`` is known. NaN
-    where nothing is.
+    *runs* come from `table.problems`. ``reference`` is the processor count of the run of the same problem that stands
+    for one processor: 1; for measurements without it the smallest N0 of two or more counts, with N0 T_para as T_seq, as
+    if N0 processors were fully used; `SERIAL` if the serial program's time ``serial_s`` is known. NaN if there is none.
 
     Shape: (runs, columns). Unit: s and processors, as listed. Source: latency-metric.txt 2.1; without one processor:
     ScaleGraph.
@@ -50,7 +50,7 @@ def compared(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _first(runs: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return the position of each run's reference, -1 where it has none."""
+    """Return the position of each run's reference, -1 if it has none."""
     if runs.empty:
         return np.zeros(0, dtype=np.int64)
     counts, problem = numbers(runs, "processors"), numbers(runs, "problem")
@@ -70,7 +70,7 @@ def _first(runs: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 def others(scaling: pd.DataFrame) -> Floats:
-    """Return the references of *scaling* (`metrics.scaling`) that are not one processor, ascending.
+    """Return the references in *scaling* (`metrics.scaling`) other than one processor, ascending.
 
     Shape: (references,). Unit: processors. Source: ScaleGraph.
     """
@@ -79,9 +79,9 @@ def others(scaling: pd.DataFrame) -> Floats:
 
 
 def comparable(scaling: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return which rows may be beside each other over several sizes: those of the smallest reference there is.
+    """Return which rows are comparable across sizes: those with the smallest reference available.
 
-    A row that is its own reference, but for one processor, says nothing: its efficiency is 1 by definition.
+    A row that is its own reference (other than one processor) is excluded: its efficiency is 1 by definition.
 
     Shape: (rows,). Unit: none. Source: ScaleGraph.
     """
@@ -114,7 +114,7 @@ def named(reference: float) -> str:
 
 
 def sentence(scaling: pd.DataFrame) -> str:
-    """Return what speedup and efficiency of *scaling* are relative to, empty where that is one processor.
+    """Return what speedup and efficiency of *scaling* are relative to; empty if that is one processor.
 
     Source: ScaleGraph.
     """

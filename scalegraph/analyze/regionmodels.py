@@ -1,4 +1,4 @@
-"""Performance models of every call path and metric of a measurement set, and what dominates at a target."""
+"""Performance models of every call path and metric of a measurement set, and the dominant ones at a target."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from scalegraph.base.units import assigned
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import MeasurementSet
 
-# Of more call paths intervals of coefficients are by Student's t: nobody reads thousands, and all wait for them.
+# With more call paths, intervals of coefficients use Student's t instead of the slower bootstrap.
 _BOOTSTRAPPED = 2000
-LEAST_POINTS = 3  # with fewer different values a parameter does not enter models
+LEAST_POINTS = 3  # parameters with fewer different values are not modelled
 
 
 @dataclass(frozen=True)
 class ModelInput:
-    """Series for `fit_models`: *points* (points, parameters), *values* (series, points, repetitions), NaN for none.
+    """Series for `fit_models`: *points* (points, parameters), *values* (series, points, repetitions), NaN if missing.
 
-    *call_path* and *metric* are the positions of each series in the set. *fixed* are parameters that do not enter, with
-    the value whose points were taken; *notes* say what was left out.
+    *call_path* and *metric* are the positions of each series in the set. *fixed* holds the parameters left out, with
+    the value whose points were used; *notes* say what was left out.
     """
 
     parameters: tuple[str, ...]
@@ -39,10 +39,10 @@ class ModelInput:
 def model_input(
     measured: MeasurementSet, meaning: Mapping | None, metrics: Sequence[str] | None = None
 ) -> ModelInput | None:
-    """Return the series of *metrics* (all when None) over up to three parameters; None when no parameter varies enough.
+    """Return the series of *metrics* (default all) over up to three parameters; None if no parameter varies enough.
 
-    Numeric parameters with three or more different values enter, processors first, then sizes, then the rest. Of other
-    parameters the value with most points is taken. Points with a parameter of 0 or less are left out.
+    Numeric parameters with three or more different values are used, processors first, then sizes, then the rest. Other
+    parameters are fixed at the value with most points. Points with a parameter of 0 or less are left out.
 
     Shape: `values` is (series, points, repetitions). Unit: that of each metric. Source: Extra-P (Calotoiu and others
     2013).
@@ -69,7 +69,7 @@ def model_input(
 def _parameters(
     measured: MeasurementSet, meaning: Mapping | None
 ) -> tuple[tuple[str, ...], pd.DataFrame, dict[str, object]]:
-    """Return the parameters that enter, the points that are taken, and the values of the parameters that do not."""
+    """Return the parameters to model, the points to use, and the values of the fixed parameters."""
     rows = measured.points
     processors = meaning.processors if meaning else ""
     sizes = meaning.sizes if meaning else ()
@@ -119,7 +119,7 @@ def _cube(
     many = len(measured.metrics)
     pairs, series = np.unique(path * many + metric, return_inverse=True)
     cell = series.ravel() * len(points) + at
-    # several values of a cell are its repetitions, whatever their number in the file: points may have been merged
+    # values of the same cell are repetitions, whatever their number in the file: points may have been merged
     order = np.argsort(cell, kind="stable")
     ranked = cell[order]
     start = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])
@@ -152,9 +152,9 @@ class RegionModels:
     roots: tuple[bool, ...]
 
     def shares(self, target: Floats) -> Floats:
-        """Return the share of each series in the program at *target* (parameters,), NaN where that is not known.
+        """Return the share of each series in the program at *target* (parameters,), NaN if unknown.
 
-        Of exclusive metrics the whole is the sum over the call paths; of inclusive ones it is the roots' sum.
+        For exclusive metrics the whole is the sum over all call paths; for inclusive ones, over the roots.
 
         Shape: (series,). Unit: none (share). Source: Extra-P (Calotoiu and others 2013).
         """
@@ -173,7 +173,7 @@ class RegionModels:
 def region_models(
     measured: MeasurementSet, meaning: Mapping | None, metrics: Sequence[str] | None = None, *, confidence: float = 0.95
 ) -> RegionModels | None:
-    """Return the models of *metrics* (all when None) at every call path; None when there is nothing to model.
+    """Return the models of *metrics* (default all) at every call path; None if there is nothing to model.
 
     Shape: one model for each call path and metric. Unit: that of each metric. Source: `fits.fit_models`.
     """

@@ -1,4 +1,4 @@
-"""Warnings of successful runs that limit what their numbers mean."""
+"""Warnings of successful runs that limit how far their numbers can be trusted."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from scalegraph.base.measures import percent
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import counted, si
 
-_DISTURBED: Final = 0.1  # share of the processors' time, and of the clock
-_SHORTEST_S: Final = 0.1  # the kernel counts what other programs take in ticks of 10 ms
+_DISTURBED: Final = 0.1  # share of the processors' time, and of the clock rate
+_SHORTEST_S: Final = 0.1  # the kernel counts the time of other programs in ticks of 10 ms
 
 
 def remarks(runs: Iterable[RunRecord]) -> list[str]:
-    """Return the warnings of the successful *runs*, each once, with the processor counts of the runs that have it.
+    """Return the warnings of the successful *runs*, each once, with the processor counts they apply to.
 
-    Disturbances of commands that were measured are one sentence for all runs.
+    Disturbances of measured commands are summed up in one sentence for all runs.
 
     Shape: one entry for each warning. Source: ScaleGraph.
     """
@@ -30,7 +30,7 @@ def remarks(runs: Iterable[RunRecord]) -> list[str]:
 
 
 def disturbance(run: RunRecord) -> tuple[float, str]:
-    """Return what disturbed the measured command *run* most, as a share and in words; (0, "") if nothing did.
+    """Return the largest disturbance of the measured command *run*, as a share and in words; (0, "") if there is none.
 
     Shape: (share, words). Unit: none (share). Source: ScaleGraph.
     """

@@ -1,4 +1,4 @@
-"""Times of a series with all their repetitions, as fits need them."""
+"""Times of a series with all repetitions, as fits need them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from scalegraph.analyze.fits.laws import Scaling
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import Floats, numbers
 
-# Sizes whose work for each processor departs from that of the smallest N by no more than this scale weakly.
+# Sizes whose work per processor deviates from that at the smallest N by at most this count as weak scaling.
 _WEAK = 0.2
 
 
 @dataclass(frozen=True)
 class Timed:
-    """Times over processor counts: *processors* (points,) rising, *times* (points, repetitions) in s, NaN for none."""
+    """Times over processor counts: *processors* (points,) ascending, *times* (points, repetitions) in s or NaN."""
 
     processors: Floats
     times: Floats
@@ -35,7 +35,7 @@ class Timed:
 
     @property
     def repetitions(self) -> int:
-        """The most repetitions of a point.
+        """The largest number of repetitions of a point.
 
         Unit: none (count). Source: ScaleGraph.
         """
@@ -43,7 +43,7 @@ class Timed:
 
 
 def timed(table: pd.DataFrame, series: Series, scaling: Scaling = "strong") -> Timed:
-    """Return the times behind a *series*, whose rows name the runs of the run *table* that they were condensed from.
+    """Return all times behind *series*, whose rows name the runs of *table* that they were condensed from.
 
     Shape: times are (points, repetitions). Unit: s. Source: ScaleGraph.
     """
@@ -62,9 +62,9 @@ def timed(table: pd.DataFrame, series: Series, scaling: Scaling = "strong") -> T
 
 
 def weak_series(scaling: pd.DataFrame) -> Series | None:
-    """Return the runs whose work grows as N, one for each N; None when fewer than three counts have one.
+    """Return the runs whose work grows with N, one per N; None if fewer than three counts have one.
 
-    The chain with most counts is taken; of equal ones that with the most work.
+    The chain with the most counts is used; ties go to the one with the most work.
 
     Shape: one row for each N. Source: ScaleGraph.
     """

@@ -1,4 +1,4 @@
-"""Roofline: operations of a place of the program over the bytes that it moves, against what the machine can do at most.
+"""Roofline: operations of a code region over the bytes it moves, against the machine's peaks.
 
 Williams, Waterman, Patterson, "Roofline: an insightful visual performance model for multicore architectures", 2009.
 """
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 COUNTER: Final = "memory_lines"
 FLOPS, ALL = "floating-point", "all"
-HELD: Final = 0.5  # a place at less than this share of its roof is held up by something else
+HELD: Final = 0.5  # below this share of its roof, a region is limited by something else
 _LOOPS: Final = ("loop", "for", "do")
-SHARE: Final = 0.01  # of processor time: places with less are not named
-_FEW: Final = 0.001  # a run with a smaller share of floating-point operations is counted in all operations
+SHARE: Final = 0.01  # share of processor time; regions with less are not named
+_FEW: Final = 0.001  # with a smaller share of floating-point operations, all operations are counted
 _INSTEAD: Final = {
     "busy": "instructions that wait for each other, or that are counted as none, take most of its time",
     "memory_stall": "waiting for single lines is most of its time",
@@ -36,7 +36,7 @@ _INSTEAD: Final = {
 
 
 def is_counted(run: RunRecord) -> bool:
-    """Return whether the lines that came from memory were counted in *run*: older versions did not.
+    """Return whether lines fetched from memory were counted in *run*: older versions did not.
 
     Source: ScaleGraph.
     """
@@ -44,7 +44,7 @@ def is_counted(run: RunRecord) -> bool:
 
 
 def counted_as(run: RunRecord) -> str:
-    """Return what operations of *run* are worth counting: floating-point ones, or all where it has hardly any.
+    """Return which operations of *run* to count: floating-point ones, or all if it has hardly any.
 
     Source: ScaleGraph.
     """
@@ -53,16 +53,15 @@ def counted_as(run: RunRecord) -> str:
 
 
 def table(run: RunRecord, regions: Sequence[Region], roofs: Roofs, operations: str = "") -> pd.DataFrame:
-    """Return one row for the run (region -1), and one for each region and loop that does or moves something, exclusive.
+    """Return one row for the run (region -1) and one for each active region and loop, exclusive.
 
     *operations*: `FLOPS` or `ALL`; empty: `counted_as`. Columns: ``region``, ``name``, ``kind``, ``file``, ``line``;
     ``share`` of processor time; ``seconds``: processor time / N; ``counted``: which operations; ``operations`` (count);
-    ``bytes`` from and to memory, ``written_bytes`` of them; ``cache_bytes`` that left the private caches,
-    ``first_bytes`` that left the first level; ``intensity`` = operations / bytes, NaN without bytes; ``rate`` =
-    operations / seconds; ``bandwidth`` = bytes / seconds; ``roof``: the lower one of the arithmetic's and of intensity
-    x memory bandwidth, written bytes at their cost; ``of_roof`` = rate / roof, of a place without operations the part
-    of the memory's bandwidth that it takes; ``bound``: ``memory bandwidth`` or ``arithmetic``, whichever roof is lower;
-    ``sentence``.
+    ``bytes`` from and to memory, ``written_bytes`` of them; ``cache_bytes`` beyond the private caches, ``first_bytes``
+    that left the first level; ``intensity`` = operations / bytes, NaN without bytes; ``rate`` = operations / seconds;
+    ``bandwidth`` = bytes / seconds; ``roof``: the lower one of the arithmetic's and of intensity x memory bandwidth,
+    written bytes at their cost; ``of_roof`` = rate / roof, of a place without operations the part of the memory's
+    bandwidth that it takes; ``bound``: ``memory bandwidth`` or ``arithmetic``, whichever roof is lower; ``sentence``.
 
     Shape: one row for each place. Unit: operations, bytes, seconds. Source: Williams et al. 2009.
     """
@@ -121,14 +120,14 @@ def _row(place: dict[str, Any], run: RunRecord, roofs: Roofs, kind: str, whole: 
 
 
 def _flat(roofs: Roofs, kind: str, rate: float) -> float:
-    """Return the roof of arithmetic: that of vectors only for who is above the one of plain instructions."""
+    """Return the compute roof: that of vector instructions only if the region exceeds the scalar one."""
     if kind == ALL:
         return roofs.operations_s
     return roofs.vector_flops_s if rate > roofs.plain_flops_s else roofs.plain_flops_s
 
 
 def name_of(row: Mapping[str, Any]) -> str:
-    """Return what a place is called: ``loop main.c:12``, ``function solve``, ``the run``.
+    """Return the name of a row: ``loop main.c:12``, ``function solve``, ``the run``.
 
     Source: ScaleGraph.
     """
@@ -143,7 +142,7 @@ def name_of(row: Mapping[str, Any]) -> str:
 
 
 def sentence(row: Mapping[str, Any]) -> str:
-    """Return what a row of `table` says: operations per byte, which roof is lower, and how near the place is to it.
+    """Return a sentence on a row of `table`: operations per byte, the lower roof, and how near the region is to it.
 
     Source: ScaleGraph.
     """

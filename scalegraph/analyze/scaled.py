@@ -1,9 +1,9 @@
-"""Fixed-size, fixed-time and memory-bounded speedup beside each other (Sun and Ni 1990, 1993).
+"""Fixed-size, fixed-time and memory-bounded speedup side by side (Sun and Ni 1990, 1993).
 
-A speedup is the speed on N processors over that on one, where a speed is work per time; what is held while N grows
-tells them apart. With the size fixed it is T(1)/T(N); with the time fixed W'/W of the largest problem that N processors
-solve in the time that one takes; with the memory of each processor fixed it is the speed at the problem that fills all
-memories over that at the problem which fills one.
+A speedup is the speed on N processors over that on one, where a speed is work per time; the three differ in what is
+held constant as N grows. With fixed size it is T(1)/T(N); with fixed time it is W'/W for the largest problem that N
+processors solve in the time that one takes; with fixed memory per processor it is the speed for the problem that fills
+all memories over that for the problem that fills one.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ KINDS: tuple[Kind, ...] = ("fixed-size", "fixed-time", "memory-bounded")
 
 @dataclass(frozen=True)
 class Speedups:
-    """Speedups of one kind by N. *held* is what stays: the time (s) or the bytes of a processor; None for the size.
+    """Speedups of one kind by N. *held* is the constant: the time (s) or bytes per processor; None for the size.
 
-    *ways* as of anchors; *reasons* say why a count has no value. *base* is what one processor does.
+    *ways* as for anchors; *reasons* say why a count has no value. *base* is the point on one processor.
     """
 
     kind: Kind
@@ -40,7 +40,7 @@ class Speedups:
 
 
 def fixed_size(series: Series) -> Speedups:
-    """Return T(1)/T(N) of one problem; the reference as of `reference.compared`.
+    """Return T(1)/T(N) of one problem; the reference is that of `reference.compared`.
 
     Unit: none (ratio). Source: Amdahl 1967.
     """
@@ -52,7 +52,7 @@ def fixed_size(series: Series) -> Speedups:
 
 
 def fixed_time(scaling: pd.DataFrame, series: Series, *, tolerance: float = 0.01) -> Speedups:
-    """Return W'/W of the largest problems that N processors solve in the time that one takes for that of *series*.
+    """Return W'/W for the largest problems that N processors solve in the time that one takes for *series*.
 
     Unit: none (ratio). Source: Gustafson 1988; Sun and Ni 1993, eq. 3.
     """
@@ -64,7 +64,7 @@ def fixed_time(scaling: pd.DataFrame, series: Series, *, tolerance: float = 0.01
 
 
 def memory_bounded(scaling: pd.DataFrame, held: float | None, *, tolerance: float = 0.01) -> Speedups:
-    """Return the speed at the problem that takes *held* bytes of each of N processors over that of one processor.
+    """Return the speed for the problem that takes *held* bytes on each of N processors over that of one processor.
 
     Unit: none (ratio). Source: Sun and Ni 1993, eq. 8: (W*/T_N(W*))/(W/T_1(W)).
     """
@@ -84,7 +84,7 @@ def _at(scaling: pd.DataFrame, kind: Kind, bound: bounds.Bound, held: float, tol
     speed = base.work / base.time_s
     for n, one in sorted(found.items()):
         if one.known and one.work and one.time_s:
-            # with the time held the ratio of speeds is W'/W, but for the tolerance of the times
+            # with fixed time the ratio of speeds is W'/W, apart from the tolerance of the times
             values[n] = one.work / base.work if kind == "fixed-time" else one.work / one.time_s / speed
         else:
             reasons[n] = one.reason or "the work of a run is not known"

@@ -28,7 +28,7 @@ class Series:
 
 
 def fixed_size(scaling: pd.DataFrame) -> list[Series]:
-    """Return the problems that were run on two or more processor counts (Scaling Method I), richest first.
+    """Return the problems run on two or more processor counts (Scaling Method I), richest first.
 
     Richest: most processor counts; then with a one-processor run; then the largest problem.
 
@@ -53,7 +53,7 @@ def _fixed(rows: pd.DataFrame) -> Series:
 
 
 def main_series(scaling: pd.DataFrame, problem: int | None = None) -> Series | None:
-    """Return the fixed-size series of *problem*, or the richest; ``None`` when no problem ran on two counts.
+    """Return the fixed-size series of *problem*, or the richest; ``None`` if no problem ran on two counts.
 
     Shape: one row for each count. Source: as of `fixed_size`.
     """
@@ -64,9 +64,9 @@ def main_series(scaling: pd.DataFrame, problem: int | None = None) -> Series | N
 
 
 def sequential(scaling: pd.DataFrame, processors: int = 1) -> list[Series]:
-    """Return runs on *processors* processors as series over what grows (Scaling Methods II to IV), longest first.
+    """Return runs on *processors* as series over the size (Scaling Methods II to IV), longest first.
 
-    One series for every parameter that varies while all others stay (Methods II and III), and one of all sizes in
+    One series for every parameter that varies while all others are constant (Methods II and III), and one of sizes in
     which several parameters grow together (Method IV), ordered by work. Series of fewer than two sizes are left out.
 
     Shape: one entry for each series. Source: scale-graph.txt 5.3 (Scaling Methods II to IV).
@@ -89,7 +89,7 @@ def sequential(scaling: pd.DataFrame, processors: int = 1) -> list[Series]:
 
 
 def _diagonal(rows: pd.DataFrame, varying: list[str]) -> Series | None:
-    """Return the longest chain of sizes in which every one of *varying* grows strictly (Scaling Method IV)."""
+    """Return the longest chain of sizes in which all of *varying* grow strictly (Scaling Method IV)."""
     if len(varying) < 2:
         return None
     ordered = rows.assign(**{name: pd.to_numeric(rows[name]) for name in varying}).sort_values(varying)

@@ -1,6 +1,6 @@
-"""psi predicted at a constant speed from times: a straight line of T over log2 N (isospeed.txt IV.B).
+"""psi predicted at constant speed from times: a straight line of T over log2 N (isospeed.txt IV.B).
 
-The times at which the runs on each N have the speed that is held are approach 2's; the line goes on where no run is.
+The times at which the runs on each N have the given speed come from approach 2; the line extrapolates them.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from scalegraph.analyze.matrix import Matrix, Pair
 from scalegraph.base.units import significant
 
 CONFIDENCE = 0.95
-_FEWEST = 3  # times, so that a line can be wrong
+_FEWEST = 3  # times needed so that the line can be tested
 
 
 def over_log2(made: Matrix, up_to: int | None = None) -> Matrix:
-    """Return *made*, psi at a constant speed, with T(N) = a + b log2 N where no run meets the speed.
+    """Return *made*, psi at constant speed, with T(N) = a + b log2 N where no run meets the speed.
 
-    The line is fitted by least squares to the times of the points of *made*, of N <= *up_to* alone if given; larger
-    counts are then predicted whether there are runs or not. Intervals (95 %) are those of a new point by Student's t.
-    Where fewer than three times are known the cells stay empty, with the reason. With the times of Table II for N <= 64
-    it gives the 0.03409 s that the paper prints for N = 128.
+    The line is fitted by least squares to the times of the points of *made*, with *up_to* only to those with N <=
+    *up_to*; larger counts are then predicted even if there are runs. Intervals (95 %) are Student's t for a new point.
+    With fewer than three known times the cells stay empty, with the reason. With the times of Table II for N <= 64 this
+    gives the 0.03409 s that the paper prints for N = 128.
 
     Shape: (counts, counts). Unit: none (ratio); times in s. Source: isospeed.txt IV.B, Table II.
     """
@@ -82,7 +82,7 @@ def _refused(made: Matrix, why: str) -> Matrix:
 
 
 def _again(made: Matrix, changed: Mapping[int, Anchor]) -> Matrix:
-    """Return *made* with other points on some counts."""
+    """Return *made* recomputed with some points replaced."""
     found = [
         changed.get(n) or made.anchors.get(n, Anchor(n, reason=f"no run on {n} processors")) for n in made.processors
     ]
@@ -94,6 +94,6 @@ def _intervals(made: Matrix, ends: Mapping[int, tuple[float, float]]) -> dict[Pa
     found = {}
     for (n, n2), way in made.ways.items():
         (low, high), (low2, high2) = ends[n], ends[n2]
-        if way == "predicted" and n != n2 and low2 > 0:  # otherwise it has no upper end
+        if way == "predicted" and n != n2 and low2 > 0:  # otherwise there is no upper end
             found[(n, n2)] = (max(low, 0.0) / high2, high / low2)
     return found

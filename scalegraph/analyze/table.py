@@ -1,4 +1,4 @@
-"""The run table put in order: which runs count, which belong to the same problem, repetitions condensed."""
+"""The run table in order: which runs count, which belong to the same problem, and repetitions condensed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 PARAMETER = "param."
 _ORIGIN = ("source", "program", "machine")
-_NAMED = 2  # parameters of measurements that a label names though they are the same in all runs
+_NAMED = 2  # with more parameters, labels of measurements leave out constant ones
 _NEEDED = ("processors", "time_s")
-_SHORTEST_S = 1e-18  # no machine runs anything in less; ratios to such times would overflow
-# Columns that a run may lack: analysis then gets a column of NaN, never an error.
+_SHORTEST_S = 1e-18  # no real run is shorter; ratios to such times would overflow
+# Columns that a run may lack: the analysis then uses a column of NaN instead of failing.
 _OPTIONAL = (*(name for name in RUN_SCALARS if name not in _NEEDED), "clock_hz", "memory_bytes")
 
 
@@ -32,7 +32,7 @@ def parameter_columns(table: pd.DataFrame) -> list[str]:
 
 
 def numbers(table: pd.DataFrame, column: str) -> Floats:
-    """Return *column* as floats, shape (rows,); NaN where it is missing or absent.
+    """Return *column* as floats, shape (rows,); NaN if it is missing or empty.
 
     Unit: that of *column*. Source: ScaleGraph.
     """
@@ -47,8 +47,8 @@ def numbers(table: pd.DataFrame, column: str) -> Floats:
 def category_cycles(table: pd.DataFrame, name: str) -> Floats:
     """Return the cycles of category *name*, shape (rows,), summed over processors.
 
-    A category that a run does not name is 0 where those it does name add up to all of its processor time (to one part
-    in a million), and NaN otherwise: then something is not known.
+    A category that a run does not list is 0 if the listed ones add up to all of its processor time (to one part in a
+    million), and NaN otherwise, as something is unknown.
 
     Unit: cycles. Source: ScaleGraph.
     """
@@ -64,12 +64,12 @@ def category_cycles(table: pd.DataFrame, name: str) -> Floats:
 
 
 def usable(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a copy with only the runs that ended well and have a time.
+    """Return a copy with only the successful runs that have a time.
 
     Shape: (runs that count, columns). Unit: as in `RunRecord.row`. Source: ScaleGraph.
 
     Raises:
-        InputError: ``processors`` or ``time_s`` is not a column of a table that has rows.
+        InputError: ``processors`` or ``time_s`` is not a column of a non-empty table.
 
     """
     if table.empty:
@@ -88,9 +88,9 @@ def problems(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row per problem and processor count, repetitions condensed to the median run.
 
     A *problem* is a set of equal ``param.*`` values of one program on one machine from one source; it gets a number
-    (column ``problem``) and a ``label``. The median is taken by time and keeps a whole run (for an even number the
-    mean of the two in the middle), so that sums over processors still add up to N T_para. Added columns:
-    ``repetitions``, ``time_min_s``, ``time_max_s`` (s), ``keys`` (run keys, comma-separated).
+    (column ``problem``) and a ``label``. The median by time is a whole run (for an even number the mean of the middle
+    two), so that sums over processors still add up to N T_para. Added columns: ``repetitions``, ``time_min_s``,
+    ``time_max_s`` (s), ``keys`` (run keys, comma-separated).
 
     Shape: one row for each problem and count. Unit: as in `RunRecord.row`. Raises `InputError` as
     `usable`. Source: ScaleGraph.
@@ -117,7 +117,7 @@ def problems(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _telling(rows: pd.DataFrame) -> list[str]:
-    """Return the parameters that labels name: all, but of measurements with many only those that vary."""
+    """Return the parameters named in labels: all, or for measurements with many only those that vary."""
     names = parameter_columns(rows)
     if len(names) <= _NAMED or "source" not in rows.columns or (rows["source"] != "imported").any():
         return names
@@ -125,7 +125,7 @@ def _telling(rows: pd.DataFrame) -> list[str]:
 
 
 def _medians(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each problem and processor count of *rows*: the median run, with what its repetitions say."""
+    """Return one row per problem and processor count of *rows*: the median run, with statistics of its repetitions."""
     place = ["problem", "processors"]
     ordered = rows.sort_values([*place, "time_s"], kind="stable").reset_index(drop=True)
     groups = ordered.groupby(place, sort=False)
@@ -152,7 +152,7 @@ def _medians(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def parameter_label(row: Mapping[Any, Any]) -> str:
-    """Return the parameters of a row for display: ``balls = 200, steps = 40``; missing ones are left out.
+    """Return the parameters of a row as text: ``balls = 200, steps = 40``, without missing ones.
 
     Source: ScaleGraph.
     """

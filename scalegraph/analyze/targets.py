@@ -1,4 +1,4 @@
-"""Runs of several targets of one study: measured beside simulated, what the model misses, and noise of repetitions."""
+"""Runs of one study on several targets: measured beside simulated, the error of the model, and noise of repetitions."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scalegraph.base.intervals import median_interval
 from scalegraph.base.run import Region, RunRecord
 from scalegraph.runtime.format import CATEGORY_GROUPS
 
-# What both kinds of runs are compared by: (name, words, categories, palette role). Stalls are part of computing, since
-# measured runs do not have them apart.
+# What both kinds of runs are compared by: (name, label, categories, palette role). Stalls are part of computing, since
+# measured runs do not separate them.
 COMPARED: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     (
         "compute_s",
@@ -24,7 +24,7 @@ COMPARED: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     *CAUSES,
 )
 _PREEMPTED = "idle_preempted"
-_OUTLIER = 3.0  # median absolute deviations, scaled as those of a normal distribution are
+_OUTLIER = 3.0  # in median absolute deviations, scaled to the standard deviation of a normal distribution
 _SCALE = 1.4826
 
 
@@ -39,7 +39,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Difference:
-    """Processor time of one cause in one region, in seconds summed over processors, simulated and measured."""
+    """Processor time of a cause in a region, in seconds summed over processors, simulated and measured."""
 
     region: int | None
     cause: str
@@ -50,7 +50,7 @@ class Difference:
 
     @property
     def difference_s(self) -> float:
-        """Measured less simulated time: what the model misses, below 0 where it has too much.
+        """Measured minus simulated time: positive where the model has too little, negative where it has too much.
 
         Unit: s. Source: ScaleGraph.
         """
@@ -58,7 +58,7 @@ class Difference:
 
 
 def representative(runs: Sequence[RunRecord]) -> RunRecord | None:
-    """Return the run with the median time, of two middle ones the faster; None without a run that ended well.
+    """Return the run with the median time, the faster of two middle ones; None without a successful run.
 
     Source: ScaleGraph.
     """
@@ -67,7 +67,7 @@ def representative(runs: Sequence[RunRecord]) -> RunRecord | None:
 
 
 def repeated(runs: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:
-    """Return the runs by the key of their point without its repetition, in the order they came.
+    """Return the runs by the key of their point without its repetition, in original order.
 
     Shape: one entry for each point. Source: ScaleGraph.
     """
@@ -78,7 +78,7 @@ def repeated(runs: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:
 
 
 def pairs(simulated: Iterable[RunRecord], measured: Iterable[RunRecord]) -> list[Pair]:
-    """Return what was both simulated and measured, by size and processors.
+    """Return the points both simulated and measured, by size and processors.
 
     Shape: one for each size and processor count. Source: ScaleGraph.
     """
@@ -101,7 +101,7 @@ def _same(run: RunRecord) -> str:
 
 
 def differences(pair: Pair) -> list[Difference]:
-    """Return the processor time by cause of the whole run, simulated and measured, in the order of `COMPARED`.
+    """Return the simulated and measured processor time of the whole run by cause, in the order of `COMPARED`.
 
     Shape: one for each cause. Unit: s. Source: ScaleGraph.
     """
@@ -109,10 +109,10 @@ def differences(pair: Pair) -> list[Difference]:
 
 
 def missed(pair: Pair, regions: Sequence[Region]) -> list[Difference]:
-    """Return the processor time of every cause in every region, the largest difference first.
+    """Return the processor time of every cause in every region, largest difference first.
 
-    Regions that only one of the runs has by itself are left out with those that contain them: a measured run adds
-    cheap regions to the ones around them, so the same is done for the simulated one.
+    A measured run merges cheap regions into the enclosing ones, so regions missing from it are merged likewise in the
+    simulated run.
 
     Shape: one for each region and cause. Unit: s. Source: ScaleGraph.
     """
@@ -136,7 +136,7 @@ def missed(pair: Pair, regions: Sequence[Region]) -> list[Difference]:
 
 def _compared(region: int | None, pair: Pair, simulated: dict[str, int], measured: dict[str, int]) -> list[Difference]:
     if not (pair.simulated.clock_hz and pair.measured.clock_hz and (measured or simulated)):
-        return []  # of a run that was timed only
+        return []  # a run that was only timed
     return [
         Difference(
             region,
@@ -152,7 +152,7 @@ def _compared(region: int | None, pair: Pair, simulated: dict[str, int], measure
 
 @dataclass(frozen=True)
 class Noise:
-    """The repetitions of one point. *low_s*, *high_s*: interval of the median, *sure*: its confidence."""
+    """The repetitions of one point. *low_s* to *high_s* is the interval of the median, *sure* its confidence."""
 
     runs: tuple[RunRecord, ...]
     median_s: float
@@ -163,7 +163,7 @@ class Noise:
 
     @property
     def width(self) -> float:
-        """Half of the interval over the median.
+        """Half the interval relative to the median.
 
         Unit: none (share). Source: ScaleGraph.
         """
@@ -171,7 +171,7 @@ class Noise:
 
 
 def noise(runs: Iterable[RunRecord]) -> list[Noise]:
-    """Return the noise of each point that was measured, in the order in which the points came.
+    """Return the noise of each measured point, in original order.
 
     An outlier is further from the median than three times the scaled median absolute deviation.
 
@@ -189,9 +189,9 @@ def noise(runs: Iterable[RunRecord]) -> list[Noise]:
 
 
 def taken(run: RunRecord) -> tuple[float, int | None]:
-    """Return the largest share of a processor's time that other programs took, and of which processor.
+    """Return the largest share of a processor's time taken by other programs, and that processor.
 
-    Shape: (share, processor); the processor is None where nothing was taken. Unit: none. Source: ScaleGraph.
+    Shape: (share, processor); the processor is None if nothing was taken. Unit: none. Source: ScaleGraph.
     """
     shares = run.processor_categories.get(_PREEMPTED, [])
     if not shares or not run.time_cycles:

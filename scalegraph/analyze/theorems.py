@@ -1,4 +1,4 @@
-"""psi predicted by Theorems 1 and 2 (isospeed.txt III, approach 3): from one-processor runs and the overhead alone."""
+"""psi predicted by Theorems 1 and 2 (isospeed.txt III, approach 3), from one-processor runs and the overhead alone."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from scalegraph.analyze.overhead import Overhead, SequentialTime
 from scalegraph.base.units import significant
 
 _STEPS = 240
-_DOWN, _UP = 1e3, 1e5  # how far below and above the works of the one-processor runs a share of the work is searched
+_DOWN, _UP = 1e3, 1e5  # the search range: factors below the least and above the largest work of the one-processor runs
 
 
 def solved_work(n: int, speed: float, one: SequentialTime, overhead: Overhead) -> float | None:
-    """Return the least W' that keeps the unit speed on *n* processors (isospeed.txt eq. 7); ``None`` for no root.
+    """Return the least W' that keeps the unit speed on *n* processors (isospeed.txt eq. 7); ``None`` if there is none.
 
-    Eq. 7 says W' (1/speed - 1/mu(W'/N')) = N' t_o(N', W'), as 1/speed = 1/mu(W/N) + N t_o/W for the W it starts from.
-    *speed* in operations/s for each processor. Raises `ValueError` where *overhead* has no value.
+    Eq. 7 is W' (1/speed - 1/mu(W'/N')) = N' t_o(N', W'), because 1/speed = 1/mu(W/N) + N t_o/W for the initial W.
+    *speed* in operations/s per processor. Raises `ValueError` if *overhead* has no value.
 
     Unit: operations. Source: as named above, with t_o(W') as in Theorem 2.
     """
 
     def lacking(share: float) -> float:
-        """Return by how much N processors with *share* of the work each are slower than *speed*, s."""
+        """Return by how much N processors with *share* of the work each are slower than *speed*, in s."""
         return one(share) + overhead.at(n, n * share) - share / speed
 
     steps = np.geomspace(float(one.work[0]) / _DOWN, float(one.work[-1]) * _UP, _STEPS)
@@ -47,8 +47,8 @@ def solved_work(n: int, speed: float, one: SequentialTime, overhead: Overhead) -
 def predicted(made: Matrix, one: SequentialTime | None, overhead: Overhead | str, theorem: str) -> Matrix:
     """Return psi(N, N') of all pairs of *made* by eq. 5 (Theorem 1) or 9 (Theorem 2), with W' from eq. 7.
 
-    *one* is T_1(w) of one processor; *overhead* t_o, or the reason why there is none; *theorem* its name for notes. No
-    run on several processors is used but for what the overhead rests on.
+    *one* is T_1(w) of one processor; *overhead* t_o, or the reason why it is unknown; *theorem* its name for notes.
+    Runs on several processors are used only through the overhead.
 
     Shape: (counts, counts). Unit: none (ratio). Source: as named above.
     """
@@ -105,7 +105,7 @@ def _anchor(n: int, speed: float, one: SequentialTime, overhead: Overhead, theor
 
 
 def _psi(low: Anchor, high: Anchor, one: SequentialTime, overhead: Overhead) -> float | None:
-    """Return psi by eq. 5, ``None`` where nothing is lost on N', so that eq. 5 divides by 0."""
+    """Return psi by eq. 5; ``None`` if nothing is lost on N', where eq. 5 divides by 0."""
     assert low.work is not None
     assert high.work is not None
     share, share2 = low.work / low.processors, high.work / high.processors

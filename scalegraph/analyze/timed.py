@@ -1,10 +1,10 @@
-"""A part of every run by itself: a region, a phase, or what the program times between two reads of a clock.
+"""One part of every run: a region, a phase, or the section that the program times with a clock.
 
-Set-up and self-checks hide how a kernel scales; its own time and speedup do not. What the program times is found out by
-one rule (docs/METRICS.md): of all stretches from the first read of a clock at one place to the last read at another,
-by the main thread, the shortest that has nine tenths of the parallel work between the first read of all and the last.
-The run on the fewest processors that has such a stretch decides (one process of an MPI program has no parallel work);
-the same two places count in all others.
+Set-up and self-checks hide how a kernel scales; its own time and speedup do not. The section that a program times is
+found by one rule (docs/METRICS.md): of all stretches between the first read of a clock at one place and the last read
+at another, by the main thread, it is the shortest that contains nine tenths of the parallel work between the very first
+read and the last. The run on the fewest processors with such a stretch decides (one process of an MPI program has no
+parallel work); the same two places are used for all other runs.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from scalegraph.base.run import ClockRead, Region, RunPoint, RunRecord
 from scalegraph.base.units import significant
 
 CLOCK = "clock"
-KEY = "timed"  # of a request
-_WORK = 0.9  # of the parallel work between the first read of a clock and the last
-_OF_RUN = 0.1  # of the parallel work of the run: less is no measurement of the program
-_DIFFERS = 0.05  # speedups that are distinguished
+KEY = "timed"  # value in a request
+_WORK = 0.9  # share of the parallel work between the first and the last read of a clock
+_OF_RUN = 0.1  # share of the run's parallel work: with less, the program does not time itself
+_DIFFERS = 0.05  # relative difference from which speedups count as different
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the runs of one problem. *times*: seconds by the key of a run's point; runs without it are left out."""
+    """A part of the runs of one problem. *times*: seconds by the key of the point, for runs that have the part."""
 
     what: str  # CLOCK, or the region as the user named it
     label: str  # in words: ``solve.c:40 to solve.c:80``, ``loop main:40``
@@ -34,7 +34,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Time (s), speedup and efficiency of a part in one run; ``None`` without a one-processor run that has the part."""
+    """Time (s), speedup and efficiency of a part in a run; ``None`` without the part in a one-processor run."""
 
     time_s: float
     speedup: float | None
@@ -42,7 +42,7 @@ class Ratio:
 
 
 def clock_part(runs: Sequence[RunRecord]) -> Part | None:
-    """Return what the program of *runs*, of one problem, times itself; ``None`` where it times no parallel work.
+    """Return the section that the program of *runs*, of one problem, times itself; ``None`` if there is none.
 
     Unit: as in `Part`. Source: ScaleGraph.
     """
@@ -61,9 +61,10 @@ def clock_part(runs: Sequence[RunRecord]) -> Part | None:
 
 
 def deciding(points: Iterable[RunPoint], *, mpi: bool) -> list[RunPoint]:
-    """Return those of *points* whose runs can say what the program times, in the order in which they are made.
+    """Return those of *points* whose runs decide which section the program times, in the order they are run.
 
-    The fewest processors do; one process of an *mpi* program has no parallel work, so the next number does, then.
+    Normally the one with fewest processors; one process of an *mpi* program has no parallel work, so the next count may
+    be needed, too.
 
     Shape: up to two points. Unit: none. Source: ScaleGraph.
     """
@@ -72,9 +73,9 @@ def deciding(points: Iterable[RunPoint], *, mpi: bool) -> list[RunPoint]:
 
 
 def by_place(reads: Iterable[ClockRead]) -> dict[str, ClockRead]:
-    """Return the reads of a clock by place: the line of the call, or of the call of a function that wraps the clock.
+    """Return clock reads by place: the line of the call, or of the call of a function that wraps the clock.
 
-    A function wraps the clock if it reads it in one line and is called from several.
+    A function that reads the clock on one line and is called from several wraps the clock.
 
     Shape: one entry for each place. Unit: as in `ClockRead`. Source: ScaleGraph.
     """
@@ -109,7 +110,7 @@ def _together(one: ClockRead, other: ClockRead) -> ClockRead:
 
 
 def _stretch(run: RunRecord) -> tuple[str, str] | None:
-    """Return the two places between which *run* is timed, by the rule of this module."""
+    """Return the two places between which *run* times itself, by the rule of this module."""
     reads = by_place(run.readings)
     if len(reads) < 1 or not run.time_cycles:
         return None
@@ -126,7 +127,7 @@ def _stretch(run: RunRecord) -> tuple[str, str] | None:
 
 
 def _label(first: str, last: str) -> str:
-    """Return the stretch between two places in words; the file is said once."""
+    """Return the stretch between two places as text, naming the file once."""
     file, _, line = last.rpartition(":")
     if first == last:
         return f"{first} (first to last time)"
@@ -134,10 +135,10 @@ def _label(first: str, last: str) -> str:
 
 
 def region_part(runs: Sequence[RunRecord], regions: Sequence[Region], name: str) -> Part:
-    """Return the region or phase *name* of *runs*: elapsed time of the main thread in it, calls included.
+    """Return the region or phase *name* of *runs*: elapsed time of the main thread in it, including calls.
 
-    *name*: as tables have it (``loop main:40``), a phase's own name, or ``FILE:LINE`` where it begins. Raises
-    `InputError` when there is no such region, or none of the runs has been in it on its main thread.
+    *name*: as in tables (``loop main:40``), a phase's own name, or ``FILE:LINE`` where it begins. Raises `InputError`
+    if there is no such region, or no run's main thread was ever in it.
 
     Unit: as in `Part`. Source: ScaleGraph.
     """
@@ -154,7 +155,7 @@ def region_part(runs: Sequence[RunRecord], regions: Sequence[Region], name: str)
 
 
 def named_region(regions: Sequence[Region], name: str) -> Region:
-    """Return the region or phase *name* as `region_part` takes it; raise `InputError` when there is none.
+    """Return the region or phase *name* as for `region_part`; raise `InputError` if there is none.
 
     Source: ScaleGraph.
     """
@@ -168,9 +169,9 @@ def named_region(regions: Sequence[Region], name: str) -> Region:
 
 
 def chosen_part(runs: Sequence[RunRecord], regions: Sequence[Region], name: str) -> Part | None:
-    """Return the part of *runs*, of one problem, that *name* means; None where it is empty or no run ended well.
+    """Return the part of *runs*, of one problem, selected by *name*; None if it is empty or no run succeeded.
 
-    Raises `InputError` for a name of nothing, see `region_part`, and for ``clock`` where the program times nothing.
+    Raises `InputError` for an unknown name, see `region_part`, and for ``clock`` if the program times nothing.
 
     Unit: as in `Part`. Source: ScaleGraph.
     """
@@ -192,7 +193,7 @@ def _names(region: Region) -> set[str]:
 
 
 def ratios(part: Part, runs: Sequence[RunRecord]) -> dict[str, Ratio]:
-    """Return time, speedup and efficiency of *part* by the key of a run's point.
+    """Return time, speedup and efficiency of *part* by the key of the run's point.
 
     Shape: one entry for each run. Unit: s; speedup and efficiency have none. Source: latency-metric.txt 2.1.
     """
@@ -208,7 +209,7 @@ def ratios(part: Part, runs: Sequence[RunRecord]) -> dict[str, Ratio]:
 
 
 def sentence(part: Part | None, runs: Sequence[RunRecord]) -> str:
-    """Return what the part that the program times says beside the whole run, "" where that is the same.
+    """Return a sentence if the section the program times scales differently from the whole run, otherwise "".
 
     Source: ScaleGraph.
     """

@@ -1,4 +1,4 @@
-"""Verdicts in words: does it scale, strongly and weakly, and what is lost where; each with the numbers behind it."""
+"""Verdicts in words: does it scale, strongly and weakly, and what is lost where; with the numbers behind them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from scalegraph.analyze.weak import efficiencies, grown_series
 from scalegraph.base.measures import percent
 from scalegraph.base.units import significant
 
-# What an efficiency is called: the limits that evaluations of parallel programs usually take (POP: 80 %).
+# Names for efficiencies, with the limits usual in evaluations of parallel programs (POP: 80 %).
 RATINGS: tuple[tuple[float, str], ...] = ((0.8, "good"), (0.5, "fair"), (0.0, "poor"))
-_EVEN = 0.1  # sizes count as the same work per processor within this share of it
-_SUPERLINEAR = 1.05  # more than noise and rounding make of an efficiency of 1
-_TOLD = 3  # parts of the loss that are named
+_EVEN = 0.1  # relative difference within which sizes have the same work per processor
+_SUPERLINEAR = 1.05  # tolerance for noise and rounding at an efficiency of 1
+_TOLD = 3  # parts of the loss to name
 _WORTH_TELLING = 0.05
-_STANDS_OUT = 0.15  # a part of the loss below this is one of many
+_STANDS_OUT = 0.15  # no part of the loss stands out if all are below this
 _GAINS = {"stall_s": "memory stalls shrink", "busy_s": "operations shrink"}
 _AT_CALL = {
     "message_s": "sending, receiving and packing",
@@ -45,10 +45,11 @@ _FRACTIONS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """One sentence and what it rests on.
+    """One sentence and what it is based on.
 
-    *kind*: ``strong``, ``weak``, ``loss`` or ``timed`` (what the program times itself); *rating* of `RATINGS`, empty
-    where there is none; *processors* and *place* (a region's id or a call path's position) are where to begin.
+    *kind*: ``strong``, ``weak``, ``loss`` or ``timed`` (the section that the program times itself); *rating* from
+    `RATINGS`, empty if none; *processors* and *place* (a region's id or a call path's position) say where to start
+    looking.
     """
 
     kind: str
@@ -60,7 +61,7 @@ class Verdict:
 
 
 def share_words(share: float) -> str:
-    """Return a share in words where a simple fraction is within 3 percent points: ``two thirds``, else ``43 %``.
+    """Return a share in words if a simple fraction is within 3 percentage points: ``two thirds``, otherwise ``43 %``.
 
     Source: ScaleGraph.
     """
@@ -81,7 +82,7 @@ def rating(efficiency: float) -> str:
 
 
 def strong(found: Series) -> Verdict | None:
-    """Return whether the fixed size of *found* scales; ``None`` without a run to compare with.
+    """Return whether the fixed size of *found* scales; ``None`` without a reference run.
 
     Source: latency-metric.txt 2.1; ratings ScaleGraph's.
     """
@@ -115,7 +116,7 @@ def strong(found: Series) -> Verdict | None:
 
 
 def _reached(counts: Floats, efficiency: Floats, least: float) -> int:
-    """Return the most processors up to which the efficiency never falls below *least*."""
+    """Return the largest processor count up to which the efficiency stays at or above *least*."""
     reached = 0
     for count, value in zip(counts, efficiency, strict=True):
         if not value >= least:
@@ -125,10 +126,10 @@ def _reached(counts: Floats, efficiency: Floats, least: float) -> int:
 
 
 def weak_series(scaling: pd.DataFrame, tolerance: float = _EVEN) -> Series | None:
-    """Return the longest chain of runs, one for each N, whose work per processor is the same within *tolerance*.
+    """Return the longest chain of runs, one per N, with the same work per processor within *tolerance*.
 
-    *scaling* comes from `metrics.scaling`; needs the work of the problems. Of equally long ones the largest work
-    counts; ``None`` for fewer than two N.
+    *scaling* comes from `metrics.scaling`; needs the work of the problems. Ties go to the largest work; ``None`` for
+    fewer than two N.
 
     Shape: one row for each N. Source: Gustafson 1988.
     """
@@ -147,9 +148,9 @@ def weak_series(scaling: pd.DataFrame, tolerance: float = _EVEN) -> Series | Non
 
 
 def weak(found: Series, *, same_size: bool = False) -> Verdict:
-    """Return whether time stays the same while the work of each processor does: efficiency T(first N)/T(N).
+    """Return whether time stays constant at constant work per processor: efficiency T(first N)/T(N).
 
-    *same_size*: the user says that the problem grows with N though no parameter shows it.
+    *same_size*: the user says that the problem grows with N although no parameter shows it.
 
     Source: Gustafson 1988; ratings ScaleGraph's.
     """
@@ -166,10 +167,10 @@ def weak(found: Series, *, same_size: bool = False) -> Verdict:
 
 
 def lost(parts: pd.DataFrame, processors: int, gains: Mapping[str, float] = MappingProxyType({})) -> list[Verdict]:
-    """Return what is lost on *processors*, the most expensive place of `loss.by_region` or `loss.by_path` first.
+    """Return what is lost on *processors*, by `loss.by_region` or `loss.by_path`, most expensive place first.
 
-    Where nearly nothing is lost it says that; where no place stands out, of what kind the loss is. *gains*: how many
-    times as fast the program was without a place, by `culprits.target_of`; what gains most comes first then.
+    Says so if almost nothing is lost; if no place stands out, names the kind of the loss. *gains*: speedup of the
+    program without a place, by `culprits.target_of`; the largest gain then comes first.
 
     Shape: one entry for each part. Source: `loss`.
     """
@@ -200,7 +201,7 @@ def lost(parts: pd.DataFrame, processors: int, gains: Mapping[str, float] = Mapp
 
 
 def _little(parts: pd.DataFrame, processors: int, whole: Whole | None) -> Verdict | None:
-    """Return that nothing is wrong, where less than `_NOTHING_WRONG` of processor time is lost; its largest part."""
+    """Return that nothing is wrong if less than `_NOTHING_WRONG` of processor time is lost, with the largest part."""
     if whole is None or not whole.processor_s or not whole.is_little:
         return None
     first = parts.iloc[0]
@@ -223,7 +224,7 @@ def _other(whole: Whole) -> str:
 
 
 def _loss_words(parts: pd.DataFrame, whole: Whole | None) -> tuple[str, str]:
-    """Return what shares are of, and a sentence on what is gained and on the run that the loss is against."""
+    """Return what shares refer to, and a sentence on gains and on the reference run."""
     gained = parts[parts["gain"] >= _WORTH_TELLING] if "gain" in parts.columns else parts.head(0)
     of = "the loss" if gained.empty else "what is lost"
     said = ""
@@ -242,7 +243,7 @@ def _loss_words(parts: pd.DataFrame, whole: Whole | None) -> tuple[str, str]:
 
 
 def _spread(parts: pd.DataFrame, processors: int, of: str) -> Verdict | None:
-    """Return of what kind most of a loss is that no single place has much of."""
+    """Return the main kind of a loss in which no single place stands out."""
     losing = parts[parts["share"] > 0]
     kinds = losing.groupby("words")["share"].agg(["sum", "size"]).sort_values("sum", ascending=False)
     if kinds.empty:
@@ -257,7 +258,7 @@ def _spread(parts: pd.DataFrame, processors: int, of: str) -> Verdict | None:
 
 
 def worth_telling(parts: pd.DataFrame) -> bool:
-    """Return whether *parts* say more than that the loss is in the program.
+    """Return whether *parts* say more than that the loss is somewhere in the program.
 
     Source: ScaleGraph.
     """
@@ -299,10 +300,10 @@ def all_of(
     grows: bool = False,
     gains: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Verdict]:
-    """Return every verdict that the runs allow: strong, weak, and where the loss lies.
+    """Return every verdict that the runs allow: strong, weak, and where the loss is.
 
-    *main* is the fixed size that the verdicts are about, *parts* its loss on its most processors; *grows*: the sizes of
-    a fixed series grow with N though no parameter says so (a set of a weak-scaling study).
+    *main* is the fixed-size series judged, *parts* its loss on the most processors; *grows*: the sizes of a fixed
+    series grow with N although no parameter says so (a set from a weak-scaling study).
 
     Shape: one entry for each verdict. Source: ScaleGraph.
     """

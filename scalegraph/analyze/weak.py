@@ -1,4 +1,4 @@
-"""Weak scaling: a problem that grows with the processors, and how much of the time stays the same."""
+"""Weak scaling: a problem that grows with the processors, and how constant its time stays."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from scalegraph.measurements.runs import SIZE, varies
 
 
 def grown_series(scaling: pd.DataFrame) -> Series | None:
-    """Return the runs of a weak-scaling set by N: one problem for each, which grows with N.
+    """Return the runs of a weak-scaling set by N: one problem per N, growing with N.
 
-    Of several such (other texts among the parameters, or several sizes on every N) that on most processor counts, of
-    equal ones that of the smallest sizes; ``None`` for fewer than two N.
+    If there are several sets (other text parameters, or several sizes on every N), the one with most processor counts,
+    ties going to the smallest sizes; ``None`` for fewer than two N.
 
     Shape: one row for each N. Source: ScaleGraph.
     """
@@ -32,7 +32,7 @@ def grown_series(scaling: pd.DataFrame) -> Series | None:
 
 
 def efficiencies(found: Series) -> pd.DataFrame:
-    """Return what weak scaling gives of *found*, one row for each N, in the order of N.
+    """Return the weak-scaling metrics of *found*, one row per N, by N.
 
     Columns: ``problem``, ``label``, ``processors``, ``keys``, ``time_s``; ``weak_efficiency`` E = T(N0)/T(N), 1 on the
     fewest processors N0; ``scaled_speedup`` S = N E; ``serial_share`` s = (N - S)/(N - N0), the share of the time on N

@@ -1,7 +1,7 @@
 """What-if runs beside actual ones: the gap that each ideal closes, and virtual speedups.
 
-Every what-if run is compared with the actual run of the same problem on as many processors (repetitions: the median).
-Speedup and efficiency are those of the actual program's one-processor time: T_seq(actual)/T_para(what if).
+Every what-if run is compared with the actual run of the same problem and processor count (the median of repetitions).
+Speedup and efficiency refer to the actual program's one-processor time: T_seq(actual)/T_para(what if).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Size: TypeAlias = tuple[tuple[str, Value], ...]
 
 @dataclass(frozen=True)
 class Compared:
-    """One what-if run beside the actual one of the same problem on *processors*; times in seconds.
+    """A what-if run beside the actual one of the same problem on *processors*; times in seconds.
 
     *t_seq_s*: the actual one-processor time, NaN if there is none.
     """
@@ -38,7 +38,7 @@ class Compared:
 
     @property
     def label(self) -> str:
-        """The problem for display.
+        """The problem as text.
 
         Source: ScaleGraph.
         """
@@ -46,7 +46,7 @@ class Compared:
 
     @property
     def gain(self) -> float:
-        """How many times faster than the actual run.
+        """Speedup over the actual run.
 
         Unit: none (ratio). Source: ScaleGraph.
         """
@@ -54,7 +54,7 @@ class Compared:
 
     @property
     def closed_s(self) -> float:
-        """Elapsed time saved, seconds; below 0 when it gets slower.
+        """Elapsed time saved, in seconds; negative if it gets slower.
 
         Unit: s. Source: ScaleGraph.
         """
@@ -78,7 +78,7 @@ class Compared:
 
 
 def compared(runs: Sequence[RunRecord], variants: Sequence[RunRecord]) -> list[Compared]:
-    """Return each what-if run with its actual one, by problem, variant and N; runs that failed are left out.
+    """Return each what-if run with its actual one, by problem, variant and N; failed runs are left out.
 
     Shape: one entry for each what-if run. Source: ScaleGraph.
     """
@@ -89,7 +89,8 @@ def compared(runs: Sequence[RunRecord], variants: Sequence[RunRecord]) -> list[C
     found = []
     for (size, processors, variant), time in grouped.items():
         base = actual.get((size, processors, ""))
-        if base is None or known[variant].schedule == AS_WRITTEN:  # that one is as the program is, and counts
+        # this is the program as it is, which counts as actual
+        if base is None or known[variant].schedule == AS_WRITTEN:
             continue
         one = actual.get((size, 1, ""), math.nan)
         name = keys[size, processors, variant]
@@ -113,7 +114,7 @@ def _times(records: Iterable[RunRecord]) -> dict[_Name, float]:
 
 
 def _rank(variant: Variant) -> tuple[int, str]:
-    """Single switches first, then several, then the rest."""
+    """Sort key: single switches first, then several, then the rest."""
     kind = 3 if variant.machine else 2 if variant.speedup else 0 if len(variant.ideal) == 1 else 1
     return kind, variant.name
 
@@ -142,9 +143,9 @@ def frame(rows: Sequence[Compared]) -> pd.DataFrame:
 
 
 def gaps(rows: Iterable[Compared], processors: int) -> list[Compared]:
-    """Return what each single ideal closes on *processors*: what stops the program, the largest gap first.
+    """Return what each single ideal saves on *processors*, largest first.
 
-    Gaps do not add up: who waits less for the network may wait longer at the barrier.
+    Gaps do not add up: a processor that waits less for the network may wait longer at the barrier.
 
     Shape: one entry for each ideal. Unit: as in `Compared`. Source: ScaleGraph.
     """
@@ -160,7 +161,7 @@ def gaps(rows: Iterable[Compared], processors: int) -> list[Compared]:
 
 @dataclass(frozen=True)
 class Curve:
-    """T_para over the factor of one virtual speedup; *factors* rise, infinity last; factor 1 is the actual run."""
+    """T_para over the factor of a virtual speedup; *factors* ascending, infinity last; factor 1 is the actual run."""
 
     target: str
     size: Size
@@ -171,7 +172,7 @@ class Curve:
 
     @property
     def words(self) -> str:
-        """The target for display.
+        """The target as text.
 
         Source: ScaleGraph.
         """
@@ -179,7 +180,7 @@ class Curve:
 
     @property
     def gain(self) -> float:
-        """How many times faster the program is at the largest factor.
+        """Speedup of the program at the largest factor.
 
         Unit: none (ratio). Source: virtual speedups of Coz (Curtsinger and Berger 2015).
         """
@@ -187,7 +188,7 @@ class Curve:
 
 
 def curves(rows: Iterable[Compared]) -> list[Curve]:
-    """Return the virtual speedups of one target each as curves, the one that gains most first.
+    """Return the virtual speedups of single targets as curves, largest gain first.
 
     Shape: one entry for each target. Unit: as in `Curve`. Source: Coz (Curtsinger and Berger 2015).
     """

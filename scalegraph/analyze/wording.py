@@ -1,4 +1,4 @@
-"""Sentences: what the numbers say, in words that a reader can check against the picture."""
+"""Sentences: what the numbers say, in words that a reader can check against the plot."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def span(processors: tuple[int, ...]) -> str:
 
 
 def fixed_size(series: Series) -> str:
-    """Return what a fixed-size series says: where it is fastest, and what turns it.
+    """Return a sentence on a fixed-size series: where it is fastest, and what makes it slower beyond.
 
     Source: ScaleGraph.
     """
@@ -80,12 +80,12 @@ def _gain(series: Series, point: TurningPoint) -> str:
 
 
 def held(matrix: Matrix) -> str:
-    """Return what a matrix says: how far it scales with the bound held.
+    """Return a sentence on a matrix: how far it scales under its bound.
 
     Source: ScaleGraph.
     """
     words = bound_words(matrix.bound, target_words(matrix))
-    if not matrix.anchors and matrix.values:  # printed: only the values are known
+    if not matrix.anchors and matrix.values:  # a published matrix: only the values are known
         first, last = min(n for n, _ in matrix.values), max(n for _, n in matrix.values)
         value = matrix.value(first, last)
         scale = "not known" if value is None else f"scale {significant(value)}"
@@ -128,9 +128,9 @@ def header(
     *,
     weak: str = "",
 ) -> str:
-    """Return the line above a study: program, machine, processors, what was held, and how far it scales.
+    """Return the heading of a study: program, machine, processors, the bound, and how far it scales.
 
-    *weak* is the sentence on weak scaling, which serves where no problem ran on several processor counts.
+    *weak* is a sentence on weak scaling, used if no problem ran on several processor counts.
 
     *manifest* may give ``title`` (of the program) and ``machine_title``; otherwise the table's names are used.
 
@@ -155,7 +155,7 @@ def header(
 
 
 def turning(point: TurningPoint) -> str:
-    """Return p_x and its time: ``fastest (p_x): 53, 12.3 ms``, with a remark when the minimum was not reached.
+    """Return p_x and its time: ``fastest (p_x): 53, 12.3 ms``, with a note if the minimum was not reached.
 
     Source: ScaleGraph.
     """
@@ -164,7 +164,7 @@ def turning(point: TurningPoint) -> str:
 
 
 def checks(matrix: Matrix) -> list[str]:
-    """Return what the checks of a matrix say, a sentence each.
+    """Return the results of a matrix's checks, a sentence each.
 
     Shape: one entry for each check. Source: `Matrix.checks`.
     """

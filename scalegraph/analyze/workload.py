@@ -1,7 +1,7 @@
-"""W of a problem: the operations that were counted, floating-point operations alone, or a formula of its parameters.
+"""W of a problem: counted operations, floating-point operations only, or a formula of its parameters.
 
-Who compares with published figures needs the same W: the authors of the isospeed metric count the floating-point
-operations of the sequential algorithm (isospeed.txt II.B), most often by a formula such as 2 n^3/3.
+Comparing with published figures needs the same W: the authors of the isospeed metric count the floating-point
+operations of the sequential algorithm (isospeed.txt II.B), usually by a formula such as 2 n^3/3.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NAMES: Final = ("", OPERATIONS, FLOPS)
 
 
 def fault(text: str, parameters: frozenset[str]) -> str:
-    """Return what is wrong with *text* as a choice of W over numeric *parameters*; empty for nothing.
+    """Return what is wrong with *text* as a definition of W over numeric *parameters*; empty if nothing.
 
     Source: ScaleGraph.
     """
@@ -38,7 +38,7 @@ def fault(text: str, parameters: frozenset[str]) -> str:
 
 
 def words(text: str, unit: str) -> str:
-    """Return what W is, for display; *unit* is that of the column ``work``.
+    """Return a description of W; *unit* is that of the column ``work``.
 
     Source: ScaleGraph.
     """
@@ -52,17 +52,16 @@ def words(text: str, unit: str) -> str:
 
 
 def by_formula(runs: pd.DataFrame, text: str) -> Floats:
-    """Return W of every run by a formula of its parameters; NaN where it has no value above 0.
+    """Return W of every run by a formula of its parameters; NaN where its value is not positive.
 
     *runs* has parameters as columns ``param.*``.
 
     Shape: (runs,). Unit: operations, of whatever kind the formula counts. Source: isospeed.txt II.B.
 
-    Raises:
-        InputError: the formula is none, or uses what is no numeric parameter of the runs.
+    Raises: InputError: the formula is invalid, or uses a name that is not a numeric parameter of the runs.
 
     """
-    import numpy as np  # requests check formulas in runs that need no such library
+    import numpy as np  # imported here because requests that only check formulas run without this library
 
     from scalegraph.analyze.table import PARAMETER, numbers, parameter_columns
 

@@ -1,1 +1,1 @@
-"""Which point of a space of machines, processors, splits and schedules to take: by time, hours, energy or price."""
+"""Choosing a point in a space of machines, processor counts, process/thread splits and schedules."""

@@ -1,4 +1,4 @@
-"""The point to take among those of a space, under what is asked of it; and the frontier of time against cost."""
+"""The best point of a space under the user's constraints, and the Pareto frontier of time against cost."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from scalegraph.base.measures import percent
 from scalegraph.base.units import counted, significant
 
 EFFICIENT: Final = 0.7
-"""The efficiency that centres ask for, as a rule."""
+"""The efficiency that computing centres usually ask for."""
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What is asked of the point besides being least in *minimise*.
+    """Constraints on the point that minimises *minimise*.
 
-    *within*: its time is at most so many times the fastest. *efficiency*: it has at least this one. *whole_nodes*: it
-    fills nodes. *queue_s*: (processors, seconds in the queue), for jobs of at least so many processors.
+    *within*: its time is at most this multiple of the fastest. *efficiency*: its efficiency is at least this.
+    *whole_nodes*: it fills nodes. *queue_s*: pairs (processors, seconds in the queue) for jobs of at least that size.
     """
 
     minimise: Objective = "time"
@@ -31,7 +31,7 @@ class Wishes:
 
     @property
     def against(self) -> Objective:
-        """What the frontier has against time.
+        """The objective that the frontier plots against time.
 
         Source: ScaleGraph.
         """
@@ -40,9 +40,9 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Choice:
-    """The point to take, the next best one of those that were allowed, the frontier, and how many there were.
+    """The chosen point, the runner-up among the allowed points, the frontier, and how many points there were.
 
-    *fastest* is the one that *within* is measured by; *dropped* are sentences about points that the wishes left out.
+    *fastest* is the reference of *within*; *dropped* says in sentences which points the constraints excluded.
     """
 
     point: Point
@@ -55,7 +55,7 @@ class Choice:
 
 
 def queued(points: Sequence[Point], queue_s: Sequence[tuple[int, float]]) -> list[Point]:
-    """Return *points* with the time that a job of their size waits: that of the largest count not above it.
+    """Return *points* with the queue time for their size: that of the largest listed count not above it.
 
     Shape: one for each point. Unit: s. Source: ScaleGraph.
     """
@@ -65,7 +65,7 @@ def queued(points: Sequence[Point], queue_s: Sequence[tuple[int, float]]) -> lis
 
 
 def frontier(points: Sequence[Point], against: Objective) -> list[Point]:
-    """Return the points that none is both faster and cheaper than, the fastest first.
+    """Return the Pareto-optimal points (no other point is both faster and cheaper), fastest first.
 
     Shape: one for each point. Unit: as of `Point`. Source: Pareto's definition.
     """
@@ -80,12 +80,12 @@ def frontier(points: Sequence[Point], against: Objective) -> list[Point]:
 
 
 def choose(points: Sequence[Point], wishes: Wishes) -> Choice:
-    """Return the point that is least in what is minimised among those that the wishes allow.
+    """Return the point with the least value of the objective among those that the constraints allow.
 
-    Of equal ones the faster, then that on fewer processors. Source: ScaleGraph.
+    Ties go to the faster point, then to the one on fewer processors. Source: ScaleGraph.
 
     Raises:
-        InputError: there is no point, what is minimised is not known of one, or none is allowed.
+        InputError: there are no points, the objective is unknown for one of them, or none is allowed.
 
     """
     if not points:
@@ -103,7 +103,7 @@ def choose(points: Sequence[Point], wishes: Wishes) -> Choice:
 
 
 def check_known(points: Sequence[Point], minimise: Objective) -> None:
-    """Raise `InputError` with one sentence where *minimise* is not known of every point. Source: ScaleGraph."""
+    """Raise `InputError` if the objective *minimise* is unknown for any point. Source: ScaleGraph."""
     lacking = [point for point in points if point.cost(minimise) is None]
     currencies = sorted({point.currency for point in points if point.currency})
     if minimise == "price" and len(currencies) > 1:
@@ -119,7 +119,7 @@ def check_known(points: Sequence[Point], minimise: Objective) -> None:
 
 
 def _allowed(points: Sequence[Point], wishes: Wishes) -> tuple[list[Point], list[str]]:
-    """Return the points that fill nodes and are efficient enough, if that is asked; and what was left out."""
+    """Return the points that meet the requirements on whole nodes and efficiency, and sentences on the others."""
     left, said = list(points), []
     if wishes.whole_nodes:
         whole = [one for one in left if one.node_processors and one.processors % one.node_processors == 0]

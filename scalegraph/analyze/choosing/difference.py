@@ -1,4 +1,4 @@
-"""Two runs on any machines and processors, by what their elapsed time went to."""
+"""The difference in elapsed time between two runs on any machines and processor counts, by cause."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scalegraph.base.run import RunRecord
 
 @dataclass(frozen=True)
 class Share:
-    """The elapsed time of one cause in two runs: its processor time over N, in seconds."""
+    """One cause's share of the elapsed time in two runs: its processor time over N, in seconds."""
 
     words: str
     first_s: float
@@ -18,7 +18,7 @@ class Share:
 
     @property
     def difference_s(self) -> float:
-        """What the second takes more.
+        """How much longer the second run takes.
 
         Unit: s. Source: ScaleGraph.
         """
@@ -26,10 +26,10 @@ class Share:
 
 
 def by_cause(first: RunRecord, second: RunRecord) -> list[Share]:
-    """Return what the elapsed times of two runs went to, the largest difference first; empty without accounts.
+    """Return the elapsed times of two runs by cause, largest difference first; empty if a run has no account.
 
-    The processor time of a cause over N; what no cause has is "not accounted for", so that each column adds up to
-    the elapsed time.
+    Values are the processor time of a cause over N; the rest is "not accounted for", so each column adds up to the
+    elapsed time.
 
     Shape: one for each cause that either has. Unit: s. Source: ScaleGraph.
     """
@@ -44,7 +44,7 @@ def by_cause(first: RunRecord, second: RunRecord) -> list[Share]:
 
 
 def _parts(run: RunRecord) -> dict[str, float]:
-    """Return seconds of elapsed time by cause, empty without an account."""
+    """Return seconds of elapsed time by cause; empty without an account."""
     if not run.categories or not run.clock_hz or run.time_s is None:
         return {}
     each = run.point.processors * run.clock_hz

@@ -1,10 +1,10 @@
-"""Which points of a large space to run under a bound: successive halving with a model of the times that are known.
+"""Choosing which points of a large space to run within a budget: successive halving with a model of the known times.
 
-Each round fits the logarithms of the times that are known, keeps the better half of the points that are left, by what
-they may be at best, and runs some of those. The model is a Gaussian process: points are as alike as they agree in
-machine, split, schedule and so on, and as their processor counts are near (kernel of products, Rasmussen and Williams
-2006, chapter 4); its lengths are those of the largest marginal likelihood. The rounds are those of Jamieson and
-Talwalkar 2016, with the model in place of longer trials.
+Each round fits the logarithms of the known times, keeps the half of the remaining points with the best optimistic
+prediction, and runs some of those. The model is a Gaussian process: the covariance of two points depends on whether
+machine, split, schedule and so on agree, and on the ratio of their processor counts (product kernel, Rasmussen and
+Williams 2006, chapter 4); its length scales maximise the marginal likelihood. The rounds follow Jamieson and Talwalkar
+2016, with the model in place of longer trials.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 NOTABLE: Final = 0.05
-"""A point that is this share faster than the best known one would have been worth finding."""
-_FIRST: Final = 0.5  # of the bound goes to points that are spread over the space
-_NOISE: Final = 1e-4  # variance of the logarithm that no axis explains, as a share of all
-_ALIKE: Final = (0.3, 0.6, 0.85, 0.95)  # how alike points are that differ in one word
-_LENGTHS: Final = (0.75, 1.5, 3.0, 6.0)  # doublings of N over which times go together
-_JUDGED: Final = 4  # runs from which the model can be asked how wrong it is
-_LEFT_OUT: Final = 40  # of known places that are predicted from the others
-_DRAWS: Final = 2000  # of all that was left out together
-_OPTIMISM: Final = 1.5  # standard deviations below the mean: what a point may be at best
+"""A point faster than the best known one by this share would have been worth finding."""
+_FIRST: Final = 0.5  # share of the budget spent on points spread over the space
+_NOISE: Final = 1e-4  # share of the variance of the logarithm that no axis explains
+_ALIKE: Final = (0.3, 0.6, 0.85, 0.95)  # candidate correlations of points that differ in one word
+_LENGTHS: Final = (0.75, 1.5, 3.0, 6.0)  # candidate length scales in N, in doublings
+_JUDGED: Final = 4  # runs needed to judge the model's errors
+_LEFT_OUT: Final = 40  # at most this many known places are predicted from the others
+_DRAWS: Final = 2000  # random draws of everything left out
+_OPTIMISM: Final = 1.5  # standard deviations below the mean: the optimistic prediction
 
 
 @dataclass(frozen=True)
 class Place:
-    """A point of the space: its *words* (machine, split, schedule ..), and its processors."""
+    """A point of the space: its *words* (machine, split, schedule, ...) and its processor count."""
 
     words: tuple[str, ...]
     processors: int
@@ -42,14 +42,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Model:
-    """Mean and standard deviation of the logarithm of the time of every place."""
+    """Mean and standard deviation of the logarithm of the time at every place."""
 
     mean: Floats
     deviation: Floats
 
 
 def first(places: Sequence[Place], count: int) -> list[int]:
-    """Return *count* places that are spread over the space: each as unlike those before it as can be.
+    """Return *count* places spread over the space: each as far as possible from those before it.
 
     Shape: one for each place. Unit: positions. Source: greedy maximin design (Gonzalez 1985).
     """
@@ -62,7 +62,7 @@ def first(places: Sequence[Place], count: int) -> list[int]:
     used = np.zeros(len(places))
     while len(chosen) < count:
         near[chosen] = -1.0
-        # of places that are equally far, that whose words were met least
+        # ties go to the place whose words were used least so far
         best = max(range(len(places)), key=lambda at: (near[at], -_met(places, chosen, at), -used[at]))
         chosen.append(best)
         near = np.minimum(near, far[best])
@@ -81,7 +81,7 @@ def _met(places: Sequence[Place], chosen: Sequence[int], at: int) -> float:
 
 
 def _distances(places: Sequence[Place]) -> Floats:
-    """Return how unlike each two places are: words that differ, and doublings of N between them over their range."""
+    """Return distances between places: differing words, plus doublings of N between them over the range of N."""
     logs = np.log2([place.processors for place in places])
     span = float(np.ptp(logs)) or 1.0
     words = _differ(places)
@@ -90,7 +90,7 @@ def _distances(places: Sequence[Place]) -> Floats:
 
 
 def _differ(places: Sequence[Place]) -> Floats:
-    """Return whether each two places differ in each word, shape (words, places, places)."""
+    """Return whether two places differ in each word, shape (words, places, places)."""
     columns = list(zip(*(place.words for place in places), strict=True)) or [("",) * len(places)]
     codes = np.array([np.unique(column, return_inverse=True)[1] for column in columns])
     made: Floats = (codes[:, :, None] != codes[:, None, :]).astype(np.float64)
@@ -99,7 +99,7 @@ def _differ(places: Sequence[Place]) -> Floats:
 
 @dataclass(frozen=True)
 class _Process:
-    """A Gaussian process on what a trend leaves: places, prior *kernel*, and what the known ones make of it."""
+    """A Gaussian process on the residuals of a trend: prior *kernel* over all places, conditioned on the known ones."""
 
     at: NDArray[np.int64]
     trend: Floats
@@ -109,7 +109,7 @@ class _Process:
 
     @cached_property
     def across(self) -> Floats:
-        """Shape (known, places)."""
+        """Known-to-all covariance, whitened. Shape (known, places)."""
         return np.asarray(np.linalg.solve(self.lower, self.kernel[self.at]), dtype=np.float64)
 
     def model(self) -> Model:
@@ -118,14 +118,14 @@ class _Process:
         return Model(self.trend + across.T @ self.solved, np.sqrt(spread))
 
     def covariance(self, rest: Sequence[int]) -> Floats:
-        """Return how the errors of the places *rest* go together. Shape (rest, rest)."""
+        """Return the posterior covariance of the places *rest*. Shape (rest, rest)."""
         across = self.across[:, rest]
         made: Floats = self.kernel[np.ix_(rest, rest)] - across.T @ across
         return made
 
 
 def fit(places: Sequence[Place], known: Mapping[int, float]) -> Model:
-    """Return the model of all *places* from the values of those that are *known*: seconds, or another cost.
+    """Return the model at all *places* from the *known* values: seconds, or another cost.
 
     Shape: one for each place. Unit: logarithm of the value. Source: Rasmussen and Williams 2006, eq. 2.23 to 2.30.
     """
@@ -138,7 +138,7 @@ def _process(places: Sequence[Place], known: Mapping[int, float]) -> _Process:
     logs = np.log2([place.processors for place in places])
     differ = _differ(places).sum(axis=0)
     gaps = np.abs(logs[:, None] - logs[None, :])
-    # a plain trend first: each word and N shift the logarithm; the process has what is left
+    # a linear trend first: each word and N shift the logarithm; the process models the residuals
     design = _design(places)
     weights = np.linalg.solve(
         design[at].T @ design[at] + 0.05 * np.eye(design.shape[1]), design[at].T @ (values - values.mean())
@@ -166,7 +166,7 @@ def _process(places: Sequence[Place], known: Mapping[int, float]) -> _Process:
 
 
 def _design(places: Sequence[Place]) -> Floats:
-    """Return what shifts the logarithm of a time: each word, N and its square, in doublings."""
+    """Return the design matrix of the trend: each word, N and its square, in doublings."""
     columns: list[Floats] = []
     for words in zip(*(place.words for place in places), strict=True):
         columns += [np.array([one == word for one in words], dtype=np.float64) for word in dict.fromkeys(words)]
@@ -178,10 +178,10 @@ def _design(places: Sequence[Place]) -> Floats:
 def following(
     places: Sequence[Place], known: Mapping[int, float], bad: Sequence[int], left: int, most: int
 ) -> list[int]:
-    """Return which places to run next: at most *most* of the *left* runs that the bound still allows.
+    """Return the places to run next: at most *most*, with *left* runs left in the budget.
 
-    *known*: seconds by place; *bad*: places whose runs failed. The better half of what was not run stays in, by what
-    each may be at best, and of these the most promising run.
+    *known*: seconds by place; *bad*: places whose runs failed. The half of the remaining places with the best
+    optimistic prediction stays in; the most promising of these are run.
 
     Shape: one for each place. Unit: positions. Source: as of the module.
     """
@@ -194,13 +194,13 @@ def following(
     hope = model.mean - _OPTIMISM * model.deviation
     half = sorted(rest, key=lambda at: hope[at])[: max(1, math.ceil(len(rest) / 2))]
     count = min(left, most)
-    # the last runs go to what is likely fastest, the others to what may be fastest at best
+    # the last runs go to what is probably fastest, earlier ones to what could be fastest
     by = model.mean if left <= most else hope
     return sorted(half, key=lambda at: by[at])[:count]
 
 
 def opening(bound: int, places: int) -> int:
-    """Return how many runs of a *bound* are spread over the space before the model chooses.
+    """Return how many runs of a budget (*bound*) are spread over the space before the model chooses.
 
     Unit: runs. Source: ScaleGraph.
     """
@@ -209,9 +209,9 @@ def opening(bound: int, places: int) -> int:
 
 @dataclass(frozen=True)
 class Left:
-    """What was left out: how many places, the one most likely better than the best by `NOTABLE`, and how likely.
+    """The places not run: how many, the one most likely better than the best by `NOTABLE`, and its probability.
 
-    *chance* is that of the likeliest, *risk* that of any of them.
+    *chance* is the probability for the likeliest, *risk* that for any of them.
     """
 
     count: int
@@ -221,11 +221,11 @@ class Left:
 
 
 def left_out(places: Sequence[Place], known: Mapping[int, float], bad: Sequence[int] = ()) -> Left:
-    """Return what was not run, and the chance that one of it is notably better than the best known.
+    """Return the places not run, and the probability that one of them is notably better than the best known.
 
-    The model is asked how wrong it was: each known place is predicted from the others, and where its errors are larger
-    than it thought, they count for all it says. Errors have the tails of Student's distribution, as few runs say how
-    large they are, and go together as the model has them.
+    The model is calibrated by leave-one-out prediction: if its errors are larger than it claims, its uncertainty is
+    scaled up. Errors are drawn from Student's distribution, because few runs estimate their size, with the covariance
+    of the model.
 
     Source: ScaleGraph; leave-one-out errors as in Rasmussen and Williams 2006, section 5.4.2.
     """
@@ -248,9 +248,9 @@ def left_out(places: Sequence[Place], known: Mapping[int, float], bad: Sequence[
 
 
 def surprise(places: Sequence[Place], known: Mapping[int, float]) -> float:
-    """Return how many times larger than the model thinks its errors are where a known place is left out; 1 at least.
+    """Return by what factor leave-one-out errors exceed the model's own estimate; at least 1.
 
-    Shape: scalar. Unit: none. Source: Rasmussen and Williams 2006, section 5.4.2, the trend fitted anew each time.
+    Shape: scalar. Unit: none. Source: Rasmussen and Williams 2006, section 5.4.2, with the trend refitted each time.
     """
     at = list(known)
     some = at if len(at) <= _LEFT_OUT else [at[round(one)] for one in np.linspace(0, len(at) - 1, _LEFT_OUT)]

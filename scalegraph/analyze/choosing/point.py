@@ -1,4 +1,4 @@
-"""A point of the space: one choice of machine, processors, split and so on, with its time and what it costs."""
+"""A point of the space: one machine, processor count, split and so on, with its time and cost."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ OBJECTIVES: Final[dict[Objective, str]] = {
 
 @dataclass(frozen=True)
 class Point:
-    """One choice and what its runs say: *time_s* is the median of *repetitions* runs, *low_s* to *high_s* its interval.
+    """One point and its runs: *time_s* is the median of *repetitions* runs, *low_s* to *high_s* its interval.
 
-    *chosen*: what an automatic schedule is here, empty for the program as written. *processes* and
-    *threads_per_process* are None of a program of one process. *parameters*: the size.
-    *node_processors*: of the machine, None where it is not known. *why_no_energy*
-    and *why_no_price*: a sentence where one is None. *queue_s*: what the user says that a job waits.
+    *chosen*: what an automatic schedule resolved to here, empty for the program as written. *processes* and
+    *threads_per_process* are None for a single-process program. *parameters*: the problem size. *node_processors*: of
+    the machine, None if unknown. *why_no_energy* and *why_no_price*: a sentence where the value is None. *queue_s*:
+    queue time given by the user.
     """
 
     machine: str
@@ -61,14 +61,14 @@ class Point:
 
     @property
     def elapsed_s(self) -> float:
-        """The time until the result is there: in the queue, and of the run.
+        """Time until the result is available: queue time plus run time.
 
         Unit: s. Source: ScaleGraph.
         """
         return self.time_s + self.queue_s
 
     def cost(self, objective: Objective) -> float | None:
-        """Return what is minimised, None where it is not known.
+        """Return the value of the objective, None if unknown.
 
         Unit: s, core-hours, J, the machine's currency or processors. Source: ScaleGraph.
         """
@@ -81,7 +81,7 @@ class Point:
         }[objective]
 
     def words(self) -> str:
-        """Return the point for display: ``epyc-7763, N = 64 (16 processes of 4 threads), schedule dynamic``.
+        """Return the point as text: ``epyc-7763, N = 64 (16 processes of 4 threads), schedule dynamic``.
 
         Source: ScaleGraph.
         """
@@ -102,7 +102,7 @@ class Point:
         return ", ".join(parts)
 
     def amount(self, objective: Objective) -> str:
-        """Return what the point costs with its unit.
+        """Return the point's cost with its unit.
 
         Source: ScaleGraph.
         """

@@ -1,1 +1,1 @@
-"""What runs cost beside their time: energy, hours of cores and nodes, price."""
+"""What runs cost besides time: energy, core-hours, node-hours and price."""

@@ -1,7 +1,7 @@
 """What a run costs: energy to solution, energy-delay product, core-hours, node-hours and price.
 
-The watts and the price are those of the machine file (`machine.power`); the seconds and the bytes are those that the
-run's own accounts have. Nothing here is fitted to runs.
+Power and price come from the machine file (`machine.power`), seconds and bytes from the run's own accounts. Nothing is
+fitted to runs.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from scalegraph.machine.model import Machine
 
 _HOUR: Final = 3600.0
-_LINES: Final = "memory_lines"  # that came from memory; older versions did not count them
+_LINES: Final = "memory_lines"  # lines fetched from memory; older versions did not count them
 _WAITING: Final = "idle"
-# A processor that has no thread yet, or none any more, rests; one whose thread waits spins in the library.
+# A processor without a running thread is idle; one whose thread waits spins in the library.
 _AT_REST: Final = ("idle_not_started", "idle_finished")
 
 
 @dataclass(frozen=True)
 class Energy:
-    """Energy to solution by what draws it, in joules: nodes and sockets, working cores, waiting cores, memory traffic.
+    """Energy to solution in joules by consumer: nodes and sockets, working cores, waiting cores, memory traffic.
 
-    Source: ScaleGraph; the parts are those of Hager, Treibig, Habich and Wellein 2016 (baseline and active cores),
-    with the traffic to memory beside them.
+    Source: ScaleGraph; the parts follow Hager, Treibig, Habich and Wellein 2016 (baseline and active cores), plus
+    memory traffic.
     """
 
     base_j: float
@@ -47,11 +47,11 @@ class Energy:
 
 
 def energy(run: RunRecord, machine: Machine) -> Energy | None:
-    """Return what *run* drew on *machine*; None where the machine states no watts or the run lacks an account.
+    """Return the energy used by *run* on *machine*; None if the machine has no power data or the run no account.
 
-    E = T (n_nodes P_node + n_sockets P_socket) + t_work P_core + t_wait P_waiting + bytes e_memory, with t_work the
-    seconds in which processors execute or wait for memory, t_wait those in which their threads wait for others (sums
-    over processors). The interconnect's own power is not in it.
+    E = T (n_nodes P_node + n_sockets P_socket) + t_work P_core + t_wait P_waiting + bytes e_memory, where t_work is the
+    time processors execute or wait for memory and t_wait the time their threads wait for others (sums over processors).
+    The interconnect's power is not included.
 
     Unit: J. Source: as of `Energy`.
     """
@@ -62,7 +62,7 @@ def energy(run: RunRecord, machine: Machine) -> Energy | None:
         powers.nodes(machine, processors, run.processes) * stated.node_w
         + powers.sockets(machine, processors, run.processes) * stated.socket_w
     )
-    share = powers.cores(machine, processors) / processors / run.clock_hz  # seconds of a core in a processor's cycle
+    share = powers.cores(machine, processors) / processors / run.clock_hz  # core-seconds per processor cycle
     working = waiting = 0
     for name, cycles in run.categories.items():
         if CATEGORY_GROUPS.get(name) != _WAITING:
@@ -78,7 +78,7 @@ def energy(run: RunRecord, machine: Machine) -> Energy | None:
 
 
 def memory_bytes(run: RunRecord, machine: Machine) -> float:
-    """Return the bytes that moved between memory and caches, both ways.
+    """Return the bytes moved between memory and caches, both ways.
 
     Unit: bytes. Source: ScaleGraph.
     """
@@ -87,7 +87,7 @@ def memory_bytes(run: RunRecord, machine: Machine) -> float:
 
 
 def why_no_energy(run: RunRecord, machine: Machine | None) -> str:
-    """Return in a sentence why the energy of *run* is not known, or an empty text.
+    """Return a sentence saying why the energy of *run* is unknown, or an empty string.
 
     Source: ScaleGraph.
     """
@@ -105,7 +105,7 @@ def why_no_energy(run: RunRecord, machine: Machine | None) -> str:
 
 
 def energy_j(run: RunRecord, machine: Machine) -> float | None:
-    """Return the energy to solution of *run*; None as of `energy`.
+    """Return the energy to solution of *run*; None as for `energy`.
 
     Unit: J. Source: as of `energy`.
     """
@@ -114,7 +114,7 @@ def energy_j(run: RunRecord, machine: Machine) -> float | None:
 
 
 def energy_delay_js(run: RunRecord, machine: Machine) -> float | None:
-    """Return the energy-delay product E T of *run*; None as of `energy`.
+    """Return the energy-delay product E T of *run*; None as for `energy`.
 
     Unit: J s. Source: Gonzalez and Horowitz 1996.
     """
@@ -123,7 +123,7 @@ def energy_delay_js(run: RunRecord, machine: Machine) -> float | None:
 
 
 def core_hours(run: RunRecord, machine: Machine | None = None) -> float | None:
-    """Return N T in hours, of cores where *machine* says that processors are hardware threads; None without a time.
+    """Return N T in core-hours; two hardware threads share a core if *machine* says so. None without a time.
 
     Unit: core-hours. Source: as centres count them.
     """
@@ -134,7 +134,7 @@ def core_hours(run: RunRecord, machine: Machine | None = None) -> float | None:
 
 
 def node_hours(run: RunRecord, machine: Machine) -> float | None:
-    """Return the hours of whole nodes that *run* takes; None without a time.
+    """Return the node-hours of *run*, counting whole nodes; None without a time.
 
     Unit: node-hours. Source: as centres count them.
     """
@@ -144,7 +144,7 @@ def node_hours(run: RunRecord, machine: Machine) -> float | None:
 
 
 def price(run: RunRecord, machine: Machine) -> float | None:
-    """Return what the nodes of *run* cost for its time; None where the machine states no price.
+    """Return the price of *run*: that of its nodes for its time; None if the machine has no price.
 
     Unit: the machine's currency (``machine.price.currency``). Source: ScaleGraph.
     """
@@ -153,7 +153,7 @@ def price(run: RunRecord, machine: Machine) -> float | None:
 
 
 def why_no_price(run: RunRecord, machine: Machine | None) -> str:
-    """Return in a sentence why the price of *run* is not known, or an empty text.
+    """Return a sentence saying why the price of *run* is unknown, or an empty string.
 
     Source: ScaleGraph.
     """

@@ -1,6 +1,6 @@
-"""Fits: laws of speedup and performance models with intervals, rivals, doubt and back-tests.
+"""Fits: laws of speedup and performance models, with intervals, rivals, doubt and back-tests.
 
-Everything works on arrays of points and repeated values; nothing knows of studies or files. See docs/MODELS.md.
+Works on arrays of points and repeated values, and knows nothing of studies or files. See docs/MODELS.md.
 """
 
 from scalegraph.analyze.fits.backtest import BackTest, ModelBackTest, back_test, back_test_models

@@ -1,11 +1,11 @@
-"""What all hypotheses say together about a value beyond the data, weighted by how well they explain it.
+"""Bayesian model averaging: what all hypotheses together predict beyond the data, weighted by how well they fit.
 
-One law knows too little of its own doubt, however well it fits: others fit the same points and part beyond them. So an
-interval beyond the data is that of a mixture of many hypotheses (Bayesian model averaging): sums of up to three terms
-of a dictionary of falling and growing ones, with and without a constant, no coefficient below 0. Values count relative
-to themselves, so no term's share of the value exceeds 1 at any point: that is the whole scale of the prior, and it
-needs no unit. The noise is unknown, too: relative deviations from 1e-6 to 0.6 are weighted by the likelihood and by how
-noisy timings usually are.
+A single law underestimates its uncertainty, however well it fits: other laws fit the same points and diverge beyond
+them. So an interval beyond the data is that of a mixture of many hypotheses: sums of up to three terms from a
+dictionary of falling and growing ones, with and without a constant, and no negative coefficients. Values are taken
+relative to themselves, so no term's share of the value exceeds 1 at any point: this alone sets the scale of the prior,
+and it needs no unit. The noise is unknown, too: relative deviations from 1e-6 to 0.6 are weighted by the likelihood and
+by how noisy timings usually are.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from scalegraph.analyze.fits.terms import Factor
 
 @dataclass(frozen=True)
 class Saturating:
-    """1 - x^-*power*: what grows to a limit, as latencies and waiting for a shared memory do."""
+    """1 - x^-*power*: a cost that grows towards a limit, such as a latency or contention for shared memory."""
 
     power: float
 
@@ -41,7 +41,7 @@ class Saturating:
 
 Term: TypeAlias = Factor | Saturating
 
-# Terms beside the constant, and how usual each is among the costs of programs.
+# Terms besides the constant, and how common each is among costs of programs.
 _DICTIONARY: tuple[tuple[Term, float], ...] = (
     *(
         (Factor(Fraction(power), log), usual)
@@ -70,25 +70,25 @@ _DICTIONARY: tuple[tuple[Term, float], ...] = (
     (Saturating(1.0), 0.5),
     (Saturating(0.5), 0.3),
 )
-_TERMS = (0.1, 0.35, 0.35, 0.2)  # prior of none, one, two and three terms
-_MANY, _USUAL = 3, 0.5  # of so many terms all are at least so usual
-_CONSTANT = 0.7  # prior of a constant beside them
+_TERMS = (0.1, 0.35, 0.35, 0.2)  # prior of no, one, two and three terms
+_MANY, _USUAL = 3, 0.5  # hypotheses with this many terms use only terms at least this common
+_CONSTANT = 0.7  # prior of a constant in addition
 _NOISES = np.geomspace(1e-6, 0.6, 36)
-# Usual noise of timings: 3 %, most within a factor of 3, with tails to nothing (simulated runs repeat exactly).
+# Typical noise of timings: 3 %, mostly within a factor of 3, with a tail towards zero (simulated runs repeat exactly).
 _NOISE_PRIOR = np.logaddexp(
     -0.5 * (np.log(_NOISES / 0.03) / 1.2) ** 2, math.log(0.02) - 0.5 * np.abs(np.log(_NOISES / 0.03))
 )
-_TRUST = 0.9  # power of the likelihood: no hypothesis is quite true, so evidence counts for less than it says
-_LEAST = 1e-150  # a quotient by less may not be a number
+_TRUST = 0.9  # exponent of the likelihood: no hypothesis is exactly true, so evidence is discounted
+_LEAST = 1e-150  # dividing by less may overflow
 _DRAWS = 4000
-_NEGLIGIBLE = 10.0  # of -ln probability behind the best: one in 20,000
+_NEGLIGIBLE = 10.0  # in -ln probability behind the best: one in 20,000
 
 
 @dataclass(frozen=True)
 class Averaged:
-    """Draws of what one series' curve may be: *theta* (draws, 1 + factors), with *share* (draws,) of the evidence.
+    """Draws from the posterior of one series' curve: *theta* (draws, 1 + factors), weighted by *share* (draws,).
 
-    *factors* are those of the columns after the constant; *noise* (draws,) is the relative deviation of one repetition.
+    *factors* belong to the columns after the constant; *noise* (draws,) is the relative deviation of one repetition.
     """
 
     factors: tuple[Term, ...]
@@ -104,7 +104,7 @@ class Averaged:
         return np.asarray(self.theta @ _columns(self.factors, x).T)
 
     def band(self, x: Floats, confidence: float, repetitions: float | None = None) -> tuple[Floats, Floats]:
-        """Return the interval of the curve at *x* (points,), or of the mean of so many new *repetitions* there.
+        """Return the interval of the curve at *x* (points,), or of the mean of *repetitions* new measurements there.
 
         Shape: two arrays (points,). Unit: that of the values. Source: model averaging (Hoeting and others 1999).
         """
@@ -117,7 +117,7 @@ class Averaged:
         return low * (1.0 - RESOLUTION), high * (1.0 + RESOLUTION)
 
     def inside(self, x: float, low: float, high: float) -> float:
-        """Return the probability that the curve at *x* is from *low* to *high*.
+        """Return the probability that the curve at *x* lies between *low* and *high*.
 
         Unit: none (share). Source: ScaleGraph.
         """
@@ -133,7 +133,7 @@ class Averaged:
 
 @dataclass(frozen=True)
 class _Group:
-    """Hypotheses with equally many columns: *columns* (hypotheses, size), *prior* their ln prior.
+    """Hypotheses with the same number of columns: *columns* (hypotheses, size), *prior* their ln prior.
 
     *values* (hypotheses, size) and *vectors* (.., size, size) are of X'WX, *projected* X'Wy in their basis.
     """
@@ -149,7 +149,7 @@ class _Group:
         return int(self.columns.shape[1])
 
     def score(self, observations: float, squares: float) -> Floats:
-        """Return ln of the evidence by noise, (hypotheses, noises), were coefficients below 0 possible."""
+        """Return the ln evidence by noise level, (hypotheses, noises), with negative coefficients still allowed."""
         variance = _NOISES**2
         precision = self.values[:, None, :] / variance[:, None] + 1.0
         gain = (self.projected[:, None, :] / variance[:, None]) ** 2 / precision
@@ -163,7 +163,7 @@ class _Group:
         )
 
     def posterior(self, at: Indices, noise: Indices) -> tuple[Floats, Floats]:
-        """Return mean (places, size) and covariance of the coefficients of hypotheses *at* with *noise*."""
+        """Return mean (places, size) and covariance of the coefficients of the hypotheses *at*, given *noise*."""
         variance = _NOISES[noise, None] ** 2
         precision = self.values[at] / variance + 1.0
         vectors = self.vectors[at]
@@ -171,7 +171,7 @@ class _Group:
         return mean, np.einsum("pij,pj,pkj->pik", vectors, 1.0 / precision, vectors)
 
     def positive(self, at: Indices, noise: Indices) -> Floats:
-        """Return about ln of the probability that no coefficient is below 0, each taken alone, (places,)."""
+        """Return the approximate ln probability that no coefficient is negative, treating each alone, (places,)."""
         variance = _NOISES[noise, None] ** 2
         precision = self.values[at] / variance + 1.0
         vectors = self.vectors[at]
@@ -181,9 +181,9 @@ class _Group:
 
 
 def averaged(x: Floats, sample: Sample, draws: int = _DRAWS, seed: int = 1) -> Averaged | None:
-    """Return what all hypotheses say of the one series of *sample* at *x* (points,).
+    """Return the averaged prediction for the one series in *sample* at *x* (points,).
 
-    ``None`` where values are not all well above 0, as they then have no relative noise, or for fewer than three points.
+    ``None`` if a value is too close to 0 to have relative noise, or for fewer than three points.
 
     Shape: (draws, ..) of its arrays. Unit: that of the values. Source: model averaging (Hoeting and others 1999); the
     dictionary and the priors are ScaleGraph's.
@@ -207,7 +207,7 @@ def averaged(x: Floats, sample: Sample, draws: int = _DRAWS, seed: int = 1) -> A
 
 
 def _usable(factor: Term, x: Floats) -> bool:
-    """Return whether a factor is finite, not below 0 and not constant at all of *x*."""
+    """Return whether a factor is finite, non-negative and not constant over *x*."""
     values = factor.at(x)
     return bool(np.isfinite(values).all() and (values >= 0).all() and np.ptp(values) > 0)
 
@@ -218,7 +218,7 @@ def _columns(factors: tuple[Term, ...], x: Floats) -> Floats:
 
 @lru_cache(maxsize=16)
 def _hypotheses(factors: tuple[Term, ...]) -> dict[int, tuple[Indices, Floats]]:
-    """Return by number of columns: the columns of each hypothesis (0 is the constant), and ln of its prior."""
+    """Return by number of columns: the columns of each hypothesis (0 is the constant), and its ln prior."""
     usual = dict(_DICTIONARY)
     found: dict[int, list[tuple[tuple[int, ...], float]]] = {}
     for terms, share in enumerate(_TERMS):
@@ -245,9 +245,9 @@ def _groups(factors: tuple[Term, ...], design: Floats, weight: Floats) -> Iterat
 
 
 def _with_bounds(groups: list[_Group], scores: list[Floats]) -> list[Floats]:
-    """Add to *scores* what the bounds of the coefficients cost, where that can matter; return the costs.
+    """Add to *scores* the cost of keeping coefficients non-negative, where it can matter; return the costs.
 
-    What is far behind before is further behind after, so only the best need be looked at, until they stay the best.
+    The cost only lowers scores, so it is computed for the best candidates until these remain the best.
     """
     costs = [np.zeros_like(score) for score in scores]
     done = [np.zeros(score.shape, dtype=bool) for score in scores]
@@ -273,14 +273,14 @@ def _with_bounds(groups: list[_Group], scores: list[Floats]) -> list[Floats]:
 def _drawn(
     groups: list[_Group], scores: list[Floats], costs: list[Floats], columns: int, draws: int, seed: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Return coefficients (draws, columns), noises and weights; coefficients are drawn above 0 one after the other.
+    """Return coefficients (draws, columns), noises and weights; coefficients are drawn positive one after the other.
 
     Source: the simulator of Geweke, Hajivassiliou and Keane for truncated normals.
     """
     random = np.random.default_rng(seed)
     top = max(float(score.max()) for score in scores)
     chances = np.cumsum(np.concatenate([np.exp(score - top).ravel() for score in scores]))
-    # evenly spaced, so that each hypothesis gets its share up to one draw
+    # evenly spaced, so that each hypothesis gets its share to within one draw
     picked = np.searchsorted(chances, (np.arange(draws) + random.random()) / draws * chances[-1])
     theta, noise, weight = np.zeros((draws, columns)), np.zeros(draws), np.zeros(draws)
     start = 0
@@ -297,7 +297,7 @@ def _drawn(
 
 
 def _above_zero(mean: Floats, covariance: Floats, random: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return draws (places, size) of normals with no coordinate below 0, and ln of the chance of each."""
+    """Return draws (places, size) of normals with no negative coordinate, and the ln probability of each."""
     places, size = mean.shape
     deviation = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
     root = np.linalg.cholesky(covariance / deviation[:, :, None] / deviation[:, None, :] + 1e-9 * np.eye(size))

@@ -20,7 +20,7 @@ class BackTest:
     """A prediction for a hidden point beside what was measured there.
 
     *at* is N; *low* and *high* the interval for the mean of as many repetitions as were measured; *error* is
-    predicted/measured - 1. *best*: the law that the points that were left had chosen.
+    predicted/measured - 1. *best* marks the law chosen from the remaining points.
     """
 
     law: str
@@ -35,7 +35,7 @@ class BackTest:
 
     @property
     def error(self) -> float:
-        """Relative error; positive where too much was predicted.
+        """Relative error; positive for an overestimate.
 
         Unit: none (relative). Source: ScaleGraph.
         """
@@ -58,9 +58,9 @@ def back_test(
     scaling: Scaling = "strong",
     confidence: float = CONFIDENCE,
 ) -> list[BackTest]:
-    """Hide the *hide* largest N, fit every law to the rest, and return what each predicts there, the best law first.
+    """Hide the *hide* largest N, fit every law to the rest, and return their predictions there, best law first.
 
-    Arguments as of `fit_laws`. Empty when fewer than two different N would be left.
+    Arguments as in `fit_laws`. Empty if fewer than two different N would be left.
 
     Shape: one entry for each law and hidden N. Unit: s. Source: as Extra-P evaluates models (Calotoiu and others 2013);
     ScaleGraph.
@@ -111,7 +111,7 @@ class ModelBackTest:
 
     @property
     def inside(self) -> Floats:
-        """1 where the interval holds the measured value, 0 where not, NaN where nothing was measured.
+        """1 where the interval contains the measured value, 0 where it does not, NaN where nothing was measured.
 
         Shape: (series, points). Unit: none (0 or 1). Source: ScaleGraph.
         """
@@ -130,7 +130,7 @@ def back_test_models(
 ) -> ModelBackTest | None:
     """Hide the points with the *hide* largest values of a *parameter*, model the rest, and predict them.
 
-    Arguments as of `fit_models`. None when fewer than three different values would be left.
+    Arguments as in `fit_models`. None if fewer than three different values would be left.
 
     Shape: (series, points) of its arrays. Unit: that of *values*. Source: ScaleGraph.
     """

@@ -5,23 +5,24 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-# A slot is (parameter, kind): kind 0 takes the best factors, 1 and 2 a falling and a growing one of the same sum.
+# A slot is (parameter, kind): kind 0 takes the best factors, kinds 1 and 2 a falling and a growing factor of the same
+# sum.
 Slot = tuple[int, int]
-Form = tuple[tuple[Slot, ...], ...]  # sum of products of slots
+Form = tuple[tuple[Slot, ...], ...]  # a sum of products of slots
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A sum of products; *choices* says for each slot which of its shortlist is taken."""
+    """A sum of products; *choices* selects a factor from the shortlist of each slot."""
 
     form: Form
     choices: tuple[tuple[Slot, int], ...]
 
 
 def forms(parameters: int, pairs: bool) -> list[Form]:
-    """Return the sums of products that are tried; for two and three parameters at least those of Extra-P.
+    """Return the sums of products to try; for two and three parameters these include Extra-P's.
 
-    With *pairs*, also those in which one parameter has a falling and a growing term.
+    With *pairs*, also sums in which one parameter has both a falling and a growing term.
 
     Shape: one entry for each form. Source: Extra-P (Calotoiu and others 2013, 2016).
     """
@@ -47,13 +48,13 @@ def forms(parameters: int, pairs: bool) -> list[Form]:
 
 
 def _sensible(form: Form, parameters: int) -> bool:
-    """Return whether a sum of three terms of three parameters holds a product (else too many are alike)."""
+    """Return whether a sum of three terms in three parameters contains a product (otherwise too many are alike)."""
     used = {slot for product in form for slot in product}
     return len(form) < 3 or parameters < 3 or len(used) == parameters
 
 
 def candidates(parameters: int, sizes: dict[Slot, int]) -> list[Candidate]:
-    """Return every choice of shortlisted factors for every form; *sizes* are the lengths of the shortlists.
+    """Return every form with every choice of shortlisted factors; *sizes* are the lengths of the shortlists.
 
     Shape: one entry for each choice. Source: Extra-P (Calotoiu and others 2013, 2016); shortlists ScaleGraph's.
     """

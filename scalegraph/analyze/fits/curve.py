@@ -1,4 +1,4 @@
-"""A fitted linear combination of basis functions, with intervals for anything linear in its coefficients."""
+"""A fitted linear combination of basis functions, with intervals for linear functions of its coefficients."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Kind: TypeAlias = Literal["value", "rate"]  # rate: the combination is N/value
 
 @dataclass(frozen=True)
 class Curve:
-    """What was fitted: ``basis(x) @ theta``, or N over it for the kind ``rate``.
+    """A fitted curve: ``basis(x) @ theta``, or N over it for the kind ``rate``.
 
-    *theta* obeys the bounds of the law; *free* is the solution without them, on which intervals rest, so that a
-    coefficient at its bound keeps an honest interval. *inverse* is (X' W X)^-1 and *sigma* the standard deviation at
-    weight 1 with *freedom* degrees of freedom. *pivots* (replicates, columns) are bootstrapped
-    (theta* - theta)/sigma*; without them Student's t is taken, which is their limit for normal errors. *noise* is the
-    relative standard deviation of one repetition.
+    *theta* obeys the law's bounds; *free* is the unconstrained solution, from which intervals are computed, so that a
+    coefficient at its bound still gets an honest interval. *inverse* is (X' W X)^-1 and *sigma* the standard deviation
+    at weight 1 with *freedom* degrees of freedom. *pivots* (replicates, columns) are bootstrapped (theta* -
+    theta)/sigma*; without them Student's t is used, their limit for normal errors. *noise* is the relative standard
+    deviation of one repetition.
     """
 
     basis: Basis
@@ -37,7 +37,7 @@ class Curve:
     confidence: float
     pivots: Floats | None = None
     kind: Kind = "value"
-    floor: float = -math.inf  # below this nothing of its kind can be
+    floor: float = -math.inf  # lower bound of any value
 
     def value(self, x: Floats) -> Floats:
         """Return the curve at *x* (points, parameters).
@@ -53,7 +53,7 @@ class Curve:
             return np.asarray(np.where(combined > 0, x[:, 0] / combined, np.inf))
 
     def band(self, x: Floats, repetitions: float | None = None) -> tuple[Floats, Floats]:
-        """Return the interval of the curve at *x*, or of the mean of so many new *repetitions* there.
+        """Return the interval of the curve at *x*, or of the mean of *repetitions* new measurements there.
 
         Shape: two arrays (points,). Unit: that of the values fitted. Source: Student's t.
         """
@@ -82,7 +82,7 @@ class Curve:
         return np.asarray(self.sigma * np.sqrt(np.maximum(np.einsum("pc,cd,pd->p", rows, self.inverse, rows), 0.0)))
 
     def quantiles(self, rows: Floats) -> tuple[Floats, Floats]:
-        """Return how many standard errors the interval of ``rows @ theta`` reaches down (negative) and up.
+        """Return how many standard errors the interval of ``rows @ theta`` extends down (negative) and up.
 
         Shape: two arrays (rows,). Unit: none (standard errors). Source: Student's t, or the bootstrap of
         `spread.pivots`.
@@ -99,7 +99,7 @@ class Curve:
     def interval(self, form: Floats, over: Floats | None = None) -> tuple[float, float]:
         """Return the interval of ``form @ theta``, or of its ratio to ``over @ theta`` (Fieller's theorem).
 
-        A ratio whose denominator may be 0 by the data has no bound: then an end is infinite.
+        If the denominator of a ratio may be 0, the ratio is unbounded: an end is infinite.
 
         Unit: that of the form. Source: Fieller 1954.
         """
@@ -118,14 +118,14 @@ class Curve:
         )
 
     def _fieller(self, form: Floats, over: Floats, reach: float, *, upper: bool) -> float:
-        """Return the end of the interval of a ratio at which it is *reach* standard errors from the data."""
+        """Return the end of a ratio's interval: where the ratio is *reach* standard errors from the estimate."""
         top, bottom = float(form @ self.free), float(over @ self.free)
         ratio, apart = top / bottom, form - top / bottom * over
         own = float(over @ self.inverse @ over)
         g = (reach * self.sigma / bottom) ** 2 * own
         if g >= 1 or not math.isfinite(g):
             return math.inf if upper else -math.inf
-        # written around the ratio itself, so that narrow intervals keep their digits
+        # expanded around the ratio itself, so that narrow intervals keep their precision
         shared = float(apart @ self.inverse @ over)
         wide = float(apart @ self.inverse @ apart)
         inside = wide - g * (wide - (shared**2 / own if own > 0 else 0.0))
@@ -134,12 +134,12 @@ class Curve:
         return moved + root / (1 - g) if upper else moved - root / (1 - g)
 
     def narrowed(self, at: Floats, target: Floats, repetitions: float = 1.0) -> Floats:
-        """Return by what factor (0 to 1) the standard error at *target* shrinks by a new measurement.
+        """Return the factor (0 to 1) by which a new measurement shrinks the standard error at *target*.
 
-        *at* (points, parameters): each a measurement of its own with so many *repetitions*; *target* (1, parameters).
-        Shape (points,). The noise there counts as that of the fit, relative to the predicted value.
+        *at* (points, parameters): each row is a separate measurement of *repetitions* runs; *target* (1, parameters).
+        Shape (points,). The new measurement has the relative noise of the fit.
 
-        Unit: none (ratio). Source: least squares with one point more.
+        Unit: none (ratio). Source: least squares with one more point.
         """
         rows, goal = self.basis(at), self.basis(target)[0]
         if self.sigma == 0 or self.noise == 0:
@@ -155,7 +155,7 @@ class Curve:
 
 
 def student(probability: float, freedom: float) -> float:
-    """Return the quantile of Student's t; infinite without degrees of freedom.
+    """Return the quantile of Student's t; infinite with no degrees of freedom.
 
     Unit: none. Source: Student 1908.
     """

@@ -1,4 +1,4 @@
-"""Whether points decide on a hypothesis: a test of prediction at the far end, and what all hypotheses say there."""
+"""Whether the points decide for a hypothesis: a prediction test at the far end, and the average over all hypotheses."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from scalegraph.analyze.fits.curve import Curve, student
 from scalegraph.analyze.fits.linear import Solution, solve
 from scalegraph.analyze.fits.noise import Flags, Floats, Sample
 
-# Fewer different places decide nothing, nor does a hypothesis with less than so many of them to spare.
+# The points decide nothing with fewer different places, or fewer spare degrees of freedom.
 LEAST_PLACES = 4
 SPARE = 2
-# A prediction has failed when chance alone would miss by so much in 1 of 20 cases.
+# Significance level: a prediction fails if chance alone misses by as much in 1 of 20 cases.
 _FAILED = 0.05
 _EXACT = 1e-6  # relative: no measurement resolves less
-# The value at the horizon must be within `select.ALIKE` of what the best hypothesis says with this probability.
+# Probability required for the value at the horizon to be within `select.ALIKE` of the best hypothesis's prediction.
 _SURE = 0.95
 
 
 @dataclass(frozen=True)
 class PredictiveCurve(Curve):
-    """A chosen hypothesis; its band holds the doubt about the hypothesis, too, as `averaging` has it.
+    """A chosen hypothesis whose band includes the doubt about the hypothesis itself (see `averaging`).
 
-    *places* (points,) and *values* are what it was fitted to.
+    It was fitted to *values* at *places* (points,).
     """
 
     places: Floats = field(default_factory=lambda: np.empty(0), repr=False)
@@ -36,7 +36,7 @@ class PredictiveCurve(Curve):
 
     @cached_property
     def averaged(self) -> Averaged | None:
-        """What all hypotheses say together; ``None`` where that is not known.
+        """The average over all hypotheses; ``None`` if unknown.
 
         Source: `averaging.averaged`.
         """
@@ -55,7 +55,7 @@ class PredictiveCurve(Curve):
         return np.minimum(low, point), np.maximum(high, point)
 
     def settled(self, far: float) -> bool:
-        """Return whether the value at *far* is nearly surely what this hypothesis says, within `select.ALIKE`.
+        """Return whether the value at *far* is almost certainly this hypothesis's prediction, within `select.ALIKE`.
 
         Source: ScaleGraph.
         """
@@ -64,7 +64,7 @@ class PredictiveCurve(Curve):
 
 
 def sure(together: Averaged, far: float, value: float) -> bool:
-    """Return whether the curve at *far* is nearly surely *value*, within `select.ALIKE`.
+    """Return whether the curve at *far* is almost certainly *value*, within `select.ALIKE`.
 
     Source: ScaleGraph.
     """
@@ -72,7 +72,7 @@ def sure(together: Averaged, far: float, value: float) -> bool:
 
 
 def far_end(places: Floats) -> Flags:
-    """Return which points have the largest places: the last one, of eight or more the last quarter.
+    """Return which points are at the far end: the last place, or the last quarter of eight or more.
 
     Shape: (points,). Unit: none. Source: ScaleGraph.
     """
@@ -89,10 +89,10 @@ def predicts(
 ) -> bool:
     """Return whether a hypothesis, fitted to the other points, predicts the *hidden* ones.
 
-    *design* (points, columns) of the one series in *sample*; *noise* is the relative deviation of one repetition at
-    weight 1 and its degrees of freedom, by the best hypothesis: a bad one must not excuse itself by its own residuals.
-    *fit* solves for design, values and weights, and says which columns it took; otherwise by least squares. Too few
-    points to predict anything count as predicting.
+    *design* (points, columns) is that of the one series in *sample*; *noise* is the relative deviation of one
+    repetition at weight 1 with its degrees of freedom, taken from the best hypothesis, so that a bad one cannot excuse
+    itself by its own residuals. *fit* solves for design, values and weights, and returns the columns used (default:
+    least squares). Too few points to predict anything count as success.
 
     Unit: none. Source: prediction intervals of least squares.
     """
@@ -112,6 +112,6 @@ def predicts(
     sigma, freedom = noise
     variance = np.einsum("pc,cd,pd->p", rows, found.inverse, rows) + 1.0 / weight[hidden]
     error = np.maximum(sigma * np.sqrt(np.maximum(variance, 0.0)), _EXACT * np.abs(mean[hidden]))
-    # as many tests as hidden points share the level
+    # the level is shared among as many tests as there are hidden points
     reach = student(1.0 - _FAILED / 2 / len(error), max(freedom, 1.0))
     return bool((np.abs(rows @ found.theta - mean[hidden]) <= reach * error).all())

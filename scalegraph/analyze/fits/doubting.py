@@ -1,4 +1,4 @@
-"""What the points leave open about a performance model, in a sentence."""
+"""A sentence on what the points leave open about a performance model."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from scalegraph.base.units import assigned, significant
 if TYPE_CHECKING:
     from scalegraph.analyze.fits.modelset import Models
 
-_NAMED = 3  # rivals in a sentence
+_NAMED = 3  # rivals listed in a sentence
 
 
 def doubt(models: Models, series: int) -> str:
-    """Return what the points leave open about the model of a series, empty when they decide it.
+    """Return what the points leave open about the model of a series; empty if they decide it.
 
-    They do where there are enough of them, where the model explains them, where every rival that parts from it up to
-    `Models.far` is contradicted by the fit and fails to predict the largest values from the others, while the model
-    predicts them, and where all hypotheses together leave no other value there.
+    They decide it if there are enough points; the model explains them; every rival that diverges from it up to
+    `Models.far` both fits worse and fails to predict the largest values from the others, while the model predicts them;
+    and the average over all hypotheses allows no other value there.
 
     Source: ScaleGraph.
     """

@@ -1,4 +1,4 @@
-"""The result of a fit: a law with its coefficients, their intervals, its error and its doubt."""
+"""The result of a fit: a law with coefficients, intervals, error and doubt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A number of a law with the interval at the fit's confidence. *meaning* in words, with unit."""
+    """A number in a law, with its interval at the fit's confidence. *meaning* describes it, with unit."""
 
     name: str
     value: float
@@ -29,12 +29,12 @@ class Fit:
     """One law fitted to one series.
 
     *law* is its short name (``amdahl``), *formula* its text with numbers, *growth* its order (``N log N``, ``1/N``,
-    ``1`` for what stays). *cv_error* is the mean relative error of each point as predicted by the others; *adjusted_r2*
-    of the weighted fit; *aicc* Akaike's criterion with its small-sample correction (less is better, comparable among
-    the fits of the same data only); *weight* the share of the evidence by `select.criterion` among what was fitted.
-    *decided*: the points distinguish this law from all that differ from it up to four times the largest point, also
-    where they must predict the largest from the others; *doubt* says in a sentence why not, and what to measure, and
-    *settled* what the points decide. *rivals* are the names of laws as plausible as this one.
+    ``1`` for a constant). *cv_error* is the mean relative error of each point as predicted by the others; *adjusted_r2*
+    that of the weighted fit; *aicc* Akaike's criterion with small-sample correction (less is better; comparable only
+    among fits of the same data); *weight* the share of the evidence by `select.criterion` among the laws fitted.
+    *decided*: the points distinguish this law from every law that differs from it up to four times the largest point,
+    including by predicting the largest points from the others; *doubt* says in a sentence why not, and what to measure,
+    *settled* what the points do decide. *rivals* names the laws as plausible as this one.
     """
 
     law: str
@@ -52,7 +52,7 @@ class Fit:
     doubt: str = ""
     settled: str = ""
     rivals: tuple[str, ...] = ()
-    reach: float = field(default=6.0, repr=False)  # rivals within this of its criterion are plausible
+    reach: float = field(default=6.0, repr=False)  # rivals within this distance of its criterion are plausible
     notes: tuple[str, ...] = field(default=())
 
     def predict(self, x: Sequence[float] | Floats) -> Floats:
@@ -63,7 +63,7 @@ class Fit:
         return self.curve.value(_rows(x))
 
     def band(self, x: Sequence[float] | Floats, repetitions: float | None = None) -> tuple[Floats, Floats]:
-        """Return low and high of the law at *x*; with *repetitions* of the mean of so many new measurements there.
+        """Return the ends of the law's interval at *x*; with *repetitions*, for the mean of that many new measurements.
 
         Shape: two arrays (points,). Unit: as `predict`. Source: `Curve.band`.
         """
@@ -72,7 +72,7 @@ class Fit:
     def narrowed(
         self, at: Sequence[float] | Floats, target: Sequence[float] | Floats, repetitions: float = 1.0
     ) -> Floats:
-        """Return by what factor the interval at *target* (one point) shrinks by a measurement at each of *at*.
+        """Return the factor by which a measurement at each of *at* shrinks the interval at *target* (one point).
 
         Shape: (points,). Unit: none (ratio). Source: `Curve.narrowed`.
         """

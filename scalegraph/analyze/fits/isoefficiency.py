@@ -27,13 +27,13 @@ ORDERS: dict[str, tuple[float, int]] = {
     "N^2 log N": (2.0, 1),
     "N^3": (3.0, 0),
 }
-# W interpolated between runs is no better than this, relative; orders that fit within it all fit.
+# Relative accuracy of W interpolated between runs; orders within it all fit.
 _ACCURACY = 0.02
 
 
 @dataclass(frozen=True)
 class Order:
-    """One order fitted to W(N): W = *factor* g(N). *error* is the standard deviation of ln W around it."""
+    """An order of growth fitted to W(N): W = *factor* g(N); *error* is the standard deviation of ln W around it."""
 
     order: str
     factor: float
@@ -53,7 +53,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Isoefficiency:
-    """Orders side by side, best first, and the power law W ~ N^*exponent* with its interval."""
+    """Orders of growth side by side, best first, and the power law W ~ N^*exponent* with its interval."""
 
     orders: tuple[Order, ...]
     exponent: float
@@ -66,10 +66,10 @@ class Isoefficiency:
 def isoefficiency_order(
     processors: Sequence[float] | Floats, work: Sequence[float] | Floats, *, confidence: float = CONFIDENCE
 ) -> Isoefficiency | None:
-    """Return the order of growth of *work* (operations) that keeps an efficiency, at *processors* > 1.
+    """Return the order in which *work* (operations) must grow to keep an efficiency, from values at *processors* > 1.
 
-    Fitted in logarithms, so every point weighs alike. Errors below 2 % count as 2 %, as W comes from
-    interpolation. None with fewer than two counts above 1.
+    Fitted in logarithms, so every point weighs the same. Errors below 2 % count as 2 %, as W is interpolated. None with
+    fewer than two counts above 1.
 
     Unit: operations. Source: Grama, Gupta and Kumar 1993; latency-metric.txt 2.1.
     """
@@ -102,10 +102,10 @@ def _judged(logs: Mapping[str, Floats], hidden: Flags, power: tuple[float, float
         (name, math.exp(float(right.mean())), float(((right - right.mean()) ** 2).sum()))
         for name, right in logs.items()
     ]
-    # every order has the factor alone to fit, so likelihoods at the noise that each leaves compare them
+    # every order has only its factor to fit, so the likelihoods, each at its own noise level, are comparable
     scores = np.array([count * math.log(squares / count + _ACCURACY**2) for _, _, squares in fits])
     shares = select.evidence(scores)
-    # as `select.plausible`, which has the reason
+    # same threshold as in `select.plausible`, where the reason is given
     reach = count * math.log1p(
         float(scipy.special.fdtri(1.0, max(count - 1.0, 1.0), 1.0 - select.AGAINST)) / max(count - 1.0, 1.0)
     )
@@ -147,7 +147,7 @@ def _judged(logs: Mapping[str, Floats], hidden: Flags, power: tuple[float, float
 
 
 def _ahead(right: Floats, hidden: Flags, error: float) -> bool:
-    """Return whether an order, with its factor from the other counts, predicts W at the *hidden* ones."""
+    """Return whether an order, with its factor fitted to the other counts, predicts W at the *hidden* ones."""
     rest = right[~hidden]
     if not len(rest):
         return True

@@ -18,7 +18,7 @@ from scalegraph.analyze.fits.noise import Floats, condense
 from scalegraph.base.units import plain, significant
 
 Trend: TypeAlias = Literal["grows", "falls", "stays", "varies", "unknown"]
-_ALIKE = (0.005, 0.25)  # fractions that differ by less, absolutely or of their mean, count as the same
+_ALIKE = (0.005, 0.25)  # fractions that differ by less (absolute, or relative to their mean) count as equal
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,10 @@ class SerialFraction:
 
 @dataclass(frozen=True)
 class KarpFlatt:
-    """Serial fractions of a fixed-size series. *slope* is their change for each doubling of N, with its interval.
+    """Serial fractions of a fixed-size series. *slope* is their change per doubling of N, with its interval.
 
-    *trend*: ``grows`` or ``falls`` where the interval of the slope and both ends say so; else ``stays`` where the
-    fractions are alike within their intervals or a quarter, ``varies`` where they are not, ``unknown`` for fewer than
-    three N.
+    *trend* is ``grows`` or ``falls`` if the interval of the slope and the two ends agree; otherwise ``stays`` if the
+    fractions are equal within their intervals or a quarter, ``varies`` if not, ``unknown`` for fewer than three N.
     """
 
     fractions: tuple[SerialFraction, ...]
@@ -51,12 +50,11 @@ class KarpFlatt:
 def karp_flatt(
     processors: Sequence[float] | Floats, times: Sequence[Sequence[float]] | Floats, *, confidence: float = CONFIDENCE
 ) -> KarpFlatt | None:
-    """Return the serial fraction at every N > 1; None without times on one processor or on more.
+    """Return the serial fraction at every N > 1; None without times on one processor and on more.
 
     *times* (points, repetitions) in seconds, NaN for missing ones. Intervals of the fractions are Fieller's for the
-    ratio of two means whose noise, relative to the mean, is that of all repetitions; without repetitions they are not
-    known (NaN). The trend is that of T(N) = T1 (1/N + (e + slope log2 N)(1 - 1/N)), fitted to all points at once, since
-    every e shares T(1).
+    ratio of two means, with the relative noise of all repetitions; NaN without repetitions. The trend is that of T(N) =
+    T1 (1/N + (e + slope log2 N)(1 - 1/N)), fitted to all points at once, since every e depends on T(1).
 
     Shape: (points,) of its arrays. Unit: none (share). Source: Karp and Flatt 1990; intervals Fieller 1954.
     """
@@ -86,7 +84,7 @@ def karp_flatt(
     if trend == "stays" and not _alike(fractions):
         trend = "varies"
     if (trend == "grows" and change <= 0) or (trend == "falls" and change >= 0):
-        trend = "varies"  # the first and the last fraction say the opposite
+        trend = "varies"  # the first and last fractions contradict the slope
     return KarpFlatt(fractions, trend, *slope, _sentence(fractions, trend))
 
 
@@ -95,7 +93,7 @@ def _noise(within: float, freedom: float) -> float:
 
 
 def _ratio_error(noise: float, count: float, count_one: float, reach: float) -> tuple[float, float]:
-    """Return factors on a ratio of two means that bound it: Fieller's interval for equal relative noise."""
+    """Return factors that bound a ratio of two means: Fieller's interval for equal relative noise."""
     if not math.isfinite(noise) or not math.isfinite(reach):
         return math.nan, math.nan
     top, bottom = (reach * noise) ** 2 / count, (reach * noise) ** 2 / count_one
@@ -113,7 +111,7 @@ def _fraction(n: float, ratio: float, factors: tuple[float, float]) -> SerialFra
 
 
 def _trend(n: Floats, values: Floats, confidence: float) -> tuple[Trend, tuple[float, float, float]]:
-    """Return how e changes with N, and its slope for each doubling with an interval."""
+    """Return how e changes with N, and its slope per doubling of N with an interval."""
     unknown: tuple[Trend, tuple[float, float, float]] = ("unknown", (math.nan, math.nan, math.nan))
     if len(np.unique(n)) < 3:
         return unknown
@@ -131,13 +129,13 @@ def _trend(n: Floats, values: Floats, confidence: float) -> tuple[Trend, tuple[f
     curve = _curve(basis, found, error, confidence, spread.one_pivots(drawn, 0))
     low, high = curve.interval(np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0]))
     slope = float(found.theta[0, 2] / found.theta[0, 0])
-    edge = 1e-6  # of serial fraction for each doubling: nothing grows by that
+    edge = 1e-6  # change of the serial fraction per doubling that counts as none
     trend: Trend = "grows" if low > edge else "falls" if high < -edge else "stays"
     return trend, (slope, low, high)
 
 
 def _alike(fractions: Sequence[SerialFraction]) -> bool:
-    """Return whether one fraction may stand for all: within each one's interval, or not far from each."""
+    """Return whether one value fits all fractions: within every interval, or close to all of them."""
     low, high = (max(part.low for part in fractions), min(part.high for part in fractions))
     values = [part.value for part in fractions]
     least, share = _ALIKE
@@ -145,7 +143,7 @@ def _alike(fractions: Sequence[SerialFraction]) -> bool:
 
 
 def _course(fractions: Sequence[SerialFraction]) -> str:
-    """Return how the fractions go, with every end and turn: ``falls from 0.29 at N = 2 to 0.06 at N = 4, rises ..``."""
+    """Return the course of the fractions with all turns: ``falls from 0.29 at N = 2 to 0.06 at N = 4, rises ..``."""
     values = [part.value for part in fractions]
     turns = [0]
     for i in range(1, len(values) - 1):

@@ -22,7 +22,7 @@ from scalegraph.base.units import plain, si
 
 @dataclass(frozen=True)
 class _Raw:
-    """A law fitted: *bounded* obeys its bounds, *solution* does not; *columns* are the coefficients that are not 0."""
+    """A fitted law: *bounded* obeys its bounds, *solution* does not; *columns* counts the nonzero coefficients."""
 
     law: Law
     sample: Sample
@@ -41,12 +41,12 @@ def fit_laws(
     confidence: float = CONFIDENCE,
     seed: int = 1,
 ) -> list[Fit]:
-    """Return every law that the points allow, best first.
+    """Return every law that the points can determine, best first.
 
-    *processors* (points,), *times* (points,) or (points, repetitions) in seconds, NaN for missing repetitions. Noise
-    counts as relative. Laws are ordered by `select.criterion`: likelihood, and every further coefficient must be
-    significant at 5 %; those with an adjusted R2 below 0 come after all others. Fewer than two different processor
-    counts give an empty list. The band of the best law holds the doubt about the law, those of the others do not.
+    *processors* (points,), *times* (points,) or (points, repetitions) in seconds, NaN for missing repetitions. Noise is
+    taken as relative. Laws are ordered by `select.criterion`: likelihood, where every further coefficient must be
+    significant at 5 %; laws with an adjusted R2 below 0 come last. Fewer than two different processor counts give an
+    empty list. Only the best law's band includes the doubt about the law.
 
     Shape: one entry for each law. Unit: s. Source: as each law names, see `laws`.
     """
@@ -80,12 +80,12 @@ def _fit(law: Law, n: Floats, values: Floats) -> _Raw | None:
     theta = np.zeros(design.shape[1])
     theta[list(used)] = best.theta
     if any(ratio.bottom is not None and float(np.dot(ratio.bottom, theta)) == 0 for ratio in law.numbers):
-        return None  # no time on one processor would do
+        return None  # no time on one processor determines it
     return _Raw(law, sample, design, free, best, theta, len(used))
 
 
 def _bounded(design: Floats, y: Floats, weight: Floats) -> tuple[Solution, tuple[int, ...]]:
-    """Return the least squares with no coefficient below 0, and which ones are above."""
+    """Return the least-squares solution with non-negative coefficients, and which coefficients are positive."""
     found: list[tuple[float, tuple[int, ...], Solution]] = []
     for size in range(1, design.shape[1] + 1):
         for used in itertools.combinations(range(design.shape[1]), size):
@@ -169,13 +169,13 @@ def _made(entry: _Raw, pooled: Flags, weight: float, confidence: float, seed: in
 
 
 def _best(fit: Fit, fits: Sequence[Fit], raw: Sequence[_Raw], n: Floats) -> Fit:
-    """Return the best *fit* with its plausible rivals, and the sentence about what the points leave open.
+    """Return the best *fit* with its plausible rivals and the sentence on what the points leave open.
 
     *raw* are the laws of *fits*, in the same order.
     """
     largest = float(n.max())
     far = select.HORIZON * largest
-    # a law with as many numbers as there are points passes through all of them: no residual contradicts it
+    # a law with as many coefficients as points passes through all of them: no residual contradicts it
     plausible = [other.curve.freedom <= 0 or _close(fit, other) for other in fits[1:]]
     told = _predicting(raw, fit, n)
     unlike = [float(select.differ(fit.predict([far]), other.predict([far]))[0]) > select.ALIKE for other in fits[1:]]
@@ -198,7 +198,7 @@ def _best(fit: Fit, fits: Sequence[Fit], raw: Sequence[_Raw], n: Floats) -> Fit:
 
 
 def _predicting(raw: Sequence[_Raw], best: Fit, n: Floats) -> list[bool]:
-    """Return which laws, fitted without the largest N, predict what was measured there."""
+    """Return which laws, fitted without the largest N, predict the measurements there."""
     hidden, noise = deciding.far_end(n), (best.curve.sigma, best.curve.freedom)
     return [deciding.predicts(entry.design, entry.sample, hidden, noise, _bounded) for entry in raw]
 
@@ -227,7 +227,7 @@ def _unsettled(fit: Fit, far: float) -> str:
 
 
 def _close(fit: Fit, other: Fit) -> bool:
-    """Return whether the evidence for *fit* over *other* is small: less than about 20 : 1 where points are many."""
+    """Return whether *fit* beats *other* by only weak evidence: less than about 20 : 1 with many points."""
     return other.weight > 0 and math.log(max(fit.weight, 1e-300) / max(other.weight, 1e-300)) * 2 < fit.reach
 
 
@@ -257,10 +257,10 @@ def _cannot_tell(fit: Fit, apart: Sequence[Fit], largest: float) -> str:
 
 
 def telling(fit: Fit, other: Fit, largest: float) -> float | None:
-    """Return the least N beyond the points, in powers of 2, where one measurement would distinguish the laws.
+    """Return the least N beyond the points, in powers of 2, where one measurement would tell the laws apart.
 
-    There they differ by more than four standard deviations of what *fit* predicts for the mean of three repetitions,
-    and by more than 2 %. ``None`` where that takes more than 64 times the largest N.
+    There they differ by more than 2 %, and by more than four standard deviations of the mean of three repetitions
+    predicted by *fit*. ``None`` if that takes more than 64 times the largest N.
 
     Unit: processors. Source: ScaleGraph.
     """

@@ -1,9 +1,9 @@
-"""Laws of speedup: Amdahl, Gustafson, the Universal Scalability Law and their rivals, each a linear combination.
+"""Laws of speedup (Amdahl, Gustafson, the Universal Scalability Law and others), each a linear combination.
 
-Strong scaling (one problem, T(N)): with basis 1/N, 1, log2 N, N - 1 and coefficients that cannot be negative,
-Amdahl's law is the first two, the Universal Scalability Law adds the last, tree-like communication the third. Weak
-scaling (the problem grows as N): N/T(N) is linear in N by Gustafson's law. Serial fraction, sigma and kappa are ratios
-of sums of coefficients, so their intervals follow from Fieller's theorem without linearisation.
+Strong scaling (one problem, T(N)): the basis is 1/N, 1, log2 N, N - 1 with non-negative coefficients. Amdahl's law uses
+the first two, the Universal Scalability Law adds the last, tree-like communication the third. Weak scaling (the problem
+grows with N): N/T(N) is linear in N by Gustafson's law. Serial fraction, sigma and kappa are ratios of sums of
+coefficients, so Fieller's theorem gives their intervals without linearisation.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COLUMNS: dict[str, Callable[[Floats], Floats]] = {
 
 @dataclass(frozen=True)
 class Ratio:
-    """A number of a law: *top* @ theta, or that over *bottom* @ theta, within *low* and *high*; or 1 over it."""
+    """A number of a law: *top* @ theta, over *bottom* @ theta if given, inverted if *inverse*; in *low* .. *high*."""
 
     name: str
     meaning: str
@@ -48,7 +48,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Law:
-    """A law as data. *columns* name its basis; all coefficients are at least 0. *formula* is filled with numbers."""
+    """A law as data. *columns* name its basis; coefficients are non-negative. *formula* has placeholders."""
 
     name: str
     title: str
@@ -88,7 +88,7 @@ class Law:
 
 
 def _peak(curve: Curve) -> Coefficient:
-    """Return p* = sqrt((1 - sigma)/kappa), the N of least time; kappa/(1 - sigma) is the ratio with an interval."""
+    """Return p* = sqrt((1 - sigma)/kappa), the N of least time; its interval is that of kappa/(1 - sigma)."""
     top, bottom = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
     low, high = curve.interval(top, bottom)
 
@@ -178,7 +178,7 @@ WEAK = (
         "gustafson",
         "Gustafson's law",
         ("1", "N-1"),
-        # N/T = (N - s (N - 1))/T1: columns have theta = (1/T1, (1 - s)/T1)
+        # N/T = (N - s (N - 1))/T1: the columns have theta = (1/T1, (1 - s)/T1)
         (Ratio("T1", _WEAK_T1, (1, 0), inverse=True), Ratio("s", _SERIAL, (1, -1), (1, 0), high=1.0)),
         "T(N) = {T1} N/(N - {s} (N - 1))",
         lambda theta: "1" if theta[1] > 0 else "N",

@@ -8,7 +8,7 @@ import numpy as np
 
 from scalegraph.analyze.fits.noise import Flags, Floats, sizes
 
-# A design whose columns depend on one another up to this is not solved.
+# A design whose columns are linearly dependent up to this tolerance is not solved.
 _DEPENDENT = 1e-7
 
 
@@ -17,8 +17,8 @@ class Solution:
     """Solutions of a stack of systems.
 
     *theta* (.., columns); *inverse* (.., columns, columns) is (X' W X)^-1; *squares* (..) is the weighted sum of
-    squared residuals; *residual* and *leverage* (.., points); *valid* (..) is false where columns depend on one
-    another or there are fewer points than columns (then *squares* is infinite).
+    squared residuals; *residual* and *leverage* (.., points); *valid* (..) is false if columns are linearly dependent
+    or there are fewer points than columns (then *squares* is infinite).
     """
 
     theta: Floats
@@ -33,13 +33,13 @@ def solve(design: Floats, y: Floats, weight: Floats) -> Solution:
     """Return the weighted least-squares solutions.
 
     *design* (.., points, columns), *y* and *weight* (.., points); leading axes broadcast. Points of weight 0 do not
-    count. Solved by QR with scaled columns, so that p^3 beside a constant keeps its digits.
+    count. Solved by QR with scaled columns, so that p^3 next to a constant keeps its precision.
 
     Shape: coefficients (.., columns), residuals (.., points). Unit: that of *y*. Source: QR least squares.
     """
     points, columns = design.shape[-2:]
     if points < columns:
-        # empty points: the decomposition needs as many rows as columns
+        # pad with empty points: the decomposition needs as many rows as columns
         def longer(a: Floats, axis: int) -> Floats:
             return np.concatenate([a, np.zeros_like(np.take(a, [0] * (columns - points), axis=axis))], axis=axis)
 
@@ -68,10 +68,10 @@ def solve(design: Floats, y: Floats, weight: Floats) -> Solution:
 
 
 def left_out_error(solution: Solution, y: Floats, weight: Floats) -> Floats:
-    """Return the mean relative error of points that the others predict, from residuals and leverages.
+    """Return the mean relative leave-one-out error, from residuals and leverages.
 
-    Points without which the law cannot be determined (leverage 1) count with an error of 100 %, points that are nothing
-    beside the largest with none.
+    A point without which the law is undetermined (leverage 1) counts with an error of 100 %, a point negligible beside
+    the largest with none.
 
     Shape: (..,). Unit: none (relative). Source: PRESS (Allen 1974).
     """

@@ -1,4 +1,4 @@
-"""Intervals of a mixture of Student's t distributions: what rivals say together."""
+"""Intervals of a mixture of Student's t distributions: the combined prediction of rival hypotheses."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def mixture_band(
 ) -> tuple[Floats, Floats]:
     """Return the central interval of each mixture, two arrays (series, points).
 
-    *middle*, *error* (series, parts, points), *freedom*, *share* (series, parts); parts of share 0 do not count. An
-    infinite interval stands where the chosen part (the first) has no degrees of freedom.
+    *middle*, *error* (series, parts, points), *freedom*, *share* (series, parts); parts with share 0 do not count. The
+    interval is infinite if the chosen part (the first) has no degrees of freedom.
 
     Unit: that of *middle*. Source: model averaging (Burnham and Anderson 2002).
     """

@@ -16,7 +16,7 @@ from scalegraph.analyze.fits.modelset import RIVALS, SEARCHED, Models
 from scalegraph.analyze.fits.noise import Flags, Floats, Indices, Sample, condense
 from scalegraph.analyze.fits.terms import Factor, Hypothesis
 
-# Best factors of each parameter that are combined, by the number of parameters.
+# Number of best factors combined for each parameter, by the number of parameters.
 _KEEP = {1: 12, 2: 5, 3: 2}
 _PAIR_FALLING = {1: "-1 -1/2 -2/3 -2", 2: "-1 -1/2", 3: "-1"}
 _PAIR_GROWING = {
@@ -24,7 +24,7 @@ _PAIR_GROWING = {
     2: ("1/2", "1", "2"),
     3: ("1",),
 }
-# The search over many exponents finds growth in noise: the first term must be significant at the first level, each
+# Searching over many exponents finds growth in noise, so the first term must be significant at the first level, each
 # further one at the second; both levels are divided by the square of the number of parameters.
 LEVELS = (0.005, 0.02)
 _CHUNK = 4_000_000  # numbers in one batch of designs
@@ -32,7 +32,7 @@ _CHUNK = 4_000_000  # numbers in one batch of designs
 
 @dataclass(frozen=True)
 class _Space:
-    """What is tried: factors of every slot with their values at the points, the shortlists, and the candidates."""
+    """The search space: factors of every slot with their values at the points, the shortlists, and the candidates."""
 
     factors: dict[Slot, list[Factor]]
     values: dict[Slot, Floats]  # (factors, points)
@@ -55,15 +55,15 @@ def fit_models(
     """Return the model of every series.
 
     *points* has shape (points,) or (points, parameters), all values positive; *values* (series, points, repetitions) or
-    (series, points), NaN where a series lacks a value. *falling* allows (True) or forbids (False) terms that fall;
-    None lets each series decide for each parameter. *bootstrap* draws intervals of coefficients by bootstrap where
-    repetitions allow it, else all are by Student's t.
+    (series, points), NaN where missing. *falling* allows (True) or forbids (False) falling terms; None decides per
+    series and parameter. *bootstrap* computes intervals of coefficients by bootstrap if there are enough repetitions;
+    all others use Student's t.
 
     Shape: one model for each series. Unit: that of *values*. Source: performance model normal form (Calotoiu and others
     2013).
 
     Raises:
-        ValueError: more than three parameters, shapes that do not fit, or a point with a value of 0 or less.
+        ValueError: more than three parameters, mismatched shapes, or a point with a coordinate of 0 or less.
 
     """
     x = np.asarray(points, dtype=np.float64)
@@ -128,7 +128,7 @@ def _pair_growing(parameters: int) -> list[Factor]:
 
 @dataclass(frozen=True)
 class _Tried:
-    """The best candidates of each series: *order* (series, `RIVALS`) positions in the candidates, *scores* likewise."""
+    """The best candidates of each series: *order* (series, `RIVALS`) holds their positions, *scores* their scores."""
 
     order: Indices
     scores: Floats
@@ -158,7 +158,7 @@ def _tried(x: Floats, sample: Sample, space: _Space) -> _Tried:
 def _designs(
     part: Indices, group: Sequence[Candidate], space: _Space, points: int
 ) -> tuple[Floats, Floats, Floats, Flags]:
-    """Return designs (series, group, points, columns), their rows far away, oddness and which are possible."""
+    """Return designs (series, group, points, columns), their rows far away, oddness, and which ones are possible."""
     size = len(group[0].form) + 1
     design = np.ones((len(part), len(group), points, size))
     far = np.ones((len(part), len(group), size))
@@ -180,15 +180,15 @@ def _designs(
 
 
 def _idle(design: Floats, found: Solution, mean: Floats, weight: Floats) -> Flags:
-    """Return which fits have a term that nowhere contributes 0.05 % of the value (as Extra-P), (series, group)."""
+    """Return which fits have a term that contributes less than 0.05 % everywhere (as in Extra-P), (series, group)."""
     scale = np.where(weight > 0, np.maximum(np.abs(mean), 1e-300), np.inf)
-    with np.errstate(over="ignore"):  # of values next to nothing a term is infinitely much
+    with np.errstate(over="ignore"):  # relative to a value near zero, a term counts as infinitely large
         share = np.abs(design[..., 1:] * found.theta[..., None, 1:]) / scale[:, None, :, None]
     return np.asarray((share.max(axis=2) < 5e-4).any(axis=-1))
 
 
 def _ordered(sample: Sample, squares: Floats, columns: Indices, unusual: Floats, parameters: int) -> _Tried:
-    """Return the best candidates by criterion; which criterion depends on whether repetitions explain the best."""
+    """Return the best candidates by criterion; the criterion depends on whether repetitions explain the best one."""
     few = columns <= 3
     best = np.where(few[None], squares, np.inf).argmin(axis=1)
     least = np.take_along_axis(squares, best[:, None], axis=1)[:, 0]
@@ -209,7 +209,7 @@ def _hypothesis(candidate: Candidate, series: int, space: _Space) -> Hypothesis:
 
 
 def _spent(columns: int) -> float:
-    """Return the degrees of freedom that a model with so many coefficients costs, its exponents included."""
+    """Return the degrees of freedom used by a model with *columns* coefficients, including their exponents."""
     return columns + (columns - 1) * SEARCHED
 
 
@@ -222,7 +222,7 @@ def _collected(
     confidence: float,
     seed: int | None,
 ) -> Models:
-    """Return the models: every kept candidate solved once more with all that is known of it."""
+    """Return the models, solving every kept candidate again with all its statistics."""
     series, kept = tried.order.shape
     registry: dict[Hypothesis, int] = {}
     which = np.full((series, kept), -1, dtype=np.int64)

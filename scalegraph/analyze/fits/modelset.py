@@ -1,4 +1,4 @@
-"""The models of many series: arrays over series, and each as a `Fit`."""
+"""The models of many series: arrays over series, and each model as a `Fit`."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from scalegraph.analyze.fits.terms import Hypothesis
 
 RIVALS = 8  # hypotheses kept for each series, the chosen one first
 _COLUMNS = 4
-# Degrees of freedom that choosing the exponents of a term among many costs (by simulation, see docs/MODELS.md).
+# Degrees of freedom used by choosing the exponents of a term among many (found by simulation, see docs/MODELS.md).
 SEARCHED = 0.5
 
 
 @dataclass(frozen=True)
 class Models:
-    """Models of *series*; arrays have the series first, then the rivals (the chosen one first), then columns.
+    """Models of *series*: arrays indexed by series, then rivals (the chosen one first), then columns.
 
-    *space* are the hypotheses that occur, *which* their positions (-1: none). *theta*, *inverse* ((X'WX)^-1), *sigma*
-    and *freedom* as in `Curve`; *low* and *high* are intervals of the chosen model's coefficients (series, columns),
-    *weight* the share of the evidence among the rivals. *cv_error* is relative, *adjusted_r2* of the weighted fit.
-    *rows* number the series, *memo* keeps by that number what is worked out when it is first asked for.
+    *space* lists the hypotheses used, *which* gives positions in it (-1: none). *theta*, *inverse* ((X'WX)^-1), *sigma*
+    and *freedom* are as in `Curve`; *low* and *high* are intervals of the chosen model's coefficients (series,
+    columns), *weight* the share of the evidence among the rivals. *cv_error* is relative, *adjusted_r2* that of the
+    weighted fit. *rows* numbers the series, *memo* caches results by that number.
     """
 
     parameters: tuple[str, ...]
@@ -67,7 +67,7 @@ class Models:
         pooled: Flags,
         confidence: float,
     ) -> Models:
-        """Return models whose numbers are still to be taken.
+        """Return models whose numbers are filled in later.
 
         Shape: (series, ..) of its arrays. Unit: that of the values fitted. Source: ScaleGraph.
         """
@@ -101,7 +101,7 @@ class Models:
         )
 
     def take(self, rows: Indices, ranks: Indices, found: Solution, scale: spread.Scale, part: Sample) -> None:
-        """Take solutions of one hypothesis for *ranks* of *rows*.
+        """Store solutions of one hypothesis for *ranks* of *rows*.
 
         Shape: (rows, columns) of each array. Unit: that of the values fitted. Source: ScaleGraph.
         """
@@ -113,7 +113,7 @@ class Models:
         self.noise[rows, ranks] = spread.noise(part, scale)
 
     def judge(self, rows: Indices, found: Solution, cv_error: Floats, part: Sample) -> None:
-        """Take error and intervals by Student's t of the chosen models of *rows*.
+        """Store the error and Student's t intervals of the chosen models of *rows*.
 
         Shape: (rows,) of each array. Unit: *cv_error* none (relative). Source: Student's t.
         """
@@ -130,7 +130,7 @@ class Models:
         self.high[rows, :size] = found.theta + edge
 
     def draw(self, rows: Indices, design: Floats, found: Solution, part: Sample, seed: int) -> None:
-        """Take bootstrapped intervals of the chosen models of *rows*, where the bootstrap applies.
+        """Store bootstrapped intervals of the chosen models of *rows*, where the bootstrap applies.
 
         Shape: *design* (points, columns). Unit: that of the values fitted. Source: `spread.pivots`.
         """
@@ -166,10 +166,10 @@ class Models:
         return result
 
     def band(self, x: Sequence[float] | Floats, repetitions: float | None = None) -> tuple[Floats, Floats]:
-        """Return intervals of the models at *x*, each (series, points), as `Fit.band` of each series.
+        """Return intervals of the models at *x*, each (series, points), as `Fit.band` does for each series.
 
-        They hold the doubt about the exponents: of one parameter by `together`; of several every plausible rival
-        counts with its share of the evidence. With *repetitions* they are for the mean of so many new measurements.
+        They include the doubt about the exponents: for one parameter by `together`; for several, every plausible rival
+        counts with its share of the evidence. With *repetitions* they are for the mean of that many new measurements.
 
         Unit: that of the values fitted. Source: `averaging.averaged`, `mixture.mixture_band`.
         """
@@ -182,12 +182,12 @@ class Models:
                 ends = together.band(rows[:, 0], self.confidence, repetitions)
                 low[series] = np.minimum(ends[0], middle[series, 0])
                 high[series] = np.maximum(ends[1], middle[series, 0])
-        # what never is below 0 is not expected to be
+        # values that are never negative get a non-negative interval
         floor = np.where(np.all(self.sample.mean >= 0, axis=1), 0.0, -np.inf)[:, None]
         return np.maximum(low, np.minimum(floor, middle[:, 0])), high
 
     def together(self, series: int) -> Averaged | None:
-        """Return what all hypotheses say of a series of one parameter; ``None`` of several, or where it is not known.
+        """Return the average over all hypotheses for a series with one parameter; ``None`` with several, or if unknown.
 
         Source: `averaging.averaged`.
         """
@@ -210,7 +210,7 @@ class Models:
         with np.errstate(invalid="ignore"):
             near = (self.scores - self.scores[:, :1] < reach) & (self.which >= 0)
         near[:, 0] = True
-        # the evidence is itself uncertain, so in bands rivals count for more than it says
+        # the evidence is itself uncertain, so in bands rivals count for more than their share of it
         share = np.where(near, np.sqrt(np.maximum(self.weight, 1e-12)), 0.0)
         return np.asarray(share / share.sum(axis=1, keepdims=True))
 
@@ -238,16 +238,16 @@ class Models:
         return np.asarray(select.HORIZON * self.points.max(axis=0))
 
     def apart(self) -> Floats:
-        """Return how far each plausible rival is from the chosen model at `far`, relative, (series, rivals).
+        """Return the relative distance of each plausible rival from the chosen model at `far`, (series, rivals).
 
-        0 for the chosen one and for those that are not plausible.
+        0 for the chosen model and for implausible rivals.
 
         Unit: none (relative). Source: ScaleGraph.
         """
         return np.asarray(np.where(self.plausible > 0, self.unlike(), 0.0))
 
     def unlike(self) -> Floats:
-        """Return how far each rival, plausible or not, is from the chosen model at `far`, relative, (series, rivals).
+        """Return how far each rival, even an implausible one, is from the chosen model at `far`, (series, rivals).
 
         Unit: none (relative). Source: ScaleGraph.
         """
@@ -256,21 +256,21 @@ class Models:
 
     @property
     def decided(self) -> Flags:
-        """Which models the points decide, up to `far`: those without a `doubt`.
+        """Which models the points decide up to `far`: those without a `doubt`.
 
         Shape: (series,). Unit: none. Source: ScaleGraph.
         """
         return np.array([not self.doubt(series) for series in range(len(self))], dtype=bool)
 
     def growth(self, series: int) -> str:
-        """Return the order of growth of a model: ``N log2(N)``; ``1`` for what stays or falls to a constant.
+        """Return the order of growth of a model: ``N log2(N)``; ``1`` if it stays constant or falls to a constant.
 
         Source: ScaleGraph.
         """
         return terms.growth(self.hypothesis(series), self.theta[series, 0].tolist(), self.parameters, self.far)
 
     def formula(self, series: int) -> str:
-        """Return a model with its numbers: ``0.1 + 2.3 N log2(N)``.
+        """Return a model as a formula with its numbers: ``0.1 + 2.3 N log2(N)``.
 
         Source: ScaleGraph.
         """
@@ -284,7 +284,7 @@ class Models:
         return self.space[int(self.which[series, rank])]
 
     def term_text(self, series: int, rank: int = 0) -> str:
-        """Return what a hypothesis grows with, without numbers: ``N log2(N)``; ``constant``.
+        """Return the terms of a hypothesis, without numbers: ``N log2(N)``; ``constant``.
 
         Source: ScaleGraph.
         """
@@ -329,7 +329,7 @@ class Models:
         )
 
     def one(self, series: int) -> Models:
-        """Return the models of one series alone.
+        """Return the models restricted to one series.
 
         Shape: (1, ..) of its arrays. Unit: as here. Source: ScaleGraph.
         """
@@ -362,7 +362,7 @@ class Models:
         )
 
     def curve(self, series: int) -> Curve:
-        """Return the chosen model of one series as a curve whose band holds its rivals.
+        """Return the chosen model of one series as a curve whose band includes its rivals.
 
         Unit: that of the values fitted. Source: ScaleGraph.
         """
@@ -382,7 +382,7 @@ class Models:
         )
 
     def doubt(self, series: int) -> str:
-        """Return what the points leave open about a series, empty when nothing.
+        """Return what the points leave open about a series; empty if nothing.
 
         Source: ScaleGraph.
         """
@@ -394,7 +394,7 @@ class Models:
 
 @dataclass(frozen=True)
 class ModelCurve(Curve):
-    """A chosen model; its band holds those of its plausible rivals too."""
+    """A chosen model whose band includes its plausible rivals."""
 
     models: Models | None = None
 

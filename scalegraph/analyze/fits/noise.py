@@ -1,4 +1,4 @@
-"""Repetitions condensed: means, weights and what repetitions alone say about the noise."""
+"""Repetitions condensed: means, weights, and the noise estimated from repetitions alone."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 Indices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
-# A point's own spread over few repetitions is a poor estimate of its noise, so it is mixed with the noise that all
-# points share (relative to their means), as if that were known from so many further repetitions: few where the
-# repetitions show that noise differs between points (Bartlett's test at 1 %), else many.
+# A point's own spread over few repetitions is a poor estimate of its noise, so it is averaged with the relative noise
+# pooled over all points, which counts as this many repetitions: few if the noise differs between points (Bartlett's
+# test at 1 %), otherwise many.
 PRIOR_FREEDOM = (4.0, 60.0)
 _UNEQUAL = 0.01
-# Values far below the largest count as if they were this share of it: near zero a relative error means nothing.
+# Values far below the largest are treated as this share of it: near zero a relative error means nothing.
 LEAST_SHARE = 1e-3
-# Rounding: what no measurement resolves, relative.
+# Rounding: relative difference below the resolution of any measurement.
 RESOLUTION = 1e-9
 
 
@@ -27,10 +27,10 @@ RESOLUTION = 1e-9
 class Sample:
     """Repeated values of several series at the same points.
 
-    *mean* and *count* have shape (series, points); a point that a series lacks has count 0 and mean 0. *weight* is
-    that of one repetition: 1/(scale of the noise there)^2, up to a factor that all points of a series share. The
-    noise counts as proportional to the value. *within* is the weighted sum of squares of the repetitions around their
-    means, shape (series,), with *freedom* degrees of freedom. *values* are the repetitions, NaN where there is none.
+    *mean* and *count* have shape (series, points); a point missing from a series has count 0 and mean 0. *weight* is
+    that of one repetition: 1/(scale of the noise there)^2, up to a factor common to all points of a series. Noise is
+    taken as proportional to the value. *within* is the weighted sum of squares of the repetitions around their means,
+    shape (series,), with *freedom* degrees of freedom. *values* are the repetitions, NaN if missing.
     """
 
     values: Floats
@@ -66,9 +66,9 @@ class Sample:
 
 
 def sizes(values: Floats) -> tuple[Floats, Flags]:
-    """Return what errors of *values* (.., points) are relative to, and where there is such a size.
+    """Return the scale to which errors of *values* (.., points) are relative, and where there is one.
 
-    A value that is nothing beside the largest of its series has none; 1 is there.
+    Values negligible beside the largest of their series have no scale; it is set to 1 there.
 
     Shape: two arrays (.., points). Unit: that of *values*. Source: ScaleGraph.
     """

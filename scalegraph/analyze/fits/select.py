@@ -10,16 +10,16 @@ import scipy
 from scalegraph.analyze.fits.noise import RESOLUTION, Flags, Floats, Sample
 from scalegraph.base.measures import percent
 
-# A rival is plausible unless the best beats it by what is significant at this level: 6 in the criterion (evidence of
-# 20 : 1) where there are many points, more where there are few.
+# A rival is plausible unless the best law beats it significantly at this level: by 6 in the criterion (evidence of 20 :
+# 1) with many points, by more with few.
 AGAINST = 0.0143
-# A further coefficient must be significant at this level.
+# Significance level required of each further coefficient.
 LEVEL = 0.05
-# Rivals that differ by less than this up to the horizon say the same.
+# Rivals that differ by less than this up to the horizon are equivalent.
 ALIKE = 0.1
-# A best law that predicts left-out points worse than this explains nothing.
+# If the best law's leave-one-out error is larger than this, it explains nothing.
 POOR = 0.3
-# Laws are compared up to so many times the largest point.
+# Laws are compared up to this multiple of the largest point.
 HORIZON = 4.0
 
 
@@ -28,10 +28,10 @@ def criterion(
 ) -> Floats:
     """Return the criterion by which hypotheses are compared, less is better; shape of *squares* (series, ..).
 
-    -2 ln likelihood, and for every coefficient beyond the first what it must improve that by to be significant (F
-    test) at the level *first* (the second coefficient) or *more* (each further one). Where repetitions explain the
-    residuals (*pooled*, (series,)) every repetition is an observation, else every point. Infinite without a spare one.
-    *columns* (..) of the hypotheses.
+    -2 ln likelihood, plus for every coefficient beyond the first the improvement that would be significant (F test) at
+    the level *first* (second coefficient) or *more* (each further one). If repetitions explain the residuals (*pooled*,
+    (series,)), every repetition is an observation, otherwise every point. Infinite without a degree of freedom to
+    spare. *columns* (..) are those of the hypotheses.
 
     Unit: none (-2 ln likelihood). Source: ScaleGraph; level by the F test.
     """
@@ -47,7 +47,7 @@ def criterion(
 
 
 def plausible(sample: Sample, columns: Floats, pooled: Flags) -> Floats:
-    """Return how far behind a best hypothesis of so many *columns* (series,) a plausible rival may be.
+    """Return how far a plausible rival may be behind the best hypothesis with *columns* coefficients (series,).
 
     Shape: (series,). Unit: none (-2 ln likelihood). Source: ScaleGraph.
     """
@@ -57,7 +57,7 @@ def plausible(sample: Sample, columns: Floats, pooled: Flags) -> Floats:
 
 
 def akaike(sample: Sample, squares: Floats, columns: Floats, pooled: Flags) -> Floats:
-    """Return Akaike's criterion with its small-sample correction, as `criterion`; infinite where it has none.
+    """Return Akaike's criterion with small-sample correction, arguments as in `criterion`; infinite if undefined.
 
     Shape: that of *squares*. Unit: none. Source: AICc (Hurvich and Tsai 1989).
     """
@@ -70,7 +70,7 @@ def akaike(sample: Sample, squares: Floats, columns: Floats, pooled: Flags) -> F
 
 
 def _deviance(sample: Sample, squares: Floats, pooled: Flags) -> tuple[Floats, Floats]:
-    """Return -2 ln likelihood up to what all hypotheses of a series share, and the number of observations."""
+    """Return -2 ln likelihood up to a constant per series, and the number of observations."""
     extra = (slice(None),) + (None,) * (squares.ndim - 1)
     count = np.where(pooled, sample.observations, sample.points)[extra]
     total = np.where(pooled[extra], sample.within[extra] + squares, squares)
@@ -90,7 +90,7 @@ def adjusted_r2(sample: Sample, squares: Floats, columns: int | Floats) -> Float
     left = sample.points - columns
     with np.errstate(all="ignore"):
         value = 1.0 - (squares / spread) * (sample.points - 1.0) / left
-    value = np.where(np.abs(value) < RESOLUTION, 0.0, value)  # a constant's is 0 but for rounding
+    value = np.where(np.abs(value) < RESOLUTION, 0.0, value)  # 0 for a constant, apart from rounding
     return np.asarray(np.where((left > 0) & (spread > 0), value, np.nan))
 
 
@@ -106,7 +106,7 @@ def evidence(scores: Floats) -> Floats:
 
 
 def differ(first: Floats, second: Floats) -> Floats:
-    """Return how far two predictions are apart, relative to the larger.
+    """Return the difference of two predictions, relative to the larger.
 
     Shape: that of the predictions. Unit: none (relative). Source: ScaleGraph.
     """
@@ -117,7 +117,7 @@ def differ(first: Floats, second: Floats) -> Floats:
 
 
 def poor(cv_error: float, best: str) -> str:
-    """Return the sentence about a best law that explains nothing; empty where it does.
+    """Return a sentence if the best law explains nothing; otherwise empty.
 
     Source: ScaleGraph.
     """

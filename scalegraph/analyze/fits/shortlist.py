@@ -1,4 +1,4 @@
-"""The few factors of each parameter that are worth combining, for many series at once."""
+"""Shortlists: the few factors of each parameter that are worth combining, for many series at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FAR = select.HORIZON
 
 
 def lines(points: Floats, parameter: int) -> list[Indices]:
-    """Return the points that differ in *parameter* alone, in sets of three or more different values.
+    """Return sets of points that differ only in *parameter*, each with three or more different values of it.
 
     Shape: one array of positions for each line. Unit: none (positions). Source: Extra-P (Calotoiu and others 2013,
     2016).
@@ -51,9 +51,9 @@ def ranked(
 ) -> Indices:
     """Return for each series the *keep* best factors of *parameter*, (series, keep), as positions in *factors*.
 
-    On every line of points that differ in this parameter alone, a constant and the factor are fitted; the squares that
-    all lines leave are added up. So sums and products with what the other parameters do are ranked alike. *allowed*
-    (series, factors). Without such lines the usual exponents come first.
+    On every line of points that differ only in this parameter, a constant plus the factor is fitted; the residual
+    squares are summed over all lines, so that sums and products with the other parameters rank alike. *allowed*
+    (series, factors). Without such lines the most common exponents come first.
 
     Unit: none (positions). Source: after Extra-P (Calotoiu and others 2013, 2016); ScaleGraph.
     """
@@ -74,7 +74,7 @@ def ranked(
 
 
 def _one_line(x: Floats, sample: Sample, line: Indices, factors: Sequence[Factor]) -> Floats:
-    """Return the squares that a constant and each factor leave on one line, (series, factors)."""
+    """Return the residual squares of a constant plus each factor on one line, (series, factors)."""
     design = np.stack([factor.at(x) for factor in factors])
     far = np.array([factor.at(np.array([_FAR * x.max()]))[0] for factor in factors])
     largest = np.abs(design).max(axis=1)
@@ -97,7 +97,7 @@ def _one_line(x: Floats, sample: Sample, line: Indices, factors: Sequence[Factor
 
 
 def allowed(factors: Sequence[Factor], fall: Flags) -> Flags:
-    """Return which factors each series may take, (series, factors): falling ones only where it falls.
+    """Return which factors each series may use, (series, factors): falling ones only where it falls.
 
     Unit: none. Source: ScaleGraph.
     """

@@ -1,4 +1,4 @@
-"""Spread of fits: the scale of their residuals, and the bootstrap of their coefficients."""
+"""Error of fits: the scale of their residuals, and the bootstrap of their coefficients."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from scalegraph.analyze.fits.linear import Solution
 from scalegraph.analyze.fits.noise import RESOLUTION, Flags, Floats, Sample, sizes
 
 REPLICATES = 400
-# With fewer residual degrees of freedom there is too little to draw from: Student's t takes the bootstrap's place.
+# With fewer residual degrees of freedom there is too little to resample: Student's t is used instead.
 _LEAST_FREEDOM = 8.0
-# Departure of the means from the law that repetitions explain in fewer than 1 of 100 cases counts as real.
+# Level of the lack-of-fit test: a deviation of the means this unlikely by noise counts as real.
 _MISFIT = 0.01
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Error of series, each shape (series,).
+    """Error of each series; every array has shape (series,).
 
-    *sigma* is the standard deviation of a repetition at weight 1, *freedom* its degrees of freedom. *pooled*: taken
-    from repetitions and from the law's residuals together; else from the residuals of the means alone, because there
-    are no repetitions or because the law departs from the means by more than repetitions do.
+    *sigma* is the standard deviation of a repetition at weight 1, *freedom* its degrees of freedom. *pooled*: estimated
+    from repetitions and the law's residuals together; otherwise from the residuals of the means alone, because there
+    are no repetitions or because the means deviate from the law by more than repetitions do.
     """
 
     sigma: Floats
@@ -33,7 +33,7 @@ class Scale:
 
 
 def scale(sample: Sample, squares: Floats, columns: float | Floats) -> Scale:
-    """Return the error of fits with *columns* coefficients that leave *squares* (series,).
+    """Return the error of fits with *columns* coefficients and residual *squares* (series,).
 
     Shape: (series,) of its arrays. Unit: none (relative). Source: ScaleGraph.
     """
@@ -47,7 +47,7 @@ def scale(sample: Sample, squares: Floats, columns: float | Floats) -> Scale:
 
 
 def repeats_explain(sample: Sample, squares: Floats, columns: float | Floats) -> Flags:
-    """Return whether the repetitions explain the departure of the means (F test of the lack of fit).
+    """Return whether noise between repetitions explains the deviation of the means (F test of the lack of fit).
 
     Shape: (series,). Unit: none. Source: F test of lack of fit.
     """
@@ -61,7 +61,7 @@ def repeats_explain(sample: Sample, squares: Floats, columns: float | Floats) ->
 def noise(sample: Sample, found: Scale) -> Floats:
     """Return the relative standard deviation of one repetition at the typical point.
 
-    Points that are nothing beside the largest have no relative deviation.
+    Points negligible beside the largest have no relative deviation.
 
     Shape: (series,). Unit: none (relative). Source: ScaleGraph.
     """
@@ -75,9 +75,9 @@ def pivots(
 ) -> Floats | None:
     """Return bootstrapped (theta* - theta)/sigma*, shape (series, replicates, columns).
 
-    Residual bootstrap: standardised residuals of all repetitions, corrected for their leverage, are drawn anew for
-    every repetition, and the law is fitted to each drawn set. NaN for series where it does not apply (see `Scale`);
-    None when it applies to none. *design* (series, points, columns).
+    Residual bootstrap: standardised residuals of all repetitions, corrected for leverage, are redrawn for every
+    repetition, and the law is fitted to each resample. NaN for series where it does not apply (see `Scale`); None if it
+    applies to none. *design* (series, points, columns).
 
     Unit: none (standard errors). Source: residual bootstrap (Davison and Hinkley 1997, chapter 6).
     """
@@ -106,7 +106,7 @@ def pivots(
         drawn = np.where(present[:, None], drawn, 0.0)
         n = np.maximum(count[part], 1.0)[:, None]
         mean = drawn.sum(axis=3) / n
-        within = np.maximum((drawn**2).sum(axis=3) - n * mean**2, 0.0)  # rounding may leave less than nothing
+        within = np.maximum((drawn**2).sum(axis=3) - n * mean**2, 0.0)  # rounding may make it negative
         weight_root = np.where(root[part] > 0, root[part], 1.0)[:, None]
         shift = mean / weight_root
         theta = np.einsum("scp,sbp->sbc", projector[part], shift)
@@ -118,7 +118,7 @@ def pivots(
 
 
 def one_pivots(drawn: Floats | None, series: int) -> Floats | None:
-    """Return the replicates of one series, None where the bootstrap does not apply to it.
+    """Return the replicates of one series; None if the bootstrap does not apply to it.
 
     Shape: (replicates, columns). Unit: none (standard errors). Source: ScaleGraph.
     """

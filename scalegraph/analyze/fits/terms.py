@@ -1,8 +1,8 @@
-"""The space of performance models: powers and logarithms of parameters, their products, and sums of those.
+"""The space of performance models: powers and logarithms of parameters, their products, and sums of products.
 
-The normal form is c0 + sum of c_k prod_j x_j^i log2(x_j)^l. Of one parameter all exponents are tried that Extra-P
-tries (its default set and, where values fall, its set of negative exponents), and sums of a falling and a growing term
-besides, because times of strong scaling often have both.
+The normal form is c0 + sum of c_k prod_j x_j^i log2(x_j)^l. For one parameter all of Extra-P's exponents are tried (its
+default set and, where values fall, its negative exponents), plus sums of a falling and a growing term, because
+strong-scaling times often have both.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Factor:
 
     @property
     def falls(self) -> bool:
-        """Whether it falls as x grows without bound.
+        """Whether the factor falls as x grows without bound.
 
         Source: ScaleGraph.
         """
@@ -70,10 +70,10 @@ class Factor:
         return rare + float(abs(self.log) == 2 or self.log < 0) + float(self.power.denominator > 2 and self.log != 0)
 
 
-# Exponents that algorithms usually have; others must be better by up to exp(oddness/2) in likelihood.
+# Exponents common in algorithms; others must be better by up to exp(oddness/2) in likelihood.
 SIMPLE = (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(3))
 Product = tuple[tuple[int, Factor], ...]  # (parameter, factor)
-Hypothesis = tuple[Product, ...]  # terms beside the constant
+Hypothesis = tuple[Product, ...]  # terms besides the constant
 
 _ROOTS = "1/4 1/3 1/2 2/3 3/4 4/5 1 5/4 4/3 3/2 5/3 7/4 2 9/4 7/3 5/2 8/3 11/4 3"
 _ONE_LOG = "0 1/4 1/3 1/2 2/3 3/4 1 5/4 4/3 3/2 2 5/2 3"
@@ -112,7 +112,7 @@ def falling() -> tuple[Factor, ...]:
 
 
 def usable(factors: Sequence[Factor], x: Floats) -> list[Factor]:
-    """Return the factors that are defined, finite and not constant at all of *x*.
+    """Return the factors that are defined and finite everywhere on *x*, and not constant.
 
     Shape: one entry for each factor kept. Source: ScaleGraph.
     """
@@ -146,7 +146,7 @@ def product_at(product: Product, x: Floats) -> Floats:
 
 
 def columns_at(hypothesis: Hypothesis, x: Floats) -> Floats:
-    """Return the design of a hypothesis at *x* (points, parameters): the constant first, (points, columns).
+    """Return the design matrix of a hypothesis at *x* (points, parameters): (points, columns), the constant first.
 
     Unit: none. Source: Calotoiu and others 2013.
     """
@@ -154,7 +154,7 @@ def columns_at(hypothesis: Hypothesis, x: Floats) -> Floats:
 
 
 def product_text(product: Product, parameters: Sequence[str]) -> str:
-    """Return a product for display: ``N^(-1) size``.
+    """Return a product as text: ``N^(-1) size``.
 
     Source: ScaleGraph.
     """
@@ -174,9 +174,9 @@ def formula(hypothesis: Hypothesis, theta: Sequence[float], parameters: Sequence
 
 
 def growth(hypothesis: Hypothesis, theta: Sequence[float], parameters: Sequence[str], far: Floats) -> str:
-    """Return the order of growth: the term that is largest at *far* (parameters,), and weighs at least 1 % there.
+    """Return the order of growth: the largest term at *far* (parameters,), if it has at least 1 % of the value there.
 
-    A falling term over a constant is of order 1, unless the constant is below 1 % of the value.
+    A falling term plus a constant is of order 1, unless the constant is below 1 % of the value.
 
     Source: ScaleGraph.
     """

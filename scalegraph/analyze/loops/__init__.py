@@ -1,1 +1,1 @@
-"""Loops under their schedules: what each schedule costs, and what its chunks say about a loop."""
+"""Loops and their schedules: what each schedule costs, and what the chunks tell about a loop."""

@@ -1,4 +1,4 @@
-"""What the chunks of a loop say: who executed what when, the load, iteration times, locality, the type of the loop."""
+"""What the chunks of a loop tell: who executed what when, load, iteration times, locality and the type of the loop."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from scalegraph.base.run import RunRecord
 
 STATES = {-1: "light", 0: "normal", 1: "heavy"}
 BINS = 64
-BALANCED = 0.25  # standard deviation of iteration times over their mean, up to which a loop counts as balanced
-ALIKE = 0.7  # correlation of iteration times from which on they count as predictable
-# (is the loop inside a sequential one, how its load is) -> type of the paper, section 3.2.
+BALANCED = 0.25  # coefficient of variation of the iteration times up to which a loop counts as balanced
+ALIKE = 0.7  # correlation of iteration times from which they count as predictable
+# (whether the loop is inside a sequential loop, its load) -> type in the paper, section 3.2.
 TYPES = {
     (True, "balanced"): "I",
     (True, "predictable"): "II",
@@ -29,10 +29,10 @@ TYPES = {
 
 
 def history(run: RunRecord, loop: LoopCost) -> pd.DataFrame:
-    """Return the chunks of *loop* that *run* kept, in the order in which they ended.
+    """Return the recorded chunks of *loop* in *run*, by the time they ended.
 
-    ``from`` says whose share it was: ``own``, ``processor``'s number of the member, or ``central``; ``k`` is the
-    chunk-size control by which it was taken, ``k_before`` that of the member's chunk before (0: none).
+    ``from`` says whose share a chunk came from: ``own``, ``member`` and its number, or ``central``; ``k`` is the
+    chunk-size control used, ``k_before`` that of the member's previous chunk (0: none).
 
     Shape: one row for each chunk. Unit: s. Source: ScaleGraph.
     """
@@ -62,12 +62,12 @@ def history(run: RunRecord, loop: LoopCost) -> pd.DataFrame:
 
 
 def load(run: RunRecord, loop: LoopCost) -> pd.DataFrame:
-    """Return what each processor did in *loop*: iterations and chunks by origin, and its time.
+    """Return the work of each processor in *loop*: iterations and chunks by origin, and its time.
 
-    ``working_s`` of iterations without memory stalls, ``stall_s``, ``asking_s`` of obtaining chunks without waiting for
-    locks, ``lock_s``, ``ending_s`` waiting for the last one.
+    ``working_s`` time in iterations without memory stalls, ``stall_s``, ``asking_s`` obtaining chunks without lock
+    waits, ``lock_s``, ``ending_s`` waiting at the end for the last processor.
 
-    Shape: one row for each processor that came. Unit: s; counts. Source: ScaleGraph.
+    Shape: one row for each participating processor. Unit: s; counts. Source: ScaleGraph.
     """
     second, none = run.clock_hz or 1.0, (0,) * len(loop.processor)
     body, stall, asking, lock, ending = (
@@ -90,7 +90,7 @@ def load(run: RunRecord, loop: LoopCost) -> pd.DataFrame:
 
 
 def whole_executions(loop: LoopCost) -> list[int]:
-    """Return the executions of which every iteration is in a chunk that was kept.
+    """Return the executions whose chunks were all recorded.
 
     Shape: (executions,), ascending. Unit: 1. Source: ScaleGraph.
     """
@@ -101,12 +101,12 @@ def whole_executions(loop: LoopCost) -> list[int]:
 
 
 def profile(run: RunRecord, loop: LoopCost, bins: int = BINS) -> pd.DataFrame:
-    """Return the time of an iteration over the index space and over the executions.
+    """Return the time of an iteration over the index space and over executions.
 
-    An iteration takes what its chunk takes divided by the chunk's iterations; ``work_s`` is without memory stalls.
-    ``first``, ``last``: the iterations that a row is the mean of.
+    A chunk's time is divided evenly over its iterations; ``work_s`` is without memory stalls. ``first``, ``last``: the
+    range of iterations averaged in a row.
 
-    Shape: one row for each execution that is kept whole and each of at most *bins* equal parts of the index space.
+    Shape: one row for each fully recorded execution and each of at most *bins* equal parts of the index space.
     Unit: s. Source: ScaleGraph.
     """
     second, chunks, count = run.clock_hz or 1.0, loop.history, loop.iterations
@@ -141,10 +141,10 @@ def profile(run: RunRecord, loop: LoopCost, bins: int = BINS) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Locality:
-    """How far a loop's iterations stay where they were (section 3.1, the data of an iteration being its index).
+    """How far iterations stay on their processor (section 3.1, taking an iteration's index as its data).
 
-    *rate*: share of the iterations of a processor that it had in the execution before; NaN with one execution.
-    *strength*: so many iterations a processor has again, of *mean* ones.
+    *rate*: share of a processor's iterations that it also had in the previous execution; NaN with one execution.
+    *strength*: number of iterations that a processor gets again, out of *mean*.
     """
 
     rate: float
@@ -153,7 +153,7 @@ class Locality:
 
     @property
     def strength(self) -> int:
-        """Affinity strength: the rate times the mean, rounded down; 0 if it is not known.
+        """Affinity strength: the rate times the mean, rounded down; 0 if unknown.
 
         Unit: iterations. Source: adaptive-loop-scheduling.txt section 3.1.
         """
@@ -161,11 +161,11 @@ class Locality:
 
 
 def locality(loop: LoopCost) -> Locality:
-    """Return locality rate and affinity strength of *loop*, from who executed which iteration in each execution.
+    """Return locality rate and affinity strength of *loop*, from who ran which iteration in each execution.
 
-    The data set of a processor in an execution is taken as its iterations; rate = 1 - sum |D(i) - D(i-1)| / sum |D(i)|
-    over consecutive executions that are kept whole, D(0) = D(1). Unit: iterations.
-    Source: adaptive-loop-scheduling.txt section 3.1; there D is in bytes.
+    A processor's data set D(i) in execution i is its set of iterations; rate = 1 - sum |D(i) - D(i-1)| / sum |D(i)|
+    over consecutive fully recorded executions, D(0) = D(1). Unit: iterations. Source: adaptive-loop-scheduling.txt
+    section 3.1; there D is in bytes.
     """
     whole = whole_executions(loop)
     members = max(1, loop.members)
@@ -186,10 +186,10 @@ def locality(loop: LoopCost) -> Locality:
 
 @dataclass(frozen=True)
 class LineLocality:
-    """How far the data of a loop's iterations stays at its processor (section 3.1, data being lines of the caches).
+    """How far the data of iterations stays on its processor (section 3.1, taking cache lines as data).
 
-    *rate*: share of the lines that a processor's iterations use which it used in the execution before, too; NaN if
-    lines were not collected or there was one execution. *mean*: lines of a processor in one execution.
+    *rate*: share of the lines used by a processor's iterations that it also used in the previous execution; NaN if
+    lines were not collected or there was only one execution. *mean*: lines of a processor in one execution.
     """
 
     rate: float
@@ -197,7 +197,7 @@ class LineLocality:
 
     @property
     def strength(self) -> int:
-        """Affinity strength: the rate times the mean, rounded down; 0 if it is not known.
+        """Affinity strength: the rate times the mean, rounded down; 0 if unknown.
 
         Unit: lines. Source: adaptive-loop-scheduling.txt section 3.1.
         """
@@ -205,7 +205,7 @@ class LineLocality:
 
 
 def line_locality(loop: LoopCost) -> LineLocality:
-    """Return locality rate and affinity strength of *loop* by the lines that its iterations use on each processor.
+    """Return locality rate and affinity strength of *loop* by the cache lines used on each processor.
 
     D(i) is the set of lines that a processor uses in execution i; rate = 1 - sum |D(i) - D(i-1)| / sum |D(i)|,
     D(0) = D(1). Unit: lines. Source: adaptive-loop-scheduling.txt section 3.1; there D is in bytes.
@@ -229,16 +229,16 @@ def _owners(loop: LoopCost, execution: int) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class LoopType:
-    """The type of a loop: *repeated* in a sequential one, its *load*; by *spread* and *alike*."""
+    """The type of a loop: whether *repeated* in a sequential loop, and its *load*, judged by *spread* and *alike*."""
 
     repeated: bool
-    load: str  # balanced, predictable, unpredictable; empty: no execution was kept whole
+    load: str  # balanced, predictable, unpredictable; empty if no execution was fully recorded
     spread: float
     alike: float
 
     @property
     def number(self) -> str:
-        """The paper's number, I to VI; empty if it is not known. Source: adaptive-loop-scheduling.txt section 3.2."""
+        """The paper's number, I to VI; empty if unknown. Source: adaptive-loop-scheduling.txt section 3.2."""
         return TYPES.get((self.repeated, self.load), "")
 
     @property
@@ -256,11 +256,11 @@ class LoopType:
 
 
 def loop_type(run: RunRecord, loop: LoopCost) -> LoopType:
-    """Return the type of *loop* by the times of its iterations without memory stalls.
+    """Return the type of *loop* by its iteration times without memory stalls.
 
     Balanced: their standard deviation is at most `BALANCED` of the mean. Predictable: the profiles of consecutive
-    executions correlate by `ALIKE` or more; of a loop executed once, the times of neighbouring parts do.
-    Source: adaptive-loop-scheduling.txt section 3.2; the limits are ScaleGraph's.
+    executions correlate by `ALIKE` or more; for a loop executed once, the times of neighbouring parts do. Source:
+    adaptive-loop-scheduling.txt section 3.2; the limits are ScaleGraph's.
     """
     table = profile(run, loop)
     repeated = loop.executions > 1
@@ -286,9 +286,9 @@ def _correlation(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -
 def kinds(run: RunRecord) -> pd.DataFrame:
     """Return locality and type of each loop of *run*: ``locality_rate``, ``affinity_strength``, ``type``, ``words``.
 
-    Shape: one row for each loop. Unit: iterations, and lines for ``line_rate``, ``line_strength`` and ``lines`` (of a
-    processor in one execution), which only runs that collect classes of misses have.
-    Source: adaptive-loop-scheduling.txt section 3.
+    Shape: one row for each loop. Unit: iterations; lines for ``line_rate``, ``line_strength`` and ``lines`` (of a
+    processor in one execution), which need a run that collects miss classes. Source: adaptive-loop-scheduling.txt
+    section 3.
     """
     rows = []
     for loop in run.loops:

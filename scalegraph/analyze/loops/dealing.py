@@ -1,4 +1,4 @@
-"""How a worksharing loop deals out its iterations, in words: schedule, chunks and iterations."""
+"""How a worksharing loop divides its iterations, in words: schedule, chunks and iterations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BARE = re.compile(r"schedule\(((?:static|auto)(?:,[^()]*(?:\([^()]*\))?[^()]*)?
 
 
 def dealing(run: RunRecord, region: Region) -> str:
-    """Return how the loop *region* deals out its iterations in *run*: empty if that is not known.
+    """Return how the loop *region* divides its iterations in *run*; empty if unknown.
 
     ``schedule(dynamic,1000) makes 1 chunk of 500 iterations for 16 threads, which leaves 15 without any``.
 
@@ -35,10 +35,10 @@ def dealing(run: RunRecord, region: Region) -> str:
 
 
 def uncounted(parts: pd.DataFrame, least: float) -> list[tuple[str, int]]:
-    """Return file and line of the loops in *parts*, a loss, whose iterations are not known.
+    """Return file and line of the loops in *parts*, a loss, whose iteration counts are unknown.
 
-    They are static loops, which never ask the runtime, and whose text has no number; *least*: the share that is worth
-    a run.
+    These are static loops, which never call the runtime, with no iteration count in the source; *least*: the share of
+    the loss that is worth a run.
 
     Shape: one entry for each loop. Unit: none. Source: ScaleGraph.
     """
@@ -47,7 +47,7 @@ def uncounted(parts: pd.DataFrame, least: float) -> list[tuple[str, int]]:
 
 
 def counted_by(parts: pd.DataFrame, run: RunRecord, others: Iterable[RunRecord]) -> pd.DataFrame:
-    """Return *parts*, the loss of *run*, with the iterations that *others* counted where loops asked the runtime.
+    """Return *parts*, the loss of *run*, with the iterations counted in *others*, whose loops called the runtime.
 
     Shape: that of *parts*. Unit: as of *parts*. Source: ScaleGraph.
     """
@@ -75,7 +75,7 @@ def _costs(run: RunRecord, region: Region) -> Sequence[LoopCost]:
 
 
 def _team(run: RunRecord) -> int:
-    """Return the threads of a team, if the program does not choose another number."""
+    """Return the size of a team, unless the program chooses another."""
     return run.point.processors // max(1, run.processes or 1)
 
 
@@ -90,7 +90,7 @@ def _chunks(schedule: str, iterations: int, members: int) -> int:
 
 
 def _words(schedule: str, chunks: int, iterations: int, members: int) -> str:
-    """Return the words; the iterations are those of one execution of the loop."""
+    """Return the sentence; iterations are those of one execution of the loop."""
     left = members - chunks
     text = (
         f"schedule({schedule}) makes {counted(chunks, 'chunk')} of {counted(iterations, 'iteration')} for "

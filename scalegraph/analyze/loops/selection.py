@@ -1,8 +1,8 @@
-"""Which schedules a loop is worth trying under, from the chunks of one run of it.
+"""Which schedules are worth trying for a loop, judged from the chunks of one run.
 
-The idea is that of LB4OMP's selection (Korndörfer, Eleliemy, Mohammed, Ciorba 2022): ExhaustiveSel tries all, ExpertSel
-knows rules about the imbalance. Here the times of the iterations that one run showed are dealt out again by each
-schedule, with what a chunk costs there, and the best few are tried by runs.
+The idea is LB4OMP's automated selection (Korndörfer, Eleliemy, Mohammed, Ciorba 2022): ExhaustiveSel tries all
+schedules, ExpertSel uses rules about the imbalance. Here the iteration times seen in one run are replayed under each
+schedule, with that run's cost per chunk, and the few best schedules are tried in real runs.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ import numpy.typing as npt
 from scalegraph.base.loops import LoopCost
 from scalegraph.base.measures import percent
 
-PROBE: Final = "mFSC"  # its chunks are of one size, few enough to cost little and many enough to show the iterations
+PROBE: Final = "mFSC"  # equal chunks, few enough to be cheap and many enough to resolve the iterations
 STATIC: Final = "static"
-EVEN: Final = 0.01  # the slowest thread may be so much above the mean before anything else than static is tried
-_MOST: Final = 20_000  # chunks that are dealt out one by one; of more, sums say enough
-_NEAR: Final = 0.03  # schedules whose predicted times differ by less are not told apart
+EVEN: Final = 0.01  # imbalance of equal shares from which anything but static is tried
+_MOST: Final = 20_000  # replay at most this many chunks one by one; with more, a formula is accurate enough
+_NEAR: Final = 0.03  # schedules whose predicted times differ by less are equivalent
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a run under `PROBE` showed of a loop.
+    """What a run under `PROBE` showed about a loop.
 
-    *upto*: work of the first i iterations in cycles, for i = 0 .. iterations, by the mean of the executions that were
-    kept; *chunk*: cycles that obtaining a chunk takes, without waiting; *home*: work of the loop in equal shares over
-    that under the probe: below 1 where iterations are faster on the thread that always has them; *members*: threads.
+    *upto*: cumulative work in cycles of the first i iterations, i = 0 .. iterations, averaged over the recorded
+    executions; *chunk*: cycles to obtain a chunk, without waiting; *home*: the loop's work under equal shares relative
+    to that under the probe: below 1 if iterations run faster on a thread that always gets the same ones; *members*:
+    threads.
     """
 
     upto: npt.NDArray[np.float64]
@@ -51,7 +52,7 @@ class Seen:
 
     @property
     def mean(self) -> float:
-        """Work of all iterations over the threads: what no schedule is below, but for locality.
+        """Mean work per thread: a lower bound for every schedule, apart from locality.
 
         Unit: cycles. Source: ScaleGraph.
         """
@@ -59,7 +60,7 @@ class Seen:
 
     @property
     def imbalance(self) -> float:
-        """Share of the slowest thread's time that the mean is below it, under equal shares in order.
+        """How far the mean lies below the slowest thread under equal shares, relative to the slowest.
 
         Unit: none (share). Source: ScaleGraph.
         """
@@ -68,7 +69,7 @@ class Seen:
 
     @property
     def spread(self) -> float:
-        """Standard deviation of the times of the iterations over their mean, as far as chunks show it.
+        """Coefficient of variation of the iteration times, as far as chunks resolve them.
 
         Unit: none (ratio). Source: ScaleGraph.
         """
@@ -77,7 +78,7 @@ class Seen:
 
 
 def seen(loop: LoopCost, home: float = 1.0) -> Seen | None:
-    """Return what the chunks of *loop*, under `PROBE`, show; None where they are too few, or not those of a whole loop.
+    """Return what the chunks of *loop*, under `PROBE`, show; None if there are too few, or none of a whole execution.
 
     *home* as in `Seen`.
 
@@ -93,7 +94,7 @@ def seen(loop: LoopCost, home: float = 1.0) -> Seen | None:
     for number in np.unique(execution):
         mine = execution == number
         if int(count[mine].sum()) != loop.iterations:
-            continue  # cut off, or another number of iterations
+            continue  # truncated, or with a different number of iterations
         known += 1
         origin = lows[mine].min() if step > 0 else lows[mine].max()
         for low, size, begin, end in zip(
@@ -109,7 +110,7 @@ def seen(loop: LoopCost, home: float = 1.0) -> Seen | None:
 
 
 def predicted(loop: Seen) -> dict[str, float]:
-    """Return the cycles that one execution of *loop* should take under each schedule that can be dealt out again.
+    """Return the predicted cycles of one execution of *loop* under each schedule that can be replayed.
 
     Shape: one entry for each schedule. Unit: cycles. Source: ScaleGraph.
     """
@@ -130,11 +131,11 @@ def predicted(loop: Seen) -> dict[str, float]:
 
 
 def worth_trying(loop: Seen, written: float | None = None, most: int = 3) -> list[str]:
-    """Return the schedules that *loop* is worth running under, the most promising first; none where it is even.
+    """Return the schedules worth running for *loop*, most promising first; none if it is balanced.
 
-    *written*: cycles of one execution as the program has it; a schedule that is predicted to be slower is left out.
-    Of those that share all work in one queue, and of those that leave it at home, the best of each is among them, as
-    what a cache line costs on its way is only known of what ran.
+    *written*: cycles of one execution as the program is written; schedules predicted to be slower are left out. The
+    best schedule with a central queue and the best one that keeps iterations at home are both included, because the
+    cost of moving cache lines is known only from runs.
 
     Shape: at most *most* entries. Unit: none. Source: ScaleGraph.
     """
@@ -144,7 +145,7 @@ def worth_trying(loop: Seen, written: float | None = None, most: int = 3) -> lis
     limit = min(written if written is not None else math.inf, times[STATIC])
     order = [name for name in sorted(times, key=lambda name: (times[name], name)) if times[name] < limit * (1 + _NEAR)]
     home = [name for name in order if name in ("ML", "steal", STATIC)]
-    shared = [name for name in order if name not in home and name != PROBE]  # that one has run
+    shared = [name for name in order if name not in home and name != PROBE]  # the probe has been run already
     first = [names[0] for names in (home, shared) if names]
     return [name for name in order if name in first] + [name for name in order if name not in (*first, PROBE)][
         : most - len(first)
@@ -152,10 +153,10 @@ def worth_trying(loop: Seen, written: float | None = None, most: int = 3) -> lis
 
 
 def why(loop: Seen, names: Sequence[str], elapsed: float, *, is_static: bool) -> str:
-    """Return in a sentence what was seen of *loop*, and what follows from it for *names*, those of `worth_trying`.
+    """Return a sentence on what was seen of *loop*, and what it means for *names*, the result of `worth_trying`.
 
-    *elapsed*: cycles of one execution as the program has it, the start of the threads included; *is_static*: in equal
-    shares.
+    *elapsed*: cycles of one execution as the program is written, including the start of the threads; *is_static*: with
+    equal shares.
 
     Source: ScaleGraph.
     """
@@ -175,7 +176,7 @@ def _static(loop: Seen) -> float:
 
 
 def _bounds(loop: Seen) -> npt.NDArray[np.int64]:
-    """Return where the equal shares of the threads begin and end: the first ones have one iteration more."""
+    """Return the bounds of the threads' equal shares: the first ones have one iteration more."""
     each, rest = divmod(loop.iterations, loop.members)
     sizes = [each + 1] * rest + [each] * (loop.members - rest)
     return np.concatenate(([0], np.cumsum(sizes)))
@@ -194,7 +195,7 @@ def _trapezoid(n: int, threads: int) -> Callable[[int], int]:
 
 def _factoring(threads: int) -> Callable[[int], int]:
     def size(left: int) -> int:
-        # a batch of P chunks begins where half of the one before is left; its size stays until then
+        # a batch of P chunks starts when half of the previous batch is left; its chunk size is fixed
         batch = 1 << (max(1, left) - 1).bit_length()
         return max(1, math.ceil(min(left, batch) / (2 * threads)))
 
@@ -210,7 +211,7 @@ def _chunks(n: int, size: Callable[[int], int]) -> Iterator[tuple[int, int]]:
 
 
 def _queue(loop: Seen, size: Callable[[int], int]) -> float:
-    """Return the time of one queue for all: one thread at a time obtains a chunk."""
+    """Return the time with a central queue: only one thread at a time obtains a chunk."""
     n, threads, each = loop.iterations, loop.members, loop.chunk
     if n / max(1, size(n // 2 or 1)) > _MOST:
         count = n / size(n // 2)
@@ -224,7 +225,7 @@ def _queue(loop: Seen, size: Callable[[int], int]) -> float:
 
 
 def _own_queues(loop: Seen, size: Callable[[int], int]) -> float:
-    """Return the time of a queue for each thread; who has done its own takes half of what the fullest has."""
+    """Return the time with a queue per thread; an idle thread steals half of the fullest queue."""
     bounds = _bounds(loop)
     if loop.iterations / max(1, size(loop.iterations // loop.members or 1)) > _MOST:
         return loop.mean + loop.iterations * loop.chunk / loop.members

@@ -1,1 +1,1 @@
-"""What messages cost: plain rows, and tables of them."""
+"""The cost of messages: as plain rows, and as tables."""

@@ -1,4 +1,4 @@
-"""What messages cost, as plain rows: a short run does not wait for the import of pandas; `tables` has data frames."""
+"""The cost of messages as plain rows, so that a short run need not import pandas; `tables` returns data frames."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 from scalegraph.base.messages import NO_COMMUNICATOR, MessageCosts
 from scalegraph.base.run import RunRecord
 
-# Category -> words, in the order of display.
+# Category -> label, in display order.
 CATEGORIES: Final = {
     "idle_late_sender": "waiting for a sender",
     "idle_late_receiver": "waiting for a receiver",
@@ -26,11 +26,11 @@ OUTSIDE: Final = "outside communicators"
 
 
 def by_communicator(run: RunRecord) -> list[dict[str, Any]]:
-    """Return the costs of *run*'s messages by communicator, the most expensive first; what no communicator has is last.
+    """Return the message costs of *run* by communicator, most expensive first; costs without a communicator come last.
 
-    Keys: `COMMUNICATOR_COLUMNS`: ``communicator`` (its words; those of one name, or made by one call, are one row),
-    ``count`` of these, ``size`` in ranks of the largest, ``messages`` and ``bytes`` received, each category, and their
-    sum ``cycles``.
+    Keys: `COMMUNICATOR_COLUMNS`: ``communicator`` (its label; communicators with the same name, or made by the same
+    call, share a row), ``count`` of these, ``size`` in ranks of the largest, ``messages`` and ``bytes`` received, each
+    category, and their sum ``cycles``.
 
     Shape: one row for each name. Unit: cycles; bytes. Source: ScaleGraph.
     """
@@ -52,12 +52,12 @@ def by_communicator(run: RunRecord) -> list[dict[str, Any]]:
 
 
 def by_partner(run: RunRecord) -> list[dict[str, Any]]:
-    """Return the costs of *run*'s messages by rank and partner, over all communicators, in their order.
+    """Return the message costs of *run* by rank and partner, over all communicators, in this order.
 
-    Keys: `PARTNER_COLUMNS`: ``rank``, ``partner`` (-1: nobody in particular, -2: further ones together), counts, each
+    Keys: `PARTNER_COLUMNS`: ``rank``, ``partner`` (-1: no particular one, -2: all further ones together), counts, each
     category, and their sum ``cycles``.
 
-    Shape: one row for each pair that had any. Unit: cycles; bytes. Source: ScaleGraph.
+    Shape: one row for each pair with messages. Unit: cycles; bytes. Source: ScaleGraph.
     """
     costs = run.messages or MessageCosts()
     columns = _columns(costs)
@@ -65,7 +65,7 @@ def by_partner(run: RunRecord) -> list[dict[str, Any]]:
     entries = sorted(zip(costs.rank, costs.partner, *columns, cycles, strict=True))
     if len(set(zip(costs.rank, costs.partner, strict=True))) < len(entries):
         entries = _joined(entries)
-    # in one display, which takes half as long as to zip names with values: there are tens for each rank
+    # one literal takes half as long as zipping names with values, and there are tens of rows per rank
     return [
         {
             "rank": rank,
@@ -101,9 +101,10 @@ def by_partner(run: RunRecord) -> list[dict[str, Any]]:
 
 
 def _by_number(costs: MessageCosts) -> dict[int, list[int]]:
-    """Return the sums of `_columns` by number of the communicator.
+    """Return the sums of `_columns` by communicator number.
 
-    Most entries are of one: its sums are what the others leave of all, so that only these are picked one by one.
+    Most entries belong to one communicator: its sums are the totals minus the others', so only the others are picked
+    out one by one.
     """
     columns, counts = _columns(costs), Counter(costs.communicator)
     if not counts:
@@ -119,7 +120,7 @@ def _by_number(costs: MessageCosts) -> dict[int, list[int]]:
 
 
 def _joined(entries: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Return *entries*, which are in order, with those of one rank and partner, of several communicators, as one."""
+    """Return sorted *entries* with those of the same rank and partner (on several communicators) summed."""
     found: list[tuple[int, ...]] = []
     for entry in entries:
         if found and found[-1][:2] == entry[:2]:
@@ -130,7 +131,7 @@ def _joined(entries: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 
 def _columns(costs: MessageCosts) -> list[tuple[int, ...]]:
-    """Return the columns of `SUMS`, zeros where a category is not there."""
+    """Return the columns of `SUMS`, with zeros for missing categories."""
     none = (0,) * len(costs.rank)
     return [costs.messages, costs.bytes, *(costs.cycles.get(name, none) for name in CATEGORIES)]
 

@@ -1,4 +1,4 @@
-"""What messages cost, by communicator and by rank and partner: the categories of messages, split."""
+"""The cost of messages by communicator, and by rank and partner: the message categories broken down."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def by_communicator(run: RunRecord) -> pd.DataFrame:
 def by_partner(run: RunRecord) -> pd.DataFrame:
     """Return the rows of `rows.by_partner` as a table.
 
-    Shape: one row for each pair that had any. Unit: cycles; bytes. Source: ScaleGraph.
+    Shape: one row for each pair with messages. Unit: cycles; bytes. Source: ScaleGraph.
     """
     return pd.DataFrame(rows.by_partner(run), columns=pd.Index(rows.PARTNER_COLUMNS))
 
 
 def most_expensive(run: RunRecord) -> tuple[int, int, int] | None:
-    """Return (rank, partner, cycles) of the pair that costs its rank most; ``None`` without any pair.
+    """Return (rank, partner, cycles) of the pair that costs its rank most; ``None`` if there are no pairs.
 
     Unit: cycles. Source: ScaleGraph.
     """

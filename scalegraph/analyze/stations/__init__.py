@@ -1,1 +1,1 @@
-"""Processors that are not alike: networks of workstations, and the speeds that they are marked with."""
+"""Heterogeneous processors: networks of workstations, and marked speeds."""

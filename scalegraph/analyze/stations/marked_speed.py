@@ -1,7 +1,7 @@
-"""Isospeed-efficiency: scalability of processors that are not alike, by the speeds that they are marked with.
+"""Isospeed-efficiency: scalability of heterogeneous processors, by their marked speeds.
 
 X.-H. Sun, Y. Chen, M. Wu, Scalability of Heterogeneous Computing (ICPP 2005): C is the sum of the marked speeds of the
-processors, the speed-efficiency is E_S = (W/T)/C, and psi(C, C') = C' W/(C W') at equal E_S. Of equal processors it is
+processors, the speed-efficiency is E_S = (W/T)/C, and psi(C, C') = C' W/(C W') at equal E_S. For equal processors it is
 isospeed (isospeed.txt eq. 1-3).
 """
 
@@ -22,13 +22,13 @@ def table(scaling: pd.DataFrame) -> pd.DataFrame:
     """Return marked speed and speed-efficiency of every run with known work, by configuration and work.
 
     *scaling* comes from `metrics.scaling`. The relative speeds of the processors are the runs' parameter ``speeds``;
-    without it all are alike. A processor is marked with its relative speed times the greatest speed that a run on one
-    processor reached for each unit of its own, or with the relative speed where there is no such run. Columns:
-    ``configuration`` in words, ``processors``, ``relative_speed`` the sum of the relative speeds, ``marked_speed`` C,
-    ``work`` W, ``time_s`` T, ``achieved_speed`` W/T, ``speed_efficiency`` W/(T C), ``label``, ``keys``. Raises
-    `ValueError` for a text that is no list of speeds.
+    without it all are equal. The marked speed of a processor is its relative speed times the highest speed per relative
+    speed reached by a one-processor run, or just the relative speed without such a run. Columns: ``configuration`` in
+    words, ``processors``, ``relative_speed`` the sum of the relative speeds, ``marked_speed`` C, ``work`` W, ``time_s``
+    T, ``achieved_speed`` W/T, ``speed_efficiency`` W/(T C), ``label``, ``keys``. Raises `ValueError` for a text that is
+    not a list of speeds.
 
-    Shape: one row for each run. Unit: work/s; the efficiency has none where a run on one processor marks the speed.
+    Shape: one row for each run. Unit: work/s; the efficiency has none if a one-processor run gives the marked speed.
     Source: Sun, Chen, Wu 2005, Definitions 1 to 4.
     """
     known = scaling[np.isfinite(numbers(scaling, "work")) & np.isfinite(numbers(scaling, "time_s"))]
@@ -37,7 +37,7 @@ def table(scaling: pd.DataFrame) -> pd.DataFrame:
     rows = known.reset_index(drop=True)
     count, work, time = numbers(rows, "processors").astype(int), numbers(rows, "work"), numbers(rows, "time_s")
     given = rows[SPEEDS] if SPEEDS in rows.columns else pd.Series([None] * len(rows))
-    # processors that are alike need no list: a study may claim billions of them
+    # equal processors need no list: a study may claim billions of them
     speeds = [None if pd.isna(text) else speeds_of(text, int(n)) for text, n in zip(given, count, strict=True)]
     relative = np.array([float(n if each is None else each.sum()) for each, n in zip(speeds, count, strict=True)])
     alone = (work / time / relative)[count == 1]
@@ -64,11 +64,11 @@ def table(scaling: pd.DataFrame) -> pd.DataFrame:
 
 
 def scalability(found: pd.DataFrame, efficiency: float | None = None) -> tuple[Matrix, tuple[str, ...]] | None:
-    """Return psi(C, C') of configurations in the order of their marked speed, and the names of these.
+    """Return psi(C, C') of configurations by marked speed, and their names.
 
-    *found* comes from `table`. Rows and columns are positions of configurations from 1. *efficiency* is the
-    speed-efficiency held; not given it is one that most configurations meet. ``None`` for fewer than two
-    configurations, or where they meet none.
+    *found* comes from `table`. Rows and columns are positions of configurations, from 1. *efficiency* is the
+    speed-efficiency held constant; by default one that most configurations meet. ``None`` for fewer than two
+    configurations, or if they meet none.
 
     Shape: (configurations, the same). Unit: none (ratio). Source: Sun, Chen, Wu 2005, Definition 5.
     """
@@ -105,7 +105,7 @@ def _psi(made: Matrix, speed: dict[int, float], low: int, high: int) -> float:
 
 
 def _usual(rows: pd.DataFrame) -> float | None:
-    """Return the speed-efficiency, one of the runs' own, that most configurations meet; the middle one of these."""
+    """Return the speed-efficiency, among the runs' own, that most configurations meet; the median of these."""
     curves = [numbers(part.sort_values("work"), "unit_speed") for _, part in rows.groupby("processors", sort=True)]
     candidates = sorted({float(value) for curve in curves for value in curve if np.isfinite(value)})
     met = [sum(_meets(curve, wanted) for curve in curves) for wanted in candidates]

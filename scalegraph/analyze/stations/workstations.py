@@ -1,8 +1,8 @@
-"""Networks of workstations of different speeds: weighted speedup, efficiency and latency, physical and power scaling.
+"""Networks of workstations with different speeds: weighted speedup, efficiency and latency; physical and power scaling.
 
 After X. Zhang and Y. Yan, Modeling and Characterizing Parallel Computing Performance on Heterogeneous Networks of
 Workstations (SPDP 1995), and scale-graph.txt section 7: a network grows physically (more stations), in power (faster
-ones), or both. The parameter ``speeds`` of a run says how fast its stations are.
+stations), or both. The parameter ``speeds`` of a run says how fast its stations are.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ SPEEDS = f"{PARAMETER}speeds"
 
 
 def speeds_of(value: object, processors: int) -> Floats:
-    """Return the speed of each station of ``4*1+2*2.5``, ``1 1 2``, ``1, 1, 2``, or of all *processors* a number.
+    """Return the speed of each station from ``4*1+2*2.5``, ``1 1 2``, ``1, 1, 2``, or one number for all *processors*.
 
-    Raises `ValueError` saying what was expected, also where there are not as many as *processors*.
+    Raises `ValueError` naming what was expected, also if the number of speeds is not *processors*.
 
     Shape: (stations,). Unit: as written (relative, or operations/s). Source: ScaleGraph.
     """
@@ -38,7 +38,7 @@ def speeds_of(value: object, processors: int) -> Floats:
 
 
 def weights(speeds: Sequence[float] | Floats, reference: float | None = None) -> Floats:
-    """Return the power weights W_i = S_i/max_j S_j of stations, or S_i/*reference* of a station that is fixed.
+    """Return the power weights W_i = S_i/max_j S_j of stations, or S_i/*reference* for a given reference station.
 
     Shape: (stations,). Unit: none (ratio). Source: Zhang and Yan 1995.
     """
@@ -47,7 +47,7 @@ def weights(speeds: Sequence[float] | Floats, reference: float | None = None) ->
 
 
 def heterogeneity(speeds: Sequence[float] | Floats) -> float:
-    """Return H = sum_i (1 - W_i)/n: 0 where all stations are equal.
+    """Return H = sum_i (1 - W_i)/n: 0 if all stations are equal.
 
     Unit: none. Source: Zhang and Yan 1995.
     """
@@ -55,7 +55,7 @@ def heterogeneity(speeds: Sequence[float] | Floats) -> float:
 
 
 def weighted_work(work: float, speeds: Sequence[float] | Floats) -> Floats:
-    """Return the work of each station in proportion to its speed, so that all end together.
+    """Return the work of each station in proportion to its speed, so that all finish together.
 
     Shape: (stations,). Unit: operations. Source: Zhang and Yan 1995.
     """
@@ -64,15 +64,16 @@ def weighted_work(work: float, speeds: Sequence[float] | Floats) -> Floats:
 
 
 def table(scaling: pd.DataFrame) -> pd.DataFrame:
-    """Return the metrics of every run whose stations' speeds are known, by configuration and work.
+    """Return the metrics of every run with known station speeds, by configuration and work.
 
     *scaling* comes from `metrics.scaling`. Columns: ``configuration`` (stations and speeds in words), ``processors`` n,
     ``speed`` mean speed of a station, ``work``; ``heterogeneity`` H; ``power`` sum_i W_i, with W_i relative to the
     fastest station of the run; ``power_n`` the same relative to the slowest station of the study, the power-equivalent
     N; ``time_s`` T, ``time_fastest_s`` the time of the run's fastest station alone; ``speedup`` SP = T_fastest/T, at
     most ``power``; ``efficiency`` E = SP/sum_i W_i; ``latency_s`` L = T - T_fastest/sum_i W_i. The time of one station
-    alone is that of its one-processor run of the same problem; without it that of another station, by their speeds.
-    Runs whose problem never ran on one station have NaN. Raises `ValueError` for a text that is no list of speeds.
+    alone is that of its one-processor run of the same problem; otherwise that of another station, scaled by their
+    speeds. Runs whose problem never ran on one station have NaN. Raises `ValueError` for a text that is not a list of
+    speeds.
 
     Shape: one row for each run. Unit: s; ratios have none. Source: Zhang and Yan 1995, latency-metric.txt 6.1.
     """
@@ -137,11 +138,11 @@ def _alone(rows: pd.DataFrame, speeds: list[Floats]) -> Floats:
 
 
 def scalability(found: pd.DataFrame, efficiency: float | None = None) -> tuple[Matrix, tuple[str, ...]] | None:
-    """Return scale(E, (NOW, NOW')) = L_E(W, NOW)/L_E(W', NOW') of configurations by their power, and their names.
+    """Return scale(E, (NOW, NOW')) = L_E(W, NOW)/L_E(W', NOW') of configurations by power, and their names.
 
     *found* comes from `table`. Rows and columns are positions of configurations from 1, in the order of the
-    power-equivalent N; those of one station, which have no latency, are left out. *efficiency* not given is the round
-    one that most configurations meet. ``None`` for fewer than two configurations, or where they meet none.
+    power-equivalent N; those of one station, which have no latency, are left out. *efficiency* defaults to the round
+    one that most configurations meet. ``None`` for fewer than two configurations, or if they meet none.
 
     Shape: (configurations, the same). Unit: none (ratio). Source: latency-metric.txt eq. 3.7 with configurations.
     """
@@ -165,10 +166,10 @@ def scalability(found: pd.DataFrame, efficiency: float | None = None) -> tuple[M
 
 
 def grid(found: pd.DataFrame, work: float | None = None) -> tuple[float, pd.DataFrame] | None:
-    """Return a work and the efficiency of equal stations at it, speeds down and stations across.
+    """Return a work and the efficiency of equal stations at it: one row per speed, one column per number of stations.
 
-    *work* not given is the one that most configurations have run, the largest of these. ``None`` where no work was run
-    on two speeds and two numbers of stations.
+    *work* defaults to the one run on most configurations, ties going to the largest. ``None`` if no work was run on two
+    speeds and two numbers of stations.
 
     Shape: (speeds, stations), NaN where not run. Unit: none (efficiency); of the work operations. Source:
     scale-graph.txt section 7 (physical and power scaling).

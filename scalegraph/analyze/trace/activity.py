@@ -1,4 +1,4 @@
-"""Time of each location by activity (busy, stalled, communicating ..) in an interval; exact where the trace is."""
+"""Time of each location by activity (busy, stalled, communicating, ...) in an interval; exact if the trace is."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ OVERHEAD = (MEMORY_STALL, PRIMITIVE, COMMUNICATION)
 
 @dataclass(frozen=True)
 class Sources:
-    """What is made of a trace once, when it is requested: its calls, and its shares or states.
+    """What is derived from a trace once, on first use: its calls, and its shares or states.
 
-    *sums* are those of the calls in the time and locations that are requested, where they are kept as well.
+    *sums* are the call sums of the current interval and locations, if they are cached.
     """
 
     calls: Callable[[], CallTable]
@@ -37,7 +37,7 @@ class Sources:
 class ActivitySums:
     """Ticks in [*begin*, *end*) by activity (`activities.ACTIVITIES`) and location, shape (6, locations).
 
-    *source* is what they were taken from: ``shares``, ``states`` or ``calls``.
+    *source* is what they were computed from: ``shares``, ``states`` or ``calls``.
     """
 
     begin: int
@@ -81,8 +81,8 @@ def activity_sums(
 ) -> ActivitySums | None:
     """Return the activity of *locations* from *begin* to *end* (ticks); None if the trace records nothing of it.
 
-    It comes from shares or states of the trace; without either from the innermost region, where what is outside every
-    region is idle, and nothing is known of locations without calls. As in the level of detail (`traces.lod`).
+    It is computed from the trace's shares or states; without either from the innermost region, where time outside every
+    region is idle, and locations without calls are unknown. The same rule as in the level of detail (`traces.lod`).
 
     Shape: `ticks` is (activities, locations). Unit: ticks. Source: ScaleGraph.
     """
@@ -111,7 +111,7 @@ def region_activity(
 ) -> Array | None:
     """Return ticks by activity and region, shape (6, regions + 1), the last for no region; None if not recorded.
 
-    States record no region. Otherwise as `activity_sums`, whose totals these are.
+    States have no region. Otherwise like `activity_sums`, and with the same totals.
 
     Unit: ticks. Source: ScaleGraph.
     """
@@ -132,17 +132,17 @@ def region_activity(
 
 
 def _gathered(rows: Array, of: Array, size: int) -> Array:
-    """Return the sums of the *rows* (n, ..) that have the same number in *of* (n), shape (size, ..)."""
+    """Return the sums of *rows* (n, ..) with the same number in *of* (n), shape (size, ..)."""
     made = np.zeros((size, *rows.shape[1:]))
     np.add.at(made, of, rows)
     return made
 
 
 def utilisation(sums: ActivitySums, second: int) -> pd.DataFrame:
-    """Return a row for each activity that was met.
+    """Return a row for each activity that occurs.
 
-    Columns: ``activity``, ``mean``: locations in it at a time, ``share`` of their time, ``time_s``. What is not
-    recorded (a gap between states) is ``not known``; so the shares add up to 1. *second* is ticks per second.
+    Columns: ``activity``, ``mean``: average number of locations in it, ``share`` of their time, ``time_s``. Unrecorded
+    time (a gap between states) is ``not known``, so that the shares add up to 1. *second* is ticks per second.
 
     Shape: one row for each activity. Unit: s; shares have none. Source: ScaleGraph.
     """
@@ -160,8 +160,8 @@ def utilisation(sums: ActivitySums, second: int) -> pd.DataFrame:
 def by_location(sums: ActivitySums, trace: Trace, names: Sequence[str] | None = None) -> pd.DataFrame:
     """Return a row for each location: ``location``, ``name``, seconds of each activity, and shares of the interval.
 
-    ``busy_share``, ``overhead_share`` (memory stall, primitives, communication), ``idle_share``; what is left is other
-    or not known.
+    ``busy_share``, ``overhead_share`` (memory stall, primitives, communication), ``idle_share``; the rest is other or
+    unknown.
 
     Shape: one row for each location. Unit: s; shares have none. Source: ScaleGraph.
     """
@@ -180,12 +180,12 @@ def by_location(sums: ActivitySums, trace: Trace, names: Sequence[str] | None = 
 
 @dataclass(frozen=True)
 class Efficiencies:
-    """Shares from 0 to 1, 1 is best; NaN where not known. *parallel* is *balance* times *transfer*.
+    """Shares from 0 to 1, 1 is best; NaN if unknown. *parallel* is *balance* times *transfer*.
 
     *parallel*: busy time over available time. *balance*: mean over greatest busy time of a location. *transfer*:
-    greatest busy time over the length of the interval. *memory*: busy over busy and memory stalls. *synchronisation*:
-    what is not spent in primitives of all that is not idle. *communication*: what is not spent in communication, and
-    *presence*: what is not idle, of all that is known. Busy includes other here: it is no loss that is known.
+    greatest busy time over the length of the interval. *memory*: busy over busy plus memory stall. *synchronisation*:
+    share of non-idle time spent outside primitives. *communication*: share spent outside communication, and *presence*:
+    share not idle, both of the known time. Busy includes other here, as that is no known loss.
     """
 
     parallel: float
@@ -198,7 +198,7 @@ class Efficiencies:
 
 
 def efficiencies(sums: ActivitySums) -> Efficiencies:
-    """Return the efficiencies of all locations of *sums*.
+    """Return the efficiencies over all locations of *sums*.
 
     Unit: none (ratios). Source: POP standard metrics (pop-coe.eu).
     """

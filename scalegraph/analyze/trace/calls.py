@@ -1,4 +1,4 @@
-"""All calls of a trace, part by part: where each began and ended, and the call path it was on."""
+"""All calls of a trace, part by part: when each began and ended, and on which call path."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, Columns, What
 from scalegraph.traces.model import Trace
 from scalegraph.traces.nesting import match
 
-_KEPT: Final = 1 << 29  # bytes of matched calls that stay in memory; what is more is matched again when requested
-_ROW: Final = 24  # bytes of a call
+_KEPT: Final = 1 << 29  # bytes of matched calls kept in memory; the others are matched again on demand
+_ROW: Final = 24  # bytes per call
 NEVER: Final = 2**63 - 1  # a tick after all others
 
 
 @dataclass(frozen=True)
 class Calls:
-    """Calls in no order: *begin* and *end* in ticks, and numbers of location and call path, one for each."""
+    """Calls in no particular order: *begin* and *end* in ticks, location number and call path number."""
 
     begin: Array
     end: Array
@@ -30,7 +30,7 @@ class Calls:
 
     @property
     def bytes(self) -> int:
-        """What it holds in memory.
+        """Bytes held in memory.
 
         Unit: bytes. Source: ScaleGraph.
         """
@@ -41,7 +41,7 @@ class Calls:
 class Paths:
     """Call paths by number: *region* and *parent* (-1: none), *depth* from 0; parents have smaller numbers.
 
-    *inner* says that the region is on the path already, further out: recursion.
+    *inner* marks recursion: the region occurs already further out on the path.
     """
 
     region: Array
@@ -54,7 +54,7 @@ class Paths:
 
 
 class _Book:
-    """Gives numbers to call paths as they are met."""
+    """Numbers call paths in the order of their first occurrence."""
 
     def __init__(self) -> None:
         self.region: list[int] = []
@@ -62,7 +62,7 @@ class _Book:
         self._known: dict[int, int] = {}
 
     def number(self, parent: Array, region: Array) -> Array:
-        """Return the paths that lead from *parent* (-1: none) into *region*."""
+        """Return the paths from *parent* (-1: none) into *region*."""
         codes, pairs = pd.factorize((parent.astype(np.int64) + 1) << 32 | (region.astype(np.int64) + 1))
         found = np.empty(len(pairs), np.int32)
         for place, pair in enumerate(pairs.tolist()):
@@ -74,7 +74,7 @@ class _Book:
         return found[codes]
 
     def paths(self) -> Paths:
-        """Return all that were met."""
+        """Return all paths numbered so far."""
         region, parent = np.array(self.region, np.int64), np.array(self.parent, np.int64)
         depth, inner = np.zeros(len(region), np.int64), np.zeros(len(region), bool)
         above = parent.copy()
@@ -85,16 +85,16 @@ class _Book:
         return Paths(region, parent, depth, inner)
 
 
-_Open = Columns  # calls that are still open: time, location, path; of each location the outermost first
+_Open = Columns  # open calls: time, location, path; for each location the outermost first
 
 
 class CallTable:
-    """The calls of a trace. Made by one pass over the events; what is open where a part begins is kept.
+    """The calls of a trace, found in one pass over the events; the calls open at the start of each part are kept.
 
-    So an interval needs only the parts that touch it. *lone* counts leaves whose enter the trace lacks; they are in no
+    So an interval needs only the parts that it overlaps. *lone* counts leave events without an enter; they belong to no
     call. *endless* counts calls that are never left; they end with the run. *located* says which locations have calls.
     *first* and *last* are the ticks of the first and last event of each location in each part, shape (parts,
-    locations); a location without events in a part has a first after its last.
+    locations); for a location without events in a part, first is after last.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -123,13 +123,13 @@ class CallTable:
         self.paths = self._book.paths()
 
     def calls(self, begin: int, end: int) -> Iterator[Calls]:
-        """Yield all calls that touch *begin* to *end*, and maybe others. Those that are left later end with the run.
+        """Yield all calls that overlap *begin* to *end*, and perhaps others. Calls left later end with the run.
 
         Shape: (calls,) of each array. Unit: ticks. Source: ScaleGraph.
         """
         parts = self._trace.parts["calls"]
         known = [index for index, part in enumerate(parts) if part.first <= part.last]
-        # a part in between that begins after the end may still hold the leave of a call that began before
+        # a part in between that begins after *end* may still contain the leave of an earlier call
         first = min((index for index in known if parts[index].last >= begin), default=len(parts))
         last = max((index for index in known if parts[index].first <= end), default=-1)
         for index in range(first, last + 1):
@@ -142,7 +142,7 @@ class CallTable:
         yield Calls(still["time"], np.full(len(still["time"]), self._trace.meta.end), still["location"], still["path"])
 
     def _columns(self, index: int) -> Columns:
-        """Return the events of a part that name a location; regions that are not defined are none."""
+        """Return the events of a part that name a location; undefined regions become `NOBODY`."""
         part, definitions = self._trace.parts["calls"][index], self._trace.definitions
         columns = {name: part.column(name) for name in ("time", "location", "what", "region")}
         location = columns["location"]
@@ -155,7 +155,7 @@ class CallTable:
         return columns
 
     def _match(self, index: int) -> tuple[Calls, _Open, int]:
-        """Return the calls that are left in a part, those that are open at its end, and how many leaves are lone."""
+        """Return the calls left in a part, those open at its end, and the number of leaves without enter."""
         columns, before = self._columns(index), self._open[index]
         np.minimum.at(self.first[index], columns["location"], columns["time"])
         np.maximum.at(self.last[index], columns["location"], columns["time"])
@@ -182,7 +182,7 @@ class CallTable:
         return calls, {"time": time[still], "location": location[still], "path": path[still]}, lone
 
     def _number(self, path: Array, region: Array, enters: Array, depth: Array) -> None:
-        """Put the path of each row of *enters* into *path*, where it is not known: level by level, outermost first."""
+        """Set the missing paths of the rows *enters* in *path*: level by level, outermost first."""
         if not len(enters):
             return
         levels = depth[enters]
@@ -195,7 +195,7 @@ class CallTable:
             fresh = rows[path[rows] < 0]
             if not len(outer) or levels[start] == 1:
                 parents = np.full(len(fresh), -1, np.int64)
-            else:  # the enter one level further out that came last before it; it is of the same location
+            else:  # the last enter one level further out; it has the same location
                 parents = path[outer[np.searchsorted(outer, fresh) - 1]].astype(np.int64)
             path[fresh] = self._book.number(parents, region[fresh])
             outer, start = rows, end

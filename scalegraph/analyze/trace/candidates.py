@@ -15,7 +15,7 @@ from scalegraph.traces.kinds import NO_TIME, NOBODY, Array
 
 
 class Cause(IntEnum):
-    """What a location waited for."""
+    """What a location waits for."""
 
     UNKNOWN = 0
     BARRIER = 1
@@ -74,11 +74,12 @@ _TYPES: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Waits, a row each: *location* waited from *begin* to *end* (ticks) for *holder* (-1: not known).
+    """One row per wait: *location* waited from *begin* to *end* (ticks) for *holder* (-1: unknown).
 
-    *released* is when the holder let go (`NO_TIME`: not known), *cause* a `Cause`, *region* where the location was
-    (-1: looked up), *object* what it waited for as the trace numbers it. *jump* says that what the holder did until
-    it let go decided how long the wait was; *told* that the trace records it, else it is derived.
+    *released* is when the holder let go (`NO_TIME`: unknown), *cause* a `Cause`, *region* where the location was (-1:
+    to be looked up), *object* what it waited for by its number in the trace. *jump* says that the critical path
+    continues at the holder: its actions until the release decided how long the wait was; *told* that the trace records
+    the wait, otherwise it is derived.
     """
 
     begin: Array
@@ -94,7 +95,7 @@ class Rows:
 
     @classmethod
     def make(cls, **columns: Any) -> Self:
-        """Return rows; a column is an array or one value for all, and what is not given is not known.
+        """Return rows; each column is an array or one value for all, by default unknown.
 
         Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
         """
@@ -151,7 +152,7 @@ class Rows:
         return replace(self, **made)
 
     def starts(self, locations: int) -> Array:
-        """Return where each location begins; rows have to be in order of location and begin.
+        """Return where each location begins; rows must be sorted by location and begin.
 
         Shape: (locations + 1,). Unit: none (positions). Source: ScaleGraph.
         """
@@ -159,9 +160,9 @@ class Rows:
 
 
 def in_order(rows: Rows) -> Rows:
-    """Return *rows* by location and time without overlaps: what is within another goes, what begins in one is cut.
+    """Return *rows* sorted by location and time without overlaps: nested rows are dropped, overlapping ones cut.
 
-    Of rows that begin and end together the one that was released last stays.
+    Of rows with the same begin and end the one released last is kept.
 
     Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
     """
@@ -181,22 +182,22 @@ def in_order(rows: Rows) -> Rows:
 
 
 def _by_begin(begin: Array, end: Array, released: Array) -> Array:
-    """Return the order by begin; of those that begin together the longest, then the one released last, comes first."""
-    order = np.argsort(begin, kind="stable")  # of parts that are in order: as fast as reading them
+    """Return the order by begin; ties put the longest first, then the one released last."""
+    order = np.argsort(begin, kind="stable")  # on parts that are sorted already this is as fast as reading them
     if (np.diff(begin[order]) > 0).all():
         return order
     return np.lexsort((-np.maximum(released, -(2**62)), -end, begin))
 
 
 def _tidy(rows: Rows) -> bool:
-    """Return whether *rows* are in order and free of overlaps."""
+    """Return whether *rows* are sorted and free of overlaps."""
     later = rows.location[1:] > rows.location[:-1]
     follows = (rows.location[1:] == rows.location[:-1]) & (rows.begin[1:] >= rows.end[:-1])
     return bool((later | follows).all())
 
 
 def beside(accepted: Rows, more: Rows, locations: int) -> Rows:
-    """Return those of *more* that overlap none of *accepted* (which is in order).
+    """Return the rows of *more* that overlap none of *accepted* (which is sorted).
 
     Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
     """
@@ -207,7 +208,7 @@ def beside(accepted: Rows, more: Rows, locations: int) -> Rows:
 
 
 def common(one: Rows, other: Rows, locations: int) -> Rows:
-    """Return the parts of *one* that are in *other* (both in order, without overlaps).
+    """Return the parts of *one* that are inside *other* (both sorted, without overlaps).
 
     Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
     """
@@ -219,7 +220,7 @@ def common(one: Rows, other: Rows, locations: int) -> Rows:
 
 
 def remainder(accepted: Rows, more: Rows, locations: int) -> Rows:
-    """Return what of *more* (in order, without overlaps) none of *accepted* (likewise) covers, in pieces.
+    """Return the pieces of *more* that *accepted* does not cover (both sorted, without overlaps).
 
     Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
     """
@@ -230,7 +231,7 @@ def remainder(accepted: Rows, more: Rows, locations: int) -> Rows:
     )
     order = np.lexsort((accepted.begin[other], whole))
     whole, other = whole[order], other[order]
-    # a piece before each overlap, and one behind the last of each row
+    # a piece before each overlap, and one after the last of each row
     first = np.r_[True, whole[1:] != whole[:-1]][: len(whole)]
     since = np.where(first, more.begin[whole], np.r_[np.int64(0), accepted.end[other][:-1]][: len(whole)])
     behind = more.begin.copy()

@@ -1,4 +1,4 @@
-"""Waits in collective operations and barriers, from when each member came and went."""
+"""Waits in collective operations and barriers, from when each member arrived and left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scalegraph.analyze.trace.stacks import Stacks, ordered
 from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, Operation
 from scalegraph.traces.model import Trace
 
-# operations in which all that is sent comes from the root, or goes to it
+# operations with data only from the root, or only to it
 _FROM_ROOT: Final = (Operation.BROADCAST, Operation.SCATTER, Operation.SCATTER_VARIED)
 _TO_ROOT: Final = (Operation.REDUCE, Operation.GATHER, Operation.GATHER_VARIED)
 _BY_RANK: Final = (Operation.SCAN, Operation.EXCLUSIVE_SCAN)
@@ -24,7 +24,7 @@ _LAST: Final = np.int64(2**62)
 
 @dataclass(frozen=True, eq=False)
 class Visits:
-    """Parts of members in operations, those of one *instance* (number) side by side, by rising *begin* in it."""
+    """Visits of members to operations, grouped by *instance* (number) and sorted by *begin* within it."""
 
     begin: Array
     end: Array
@@ -42,12 +42,13 @@ class Visits:
 
 
 def collective_waits(trace: Trace) -> tuple[Rows, int]:
-    """Return the waits in the trace's collective operations, and how many operations contradict themselves.
+    """Return the waits in the trace's collective operations, and the number of inconsistent operations.
 
-    Of the last to come there is a row without a holder, with the cause `Cause.COMPLETION`: the rest of its operation.
+    The last member to arrive gets a row without holder and with the cause `Cause.COMPLETION`: the rest of its
+    operation.
 
-    Those are left out: members that name different operations, or one that leaves before another comes where all
-    wait for all. The n-th operation of a communicator is the n-th of each of its members.
+    Operations are left out if members name different ones, or if one leaves an all-to-all operation before another has
+    arrived. The n-th operation of a communicator is the n-th of each of its members.
 
     Shape: (rows,) of each array. Unit: ticks. Source: wait states of Scalasca (Geimer and others 2010).
     """
@@ -71,7 +72,7 @@ def _cause(operation: Array) -> Array:
 
 
 def turns(key: Array) -> Array:
-    """Return for each row how many rows of the same *key* are before it; equal keys have to be together.
+    """Return for each row how many earlier rows have the same *key*; equal keys must be adjacent.
 
     Shape: (rows,). Unit: none (count). Source: ScaleGraph.
     """
@@ -80,18 +81,18 @@ def turns(key: Array) -> Array:
 
 
 def _grouped(visits: Visits) -> Visits:
-    """Return *visits* by instance and begin, with instances numbered from 0."""
+    """Return *visits* sorted by instance and begin, with instances numbered from 0."""
     visits = visits.take(np.lexsort((visits.begin, visits.instance)))
     return replace(visits, instance=np.cumsum(np.r_[True, visits.instance[1:] != visits.instance[:-1]]) - 1)
 
 
 def _waits(visits: Visits, cause: _Causes) -> tuple[Rows, int]:
-    """Return who waited in *visits* (not empty), and how many instances were left out."""
+    """Return who waited in *visits* (not empty), and the number of instances left out."""
     starts = np.flatnonzero(np.r_[True, visits.instance[1:] != visits.instance[:-1]])
     sizes = np.diff(np.r_[starts, len(visits.begin)])
     operation = visits.operation[starts]
     same = np.minimum.reduceat(visits.operation, starts) == np.maximum.reduceat(visits.operation, starts)
-    last = starts + sizes - 1  # the last to come, as they are by begin
+    last = starts + sizes - 1  # the last to arrive, as visits are sorted by begin
     rooted = np.isin(operation, [*_FROM_ROOT, *_TO_ROOT])
     by_rank = np.isin(operation, _BY_RANK)
     together = visits.begin[last] <= np.minimum.reduceat(visits.end, starts)
@@ -124,7 +125,7 @@ def _for_last(visits: Visits, last: Array, chosen: Array, cause: _Causes) -> Row
 
 
 def _root_rows(visits: Visits, starts: Array) -> Array:
-    """Return the row of the root of each instance, -1 where it took no part."""
+    """Return the row of the root in each instance, -1 if it did not take part."""
     rows = np.where(visits.location == visits.root, np.arange(len(visits.begin)), -1)
     return np.maximum.reduceat(rows, starts)
 
@@ -163,14 +164,14 @@ def _to_root(visits: Visits, starts: Array, sizes: Array, chosen: Array) -> Rows
 
 
 def _ranked(visits: Visits, chosen: Array) -> Rows:
-    """Return who waited for members of lower rank; ranks are taken to rise with the number of the location."""
+    """Return who waited for members of lower rank; ranks are assumed to be in the order of location numbers."""
     rows = np.flatnonzero(chosen)
     if not len(rows):
         return Rows.none()
     visits = visits.take(rows)
     visits = visits.take(np.lexsort((visits.location, visits.instance)))
     shift = (np.cumsum(np.r_[0, visits.instance[1:] != visits.instance[:-1]])).astype(np.int64)
-    rank = np.empty(len(rows), np.int64)  # begins as ranks in time: small numbers that can be shifted
+    rank = np.empty(len(rows), np.int64)  # begin times replaced by their ranks: small numbers that can be shifted
     rank[np.argsort(visits.begin, kind="stable")] = np.arange(len(rows))
     latest = np.maximum.accumulate(rank + shift * len(rows)) - shift * len(rows)
     by_time = np.argsort(visits.begin, kind="stable")
@@ -188,11 +189,11 @@ def _ranked(visits: Visits, chosen: Array) -> Rows:
 
 
 def call_waits(trace: Trace, stacks: Stacks, operations: Array, beyond: Beyond | None = None) -> tuple[Rows, int]:
-    """Return the waits at calls of regions in which all wait for all, and at how many regions they do not fit.
+    """Return the waits in calls of all-to-all operations (by region), and the number of regions that are inconsistent.
 
-    *operations* is the `Operation` of each region, -1 of others. Calls *beyond* a part of a trace count too.
+    *operations* is the `Operation` of each region, -1 for others. Calls *beyond* a part of a trace count too.
 
-    One barrier is the n-th call of each location of a group (of all, for MPI's) that calls the region at all.
+    The n-th calls of all locations of a group that ever call the region form one barrier (for MPI: of all locations).
 
     Shape: (rows,) of each array. Unit: ticks. Source: wait states of Scalasca (Geimer and others 2010).
     """
@@ -217,7 +218,7 @@ def call_waits(trace: Trace, stacks: Stacks, operations: Array, beyond: Beyond |
     np.minimum.at(least, where, total)
     unusual = teams[(most != least) & np.isin(teams, team)]
     leave = stacks.leave(rows[order])
-    end = np.where(leave == NO_TIME, trace.meta.end, leave)  # it is not left, or only beyond
+    end = np.where(leave == NO_TIME, trace.meta.end, leave)  # never left, or only beyond
     nothing = np.zeros(len(rows), np.int64)
     key = team * (int(turn.max()) + 1) + turn
     visits = Visits(stacks.time[rows[order]], end, pair[order] % count, operations[team // groups], nothing, key)
@@ -229,7 +230,7 @@ def call_waits(trace: Trace, stacks: Stacks, operations: Array, beyond: Beyond |
 
 
 def _teams(trace: Trace, pairs: Array) -> tuple[Array, int]:
-    """Return which team calls together for each pair of region and location, and how many teams a region can have."""
+    """Return the team of each pair of region and location, and the number of possible teams per region."""
     definitions = trace.definitions
     groups = np.array([place.group for place in definitions.locations], np.int64)
     wide = np.array([region.name.lower().startswith(("mpi_", "shmem")) for region in definitions.regions])
@@ -239,9 +240,9 @@ def _teams(trace: Trace, pairs: Array) -> tuple[Array, int]:
 
 
 def _of_teams(visits: Visits, team: Array, teams: Array, members: Array) -> tuple[Rows, int]:
-    """Return who waited in *visits* by *team*, and how many teams are left out: nobody may leave before all have come.
+    """Return who waited in *visits* by *team*, and the number of teams left out as someone left before all arrived.
 
-    *members* are how many each of *teams* has. Where a member arrives beyond the part, the holder is not known.
+    *members* is the size of each of *teams*. If a member arrives beyond the part, the holder is unknown.
     """
     by_key = ordered(visits.instance)
     starts = np.flatnonzero(np.r_[True, visits.instance[by_key][1:] != visits.instance[by_key][:-1]])

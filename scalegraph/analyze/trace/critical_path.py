@@ -1,12 +1,12 @@
-"""The critical path: what of a run could not be shorter without the run being shorter.
+"""The critical path: the chain of activities that determines the length of a run.
 
-It is followed backwards from where the run ends. On a location that does something it stays; where the location waited,
-it goes on at who made it wait, at the tick when that one let go. What is between is the hand-over (a message under
-way, a lock given on, a barrier opened). So its pieces follow each other in time without gap or overlap from the begin
-of the run to its end, and never is a piece on a location that waits for another: it cannot be longer than the run, and
-is as long where the trace records all dependencies. A wait whose cause is not known is a piece *unexplained*; such
-pieces are not part of the length. A wait that is released, but by nobody, is one that the location ended by itself (it
-slept, or was the last to come to an operation): a hand-over from itself.
+It is followed backwards from the end of the run. It stays on a location while that does something; where the location
+waited, it continues on the location that was waited for, at the tick of the release. The time between release and end
+of the wait is the hand-over (a message in transit, a lock passed on, a barrier opened). So its pieces cover the run
+from begin to end without gap or overlap, and no piece is on a location that waits for another: the path cannot be
+longer than the run, and is as long if the trace records all dependencies. A wait of unknown cause is an *unexplained*
+piece, which does not count in the length. A wait that ended without another location releasing it (the location slept,
+or was the last to arrive at an operation) is a hand-over from the location itself.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import NO_TIME, Array
 from scalegraph.traces.model import Meta, Trace
 
-_CHECKED: Final = 1 << 14  # pieces between two examines whether to stop
+_CHECKED: Final = 1 << 14  # pieces between two checks for cancellation
 _BY_MESSAGE: Final = (Cause.LATE_SENDER, Cause.LATE_RECEIVER, Cause.TRANSIT)
 
 
 class Piece(IntEnum):
-    """What a piece of the path is."""
+    """Kinds of pieces of the path."""
 
     COMPUTE = 0
     HAND_OVER = 1
@@ -49,11 +49,11 @@ PIECES: Final = {
 
 @dataclass(frozen=True, eq=False)
 class CriticalPath:
-    """Pieces in the order of time: each from *begin* to *end* (ticks) on *location*, *kind* a `Piece`.
+    """Pieces in time order: each from *begin* to *end* (ticks) on *location*, of *kind* `Piece`.
 
-    *wait* is the row of the `Waits` that was followed (-1 for what is computed), *source* the location where the path
-    came from: for a hand-over or message who let go, else the location itself. *hops* counts the edges between
-    locations, also those that took no time. The run is *run_begin* to *run_end*.
+    *wait* is the row of the `Waits` that was followed (-1 for computation), *source* the location the path came from:
+    for a hand-over or message the one that released, otherwise the location itself. *hops* counts changes of location,
+    including those that took no time. The run lasts from *run_begin* to *run_end*.
     """
 
     begin: Array
@@ -70,7 +70,7 @@ class CriticalPath:
         return len(self.begin)
 
     def ticks(self, *kinds: Piece) -> int:
-        """Return how long all pieces of *kinds* are together, of all kinds if none is named.
+        """Return the total length of the pieces of *kinds*, or of all if none is given.
 
         Unit: ticks. Source: as of `critical_path`.
         """
@@ -79,14 +79,14 @@ class CriticalPath:
 
     @property
     def length(self) -> int:
-        """Length of the path in ticks, without what is unexplained; at most that of the run.
+        """Length of the path in ticks, without unexplained pieces; at most that of the run.
 
         Unit: ticks. Source: as of `critical_path`.
         """
         return self.ticks() - self.ticks(Piece.UNEXPLAINED)
 
     def within(self, begin: int, end: int) -> CriticalPath:
-        """Return what of it is between two ticks; that part counts as the run.
+        """Return the part of the path between two ticks, as if it were the whole run.
 
         Shape: (pieces,) of each array. Unit: ticks. Source: ScaleGraph.
         """
@@ -107,7 +107,7 @@ class CriticalPath:
 
 @dataclass(frozen=True, eq=False)
 class _Steps:
-    """What is next for every wait: its holder at the tick of the release, and the wait that came last before that."""
+    """The steps from each wait: to the last wait of its holder before the release, or to its own previous wait."""
 
     begin: memoryview
     end: memoryview
@@ -115,13 +115,13 @@ class _Steps:
     holder: memoryview
     released: memoryview
     jump: memoryview
-    before: memoryview  # row, on the holder
-    stay: memoryview  # row, on the location itself
+    before: memoryview  # row on the holder
+    stay: memoryview  # row on the location itself
     message: memoryview
 
 
 def critical_path(trace: Trace, waits: Waits) -> CriticalPath:
-    """Return the critical path of *trace*, whose waits are *waits*.
+    """Return the critical path of *trace* through its *waits*.
 
     Shape: (pieces,) of each array. Unit: ticks. Source: Böhme and others 2012.
     """
@@ -148,8 +148,7 @@ def _steps(waits: Waits) -> _Steps:
     before[followed] = place(waits.first, rows.begin, rows.holder[followed], rows.released[followed], before=True)
     stay = np.arange(-1, len(rows) - 1)
     stay[waits.first[:-1][waits.first[:-1] < len(rows)]] = -1
-    # recorded, but let go before the wait began: the rest is the cost of going on; so is what a location ended by
-    # itself
+    # recorded, but released before the wait began: the rest is the cost of resuming, as for a wait that ended by itself
     alone = (rows.holder < 0) & (rows.released == NO_TIME)
     kind = np.where(
         alone, Piece.UNEXPLAINED, np.where(np.isin(rows.cause, _BY_MESSAGE), Piece.MESSAGE, Piece.HAND_OVER)
@@ -173,9 +172,9 @@ def _steps(waits: Waits) -> _Steps:
 
 
 def last_location(waits: Waits) -> int:
-    """Return the location that was there last; of several who did something last, and of those the first.
+    """Return the location that was active last; ties go to the one that worked last, then to the lowest location.
 
-    A wait at the end whose holder is known counts as being there.
+    A final wait with a known holder counts as activity.
 
     Unit: none (number of a location). Source: ScaleGraph.
     """
@@ -192,12 +191,12 @@ def last_location(waits: Waits) -> int:
 
 
 def _walk(meta: Meta, waits: Waits) -> Iterator[tuple[int, int, int, int, int, int]]:
-    """Yield the pieces backwards: begin, end, location, kind, wait, source."""
+    """Yield the pieces from last to first: begin, end, location, kind, wait, source."""
     step = _steps(waits)
     who, now = last_location(waits), meta.end
     row = int(place(waits.first, waits.rows.begin, np.array([who]), np.array([now]), before=True)[0])
     reached = max(int(waits.until[who]), step.end[row] if row >= 0 else meta.begin)
-    if reached < now:  # the run goes on after the last event
+    if reached < now:  # the run continues after the last event
         reached = max(reached, meta.begin)
         yield reached, now, who, Piece.UNEXPLAINED, -1, who
         now = reached
@@ -223,7 +222,7 @@ def _walk(meta: Meta, waits: Waits) -> Iterator[tuple[int, int, int, int, int, i
             seen.add(row)
             who, now, row = holder, released, step.before[row]
             continue
-        # the holder had let go before, is not known, lets go only later, or waits in a ring
+        # the holder released earlier, is unknown, releases only later, or is part of a cycle of waits
         kind = Piece.UNEXPLAINED if step.jump[row] else step.message[row]
         begin = max(step.begin[row], meta.begin)
         yield begin, now, who, kind, row, who

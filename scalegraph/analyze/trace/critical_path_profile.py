@@ -1,4 +1,4 @@
-"""Profile of the critical path: regions, activities and locations, beside their time in the whole run."""
+"""Profile of the critical path: regions, activities and locations on it, beside their time in the whole run."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import Array, Columns
 from scalegraph.traces.model import Trace
 
-_DEEP: Final = 256  # no sum over deeper stacks
+_DEEP: Final = 256  # sums stop at this stack depth
 
 
 @dataclass(frozen=True, eq=False)
 class OnPath:
-    """Tables of what is on a path, largest share of the path first; ticks are exact where the trace is cut there.
+    """Tables of the contents of a path, largest share first; ticks are exact if the path does not cut recorded shares.
 
-    *regions*: ``region`` (number, -1: outside of all), ``path`` ticks of the path in the region itself, ``inclusive``
-    those within it and all it calls, ``total`` ticks of all locations in the region itself, ``mean`` of a location;
+    *regions*: ``region`` (number, -1: outside all), ``path`` ticks of the path in the region itself, ``inclusive``
+    those in it and everything it calls, ``total`` ticks of all locations in the region itself, ``mean`` per location;
     ``imbalance`` = path - mean where positive: what the run would gain if all locations shared the region evenly
-    (Scalasca's critical-path imbalance). *states* the same by ``state``, *locations* by ``location``, where ``pieces``
-    counts how often the path comes there. *kinds*: ``kind``, ``ticks``. All but hand-overs and messages is what
-    locations did; *outside* is the time of hand-overs, messages and what is unexplained.
+    (Scalasca's critical-path imbalance). *states* has the same by ``state``, *locations* by ``location``, where
+    ``pieces`` counts how often the path visits it. *kinds*: ``kind``, ``ticks``. *outside* is the time of hand-overs,
+    messages and unexplained pieces; the rest is what locations did.
     """
 
     regions: pd.DataFrame
@@ -39,7 +39,7 @@ class OnPath:
 
 
 class Contents:
-    """Where time went by location: kept for several parts of one trace, as it reads all calls, states and shares."""
+    """Time by location; reused for several intervals of a trace, as it reads all calls, states and shares."""
 
     def __init__(self, trace: Trace, waits: Waits) -> None:
         self.trace, self.waits = trace, waits
@@ -47,7 +47,7 @@ class Contents:
         self.told: _Shares | _States = _Shares.of(trace) if trace.count("shares") else _States.of(trace)
 
     def sums(self, path: CriticalPath) -> Sums:
-        """Return the ticks of *path*, or of a part of it, by region and state, and those of all in its time.
+        """Return the ticks of *path*, or of a part of it, by region and state, and those of all locations in its time.
 
         Shape: (regions + 1,), (states + 1,). Unit: ticks. Source: Böhme and others 2012.
         """
@@ -60,7 +60,7 @@ class Contents:
         checkpoint()
         state_path, shared_path = self.told.sums(mine)
         state_total, shared_total = self.told.sums(whole)
-        if self.trace.count("shares"):  # they record it by region too, in cycles
+        if self.trace.count("shares"):  # shares record regions too, in cycles
             inner, total = shared_path, shared_total
         return Sums(inner, inclusive, total, state_path, state_total)
 
@@ -69,7 +69,7 @@ class Contents:
 class Sums:
     """Ticks by region and by state (-1 first): on a path itself and, *total*, of all locations in its time.
 
-    *inclusive* has what is within a region and all it calls. Sums of times that follow each other add up.
+    *inclusive* counts a region and everything it calls. Sums of consecutive intervals can be added.
     """
 
     inner: Array
@@ -80,7 +80,7 @@ class Sums:
 
     @classmethod
     def none(cls) -> Sums:
-        """Return those of no time.
+        """Return the sums of an empty interval.
 
         Shape: (1,) of each array. Unit: ticks. Source: ScaleGraph.
         """
@@ -91,7 +91,7 @@ class Sums:
 
 
 def on_path(contents: Contents, path: CriticalPath) -> OnPath:
-    """Return what is on *path*, or on a part of it (`CriticalPath.within`): totals are of the time that it covers.
+    """Return the tables of *path*, or of a part of it (`CriticalPath.within`); totals are for the time that it covers.
 
     Shape: (regions,), (states,), (locations,). Unit: ticks. Source: Böhme and others 2012.
     """
@@ -99,7 +99,7 @@ def on_path(contents: Contents, path: CriticalPath) -> OnPath:
 
 
 def on_path_of(trace: Trace, waits: Waits, path: CriticalPath, sums: Sums) -> OnPath:
-    """Return the tables of *path*, of whose regions and states *sums* has the ticks.
+    """Return the tables of *path* from its *sums* by region and state.
 
     Shape: (regions,), (states,), (locations,). Unit: ticks. Source: Böhme and others 2012.
     """
@@ -127,7 +127,7 @@ def on_path_of(trace: Trace, waits: Waits, path: CriticalPath, sums: Sums) -> On
 
 
 def _table(name: str, path: Array, total: Array, locations: int, inclusive: Array | None = None) -> pd.DataFrame:
-    """Return what has any time; the first entry of the arrays is for -1."""
+    """Return the rows with any time; the first entry of the arrays is for -1."""
     mean = total / locations
     table = pd.DataFrame({name: np.arange(len(path)) - 1, "path": path})
     if inclusive is not None:
@@ -141,7 +141,7 @@ def _table(name: str, path: Array, total: Array, locations: int, inclusive: Arra
 
 @dataclass(frozen=True, eq=False)
 class _Stretch:
-    """Intervals of locations."""
+    """Intervals on locations."""
 
     location: Array
     begin: Array
@@ -154,7 +154,7 @@ class _Stretch:
 
 @dataclass(frozen=True, eq=False)
 class _Calls:
-    """The innermost region by time."""
+    """The innermost region over time."""
 
     stacks: Stacks
     until: Array
@@ -165,7 +165,7 @@ class _Calls:
         return cls(stacks, stacks.until(trace.meta.end), len(trace.definitions.regions) + 1)
 
     def sums(self, within: _Stretch, *, inclusive: bool = True) -> tuple[Array, Array]:
-        """Return the ticks of each region (-1 first) by itself, and with all that it calls."""
+        """Return the exclusive and inclusive ticks of each region (-1 first)."""
         stacks = self.stacks
         _, row, ticks = overlaps(stacks.first, stacks.time, self.until, within.location, within.begin, within.end)
         inside = stacks.inner[row] if len(row) else row
@@ -181,7 +181,7 @@ class _Calls:
         while len(inside) and (inside >= 0).any() and len(above) < _DEEP:
             here = self.stacks.region_of(inside)
             fresh = here >= 0
-            for other in above:  # a region that calls itself is counted once
+            for other in above:  # recursion counts once
                 fresh &= here != other
             found += np.bincount(here[fresh] + 1, weight[fresh], minlength=self.regions)
             above.append(here)
@@ -191,7 +191,7 @@ class _Calls:
 
 @dataclass(frozen=True, eq=False)
 class _Shares:
-    """Stretches of time with rows that share each of them by state and region."""
+    """Stretches of time whose rows divide them by state and region."""
 
     found: Columns
     stretch: Array  # its first row
@@ -213,7 +213,7 @@ class _Shares:
         return cls(found, stretch, sizes, found["begin"][stretch], found["end"][stretch], first, states, regions)
 
     def sums(self, within: _Stretch) -> tuple[Array, Array]:
-        """Return ticks by state and by region (-1 first); what is cut within a stretch is shared evenly over it."""
+        """Return ticks by state and by region (-1 first); a stretch that is cut counts in proportion."""
         found, stretch, sizes, since, until = self.found, self.stretch, self.sizes, self.begin, self.end
         _, at, ticks = overlaps(self.first, since, until, within.location, within.begin, within.end)
         rows = np.repeat(stretch[at] - np.r_[0, np.cumsum(sizes[at])[:-1]][: len(at)], sizes[at])
@@ -227,7 +227,7 @@ class _Shares:
 
 @dataclass(frozen=True, eq=False)
 class _States:
-    """States of locations."""
+    """States of locations over time."""
 
     found: Columns
     first: Array
@@ -247,7 +247,7 @@ class _States:
 
 
 def _sorted(found: Columns, locations: int, **limits: int) -> Columns:
-    """Return rows of known locations, by location and begin; a number from *limits* - 1 on is none."""
+    """Return rows of known locations, sorted by location and begin; numbers outside *limits* become -1."""
     inside = (found["location"] >= 0) & (found["location"] < locations)
     order = np.flatnonzero(inside)
     order = order[np.lexsort((found["begin"][order], found["location"][order]))]

@@ -1,4 +1,4 @@
-"""A filter by duration: shorter visits count for their callers, shorter waits and messages are dropped."""
+"""A filter by duration: shorter calls count for their callers, shorter waits and messages are dropped."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ _ENDS: Final = {"waits": ("begin", "end"), "states": ("begin", "end"), "messages
 
 
 def lasting(trace: Trace, least: int) -> Trace:
-    """Return *trace* with only those calls, waits, states and messages that last *least* ticks or more.
+    """Return *trace* with only the calls, waits, states and messages that last at least *least* ticks.
 
-    A call counts with its whole length, also where it is examined in part; one that is never left ends with the run.
-    What leaves a region that was never entered goes, and so do messages of which an end is not known. Everything else
-    stays as it is.
+    A call counts with its whole length even if only part of it is shown; one that is never left ends with the run.
+    Leave events without an enter are dropped, and so are messages with an unknown end. Everything else stays as it is.
 
-    Shape: rows that stay. Unit: ticks. Source: ScaleGraph.
+    Shape: remaining rows. Unit: ticks. Source: ScaleGraph.
     """
     parts: dict[str, list[Part]] = {kind: list(trace.parts[kind]) for kind in KINDS}
     parts["calls"] = _taken(trace, "calls", _calls(trace, least))
@@ -46,7 +45,7 @@ def _long(part: Part, begin: str, end: str, least: int) -> Array:
 
 
 def _calls(trace: Trace, least: int) -> list[Array]:
-    """Return of every part of the calls which rows enter or leave a call that is long enough."""
+    """Return for every part of the calls which rows enter or leave a call that is long enough."""
     parts = trace.parts["calls"]
     keep = [np.zeros(part.rows, bool) for part in parts]
     still: Columns = {name: np.empty(0, np.int64) for name in ("time", "location", "part", "row")}

@@ -1,4 +1,4 @@
-"""Durations of the calls of regions, as a distribution."""
+"""Distribution of the durations of calls of regions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import Array, Columns
 from scalegraph.traces.model import Trace
 
-_BLOCK: Final = 1 << 20  # lengths that are put into classes at once
+_BLOCK: Final = 1 << 20  # durations binned at once
 
 
 @dataclass(frozen=True, eq=False)
 class WholeCalls:
-    """Calls that begin and end in an interval: *ticks* is how long each took, in no order.
+    """Calls that begin and end in an interval: *ticks* are their durations, in no order.
 
-    *longest* are the longest of them, the longest first: ``begin end location region`` in arrays (ticks, numbers).
+    *longest* are the longest of them in descending order: arrays ``begin end location region`` (ticks, numbers).
     """
 
     ticks: Array
@@ -38,7 +38,7 @@ def whole_calls(
     locations: Sequence[int] | None = None,
     most: int = 0,
 ) -> WholeCalls:
-    """Return the calls that begin and end in [*begin*, *end*] (ticks), and the *most* longest, part by part.
+    """Return the calls that begin and end in [*begin*, *end*] (ticks), with the *most* longest, part by part.
 
     Shape: (calls,) of each array. Unit: ticks. Source: ScaleGraph.
     """
@@ -60,11 +60,11 @@ def whole_calls(
 
 
 def histogram(length_s: Array, bins: int = 40) -> pd.DataFrame:
-    """Return how many of the lengths (s) are in each of *bins* classes of equal width in logarithm, and their sum.
+    """Return the count and the sum of the durations (s) in each of *bins* logarithmic bins.
 
-    Columns: ``low_s``, ``high_s``, ``calls``, ``time_s``. Lengths of 0 are a class of their own, from 0 to 0.
+    Columns: ``low_s``, ``high_s``, ``calls``, ``time_s``. Durations of 0 have a bin of their own, from 0 to 0.
 
-    Shape: one row for each class. Unit: s; calls are a count. Source: ScaleGraph.
+    Shape: one row for each bin. Unit: s; calls are a count. Source: ScaleGraph.
     """
     positive = length_s if (length_s > 0).all() else length_s[length_s > 0]
     rows = []

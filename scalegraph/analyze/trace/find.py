@@ -1,4 +1,4 @@
-"""Search in a trace: a text names regions, locations, marks .., and each has a next occurrence in time."""
+"""Search in a trace: a text names regions, locations, markers and so on, and each has a next occurrence in time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.traces.kinds import NO_TIME, NOBODY, Array, Wait, What
 from scalegraph.traces.model import Part, Trace
 
-_COUNTED: Final = 48  # parts that are searched to say which of many an occurrence is; of more it is not said
+_COUNTED: Final = 48  # parts searched to number an occurrence; beyond that the number is omitted
 _DENSE: Final = 1 << 20
 WAITS: Final = {
     Wait.OTHER: "waiting",
@@ -33,7 +33,7 @@ WAITS: Final = {
 
 @dataclass(frozen=True)
 class Sort:
-    """A kind of things that events name in *column* of *kind*; an occurrence is at *time* on *location*, to *end*."""
+    """A sort of thing named by *column* of events of *kind*; an occurrence is at *time* on *location*, until *end*."""
 
     name: str
     plural: str
@@ -57,12 +57,12 @@ SORTS: Final = {
         Sort("tag", "tags of messages", "messages", "tag", "sent", "received", "sender"),
     )
 }
-LASTING: Final = ("region", "wait", "state", "tag")  # what of it lasts, so that there is a longest
+LASTING: Final = ("region", "wait", "state", "tag")  # sorts that last, so that there is a longest occurrence
 
 
 @dataclass(frozen=True)
 class Target:
-    """Something that can be searched for: its *sort*, its *number* in the trace, and how often it occurs."""
+    """A search target: its *sort*, its *number* in the trace, and how often it occurs."""
 
     sort: str
     number: int
@@ -75,9 +75,9 @@ Key: TypeAlias = tuple[int, int, int, int]  # time, location, part, row: the ord
 
 @dataclass(frozen=True)
 class Occurrence:
-    """One occurrence: *begin* and *end* in ticks, its location and region (-1: none), and its place in the order.
+    """One occurrence: *begin* and *end* in ticks, its location and region (-1: none), and its position in the order.
 
-    It is the *which*th of *of*, from 1; 0 where that would take long to count.
+    It is number *which* of *of*, from 1; 0 if counting would take too long.
     """
 
     target: Target
@@ -112,7 +112,7 @@ class _Index:
 
 
 class Finder:
-    """Searches for things in one trace. What it counts in the first pass over a kind of events is kept."""
+    """Searches one trace. The counts from the first pass over each kind of events are cached."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -121,9 +121,9 @@ class Finder:
         self._lock = threading.Lock()
 
     def targets(self, text: str, cancel: CancelToken | None = None) -> list[Target]:
-        """Return what has *text* in its name (``*`` and ``?`` stand for anything), kind by kind, the likeliest first.
+        """Return everything with *text* in its name (``*`` and ``?`` are wildcards), by kind, best matches first.
 
-        A tag of messages is found by its number, with or without the word before it.
+        A message tag is found by its number, with or without the word before it.
 
         Shape: one entry for each target. Source: ScaleGraph.
         """
@@ -139,9 +139,9 @@ class Finder:
     def next(
         self, target: Target, after: int | Key, *, forward: bool = True, cancel: CancelToken | None = None
     ) -> Occurrence | None:
-        """Return the next occurrence of *target*: from the tick *after* on, or behind the one of that key.
+        """Return the next occurrence of *target*: from the tick *after* on, or after the occurrence with that key.
 
-        Not *forward*: the last one before. None if there is no other.
+        Without *forward*: the previous one. None if there is no other.
 
         Unit: ticks. Source: ScaleGraph.
         """
@@ -168,7 +168,7 @@ class Finder:
         return None if best is None else self._told(target, best, cancel)
 
     def _told(self, target: Target, key: Key, cancel: CancelToken | None) -> Occurrence:
-        """Return all about the occurrence at *key*."""
+        """Return the full details of the occurrence at *key*."""
         sort = SORTS[target.sort]
         time, location, number, row = key
         part = self._trace.parts[sort.kind][number]
@@ -183,7 +183,7 @@ class Finder:
         return Occurrence(target, time, end, location, region, key, self._which(target, key, cancel), target.count)
 
     def _leave(self, number: int, row: int, location: int) -> int:
-        """Return when the call that *row* enters is left; the end of the run if it never is."""
+        """Return when the call entered at *row* is left; the end of the run if it never is."""
         depth, parts = 1, self._trace.parts["calls"]
         for at in range(number, len(parts)):
             low = row + 1 if at == number else 0
@@ -196,7 +196,7 @@ class Finder:
         return max(self._trace.meta.end, int(parts[number].column("time")[row]))
 
     def _which(self, target: Target, key: Key, cancel: CancelToken | None) -> int:
-        """Return the place of *key* among all occurrences, from 1; 0 if the search would need too many parts."""
+        """Return the position of *key* among all occurrences, from 1; 0 if that would need too many parts."""
         sort, index, before, seen = SORTS[target.sort], self._index(target.sort, cancel), 0, 0
         for number, part in enumerate(self._trace.parts[sort.kind]):
             count = index.count(number, target.number)
@@ -214,13 +214,13 @@ class Finder:
             before += int(np.count_nonzero(rows.beside(key, forward=False)))
         return before + 1
 
-    # what there is
+    # kinds present in the trace
 
     def _names(self, sort: str, totals: dict[int, int]) -> dict[int, str]:
         definitions = self._trace.definitions
         if sort == "region":
             marks = self._counted("mark", None)
-            only = {number for number in marks if number not in totals}  # regions that only name moments
+            only = {number for number in marks if number not in totals}  # regions that only name markers
             return {n: one.name for n, one in enumerate(definitions.regions) if n not in only}
         if sort == "location":
             return {n: one.name or f"{one.kind} {n}" for n, one in enumerate(definitions.locations)}
@@ -253,7 +253,7 @@ class Finder:
 
 
 def fits(name: str, text: str) -> bool:
-    """Whether *name* contains *text*, or matches it where that has ``*`` or ``?``; case does not count.
+    """Whether *name* contains *text*, or matches it if it has wildcards (``*``, ``?``); case does not matter.
 
     Source: ScaleGraph.
     """
@@ -264,7 +264,7 @@ def fits(name: str, text: str) -> bool:
 
 
 def occurring(sort: Sort, part: Part) -> Array:
-    """Return which rows of *part* are occurrences: of calls those that enter, of messages those that were sent.
+    """Return which rows of *part* are occurrences: for calls the enters, for messages the sends.
 
     Shape: (rows of *part*,). Unit: none. Source: ScaleGraph.
     """
@@ -278,7 +278,7 @@ def _numbers(sort: Sort, part: Part) -> Array:
 
 
 def _tally(values: Array) -> tuple[Array, Array]:
-    """Return the numbers among *values*, rising, and how often each is there."""
+    """Return the distinct numbers in *values*, ascending, and how often each occurs."""
     if len(values) and int(values.min()) >= 0 and int(values.max()) < _DENSE:
         counts = np.bincount(values)
         there = np.flatnonzero(counts)
@@ -301,7 +301,7 @@ class _Rows:
         self.location = part.column(sort.location)[rows]
 
     def beside(self, key: Key, *, forward: bool) -> Array:
-        """Return which of them come after *key*, or else before it."""
+        """Return which occurrences come after *key*, or before it unless *forward*."""
         time, location, part, row = key
         far = self.time > time if forward else self.time < time
         tied = np.flatnonzero(self.time == time)
@@ -316,7 +316,7 @@ class _Rows:
 
 
 def _nearest(found: _Rows, key: Key, *, forward: bool) -> Key | None:
-    """Return the key of the occurrence that comes first after *key*, or last before it."""
+    """Return the key of the first occurrence after *key*, or of the last before it."""
     there = np.flatnonzero(found.beside(key, forward=forward))
     if not len(there):
         return None
@@ -329,7 +329,7 @@ def _nearest(found: _Rows, key: Key, *, forward: bool) -> Key | None:
 
 
 def parts_with(trace: Trace, sort: Sort, begin: int, end: int) -> Iterator[Part]:
-    """Yield the parts of the kind of *sort* that touch the time from *begin* to *end* (ticks).
+    """Yield the parts of the kind of *sort* that overlap *begin* to *end* (ticks).
 
     Shape: one entry for each part. Unit: ticks. Source: ScaleGraph.
     """

@@ -1,4 +1,4 @@
-"""Tables of search results: how often and where first in a part of the run, and the longest occurrences."""
+"""Tables of search results: how often and where first in an interval, and the longest occurrences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Rows = tuple[Array, Array, Array, Array, Array]  # begin, end, location, region,
 
 
 def counted(trace: Trace, targets: Sequence[Target], begin: int, end: int, locations: Sequence[int]) -> pd.DataFrame:
-    """Return how often each of *targets* begins from *begin* to *end* (ticks) on *locations*, and where it does first.
+    """Return how often each of *targets* begins from *begin* to *end* (ticks) on *locations*, and where first.
 
     Columns: ``sort``, ``number``, ``name``, ``count``, ``first`` (tick; `NO_TIME` if never), ``location`` (-1).
 
@@ -55,10 +55,10 @@ def longest(
     end: int,
     locations: Sequence[int],
 ) -> pd.DataFrame:
-    """Return the *most* longest occurrences of *targets* that begin and end from *begin* to *end*, longest first.
+    """Return the *most* longest occurrences of *targets* inside *begin* to *end*, longest first.
 
-    *calls* may be None where no target is a region. Columns: `LONGEST`; times are ticks. What has no length
-    (locations, marks, metrics) is left out.
+    *calls* may be None if no target is a region. Columns: `LONGEST`; times are ticks. Sorts without a duration
+    (locations, markers, metrics) are left out.
 
     Shape: (*most* or fewer, columns). Unit: ticks. Source: ScaleGraph.
     """
@@ -92,7 +92,7 @@ def _kept(rows: Rows, wanted: list[int], locations: Sequence[int], begin: int, e
 
 
 def top(pieces: Sequence[Rows], most: int) -> Rows:
-    """Return the *most* longest of *pieces* in no order; of those of one length the ones that begin earlier.
+    """Return the *most* longest of *pieces* in no order; ties go to the one that begins earlier.
 
     Shape: (*most* or fewer,) of each array. Unit: ticks. Source: ScaleGraph.
     """

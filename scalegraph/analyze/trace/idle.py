@@ -1,4 +1,4 @@
-"""Idle time of locations, by states, shares or the lack of calls, and when each location began and ended."""
+"""Idle time of locations, from states, shares or the absence of calls, and the lifetime of each location."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _CATEGORY_CAUSES: Final = {
 
 
 def idle_states(trace: Trace) -> Array:
-    """Return of each state whether a location that is in it does nothing.
+    """Return for each state whether a location in it is idle.
 
     Shape: (states,). Unit: none. Source: ScaleGraph.
     """
@@ -54,7 +54,7 @@ def idle_states(trace: Trace) -> Array:
 
 
 def idle_causes(trace: Trace) -> Array:
-    """Return of each state what a location that is in it waits for, as far as categories of simulated runs show it.
+    """Return for each state what a location in it waits for, as far as categories of simulated runs tell.
 
     Shape: (states,). Unit: none (numbers of `Cause`). Source: ScaleGraph.
     """
@@ -73,7 +73,7 @@ def _named(regions: list[Region], pattern: re.Pattern[str], *, but: re.Pattern[s
 
 
 def communicating(regions: list[Region]) -> Array:
-    """Return of each region whether it is a call that sends, receives or synchronises.
+    """Return for each region whether it is a call that sends, receives or synchronises.
 
     Shape: (regions,). Unit: none. Source: ScaleGraph.
     """
@@ -82,7 +82,7 @@ def communicating(regions: list[Region]) -> Array:
 
 
 def barriers(regions: list[Region]) -> Array:
-    """Return of each region whether it is a barrier, by kind or name.
+    """Return for each region whether it is a barrier, by kind or name.
 
     Shape: (regions,). Unit: none. Source: ScaleGraph.
     """
@@ -98,9 +98,9 @@ def recorded(trace: Trace) -> frozenset[str]:
 
 
 def operations(trace: Trace, kinds: AbstractSet[str]) -> Array:
-    """Return of each region the `Operation` that its calls are by kind or name, if all wait for all in it; else -1.
+    """Return for each region the `Operation` of its calls, by kind or name, if it is all-to-all; otherwise -1.
 
-    Those of MPI are none where the run records collective operations itself; *kinds* are those that it has rows of.
+    MPI regions are left out if the run records collective operations itself; *kinds* are the recorded kinds.
 
     Shape: (regions,). Unit: none (numbers of `Operation`). Source: ScaleGraph.
     """
@@ -113,7 +113,7 @@ def operations(trace: Trace, kinds: AbstractSet[str]) -> Array:
 
 
 def locking(regions: list[Region]) -> Array:
-    """Return of each region whether a lock is acquired in it, by kind or name.
+    """Return for each region whether it acquires a lock, by kind or name.
 
     Shape: (regions,). Unit: none. Source: ScaleGraph.
     """
@@ -122,9 +122,9 @@ def locking(regions: list[Region]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Presence:
-    """When each location was there at all: *first* and *last* known tick of an event in which it did something.
+    """The lifetime of each location: *first* and *last* tick of an event in which it did something.
 
-    *idle* are the stretches in which it did nothing, by location and time.
+    *idle* holds its idle stretches, sorted by location and time.
     """
 
     first: Array
@@ -133,9 +133,9 @@ class Presence:
 
 
 def presence(trace: Trace, stacks: Stacks, kinds: AbstractSet[str]) -> Presence:
-    """Return when every location of *trace* was there, and idle.
+    """Return when every location of *trace* existed, and when it was idle.
 
-    States and shares show it if the run has any (*kinds*); else a location is idle where it is outside of every region.
+    States and shares show it if the run has any (*kinds*); otherwise a location is idle outside of every region.
 
     Shape: (stretches,) of each array. Unit: ticks. Source: ScaleGraph.
     """
@@ -154,7 +154,7 @@ def presence(trace: Trace, stacks: Stacks, kinds: AbstractSet[str]) -> Presence:
 
 
 def _bounds(trace: Trace, kind: str, first: Array, last: Array) -> None:
-    """Widen *first* and *last* by the known times of a kind; a wait's begin only, as nothing is done in it."""
+    """Extend *first* and *last* by the times of a kind; of waits only the begins count, as nothing is done in them."""
     spec = KINDS[kind]
     pairs = {
         "messages": (("sent", "sender"), ("left", "sender"), ("posted", "receiver"), ("received", "receiver")),
@@ -200,7 +200,7 @@ def _of_shares(trace: Trace, first: Array, last: Array) -> Rows:
 
 
 def stretches(location: Array, begin: Array) -> Array:
-    """Return the first row of every stretch of shares: rows of one stretch are together.
+    """Return the first row of every stretch of shares; the rows of a stretch are adjacent.
 
     Shape: (stretches,). Unit: none (positions). Source: ScaleGraph.
     """

@@ -1,4 +1,4 @@
-"""A part of a trace as a trace of its own, so that very large traces need not be in memory whole."""
+"""A part of a trace as a trace of its own, so that very large traces need not fit in memory."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array, Columns, LockStep, TaskStep, What
 from scalegraph.traces.model import MemoryPart, Part, Trace
 
-LARGE: Final = 25_000_000  # rows: what needs all of more than that at once examines an interval
+LARGE: Final = 25_000_000  # rows: an analysis that would need more than this at once examines intervals instead
 _SPANS: Final = ("waits", "messages", "states", "shares")
-LATER: Final = 4  # what comes after an interval is examined too, for its length over this
+LATER: Final = 4  # the time after an interval that is examined too, as a share of its length
 
 
 @dataclass(frozen=True, eq=False)
 class Beyond:
-    """What is outside of a part of a trace and decides which holder each wait in it has.
+    """What lies outside a part of a trace and is needed to find the holder of each wait in it.
 
-    *begin* and *end* (ticks) bound what is examined. *callers* are numbers region * locations + location, rising, of
-    regions in which all wait for all; *before* and *total* say how many calls each has before the first that is
-    examined at, and in the whole run. *sizes* are those of all messages, rising, and *fastest* the ticks in which one
-    of that size came at best. *kinds* are those that the whole trace has rows of: a trace that records waits records
-    all, also where there are none.
+    *begin* and *end* (ticks) bound the part examined. *callers* are numbers region * locations + location, ascending,
+    of regions in which all wait for all; *before* and *total* count the calls of each before the interval, and in the
+    whole run. *sizes* are those of all messages, ascending, and *fastest* the least transfer time in ticks of each
+    size. *kinds* are those with rows in the whole trace: a trace that records waits records all of them, even where a
+    part has none.
     """
 
     begin: int
@@ -41,7 +41,7 @@ class Beyond:
 
 
 def reach(trace: Trace, begin: int, end: int) -> tuple[int, int]:
-    """Return the ticks between which rows are examined for *begin* to *end*: what comes after decides about waits.
+    """Return the range of ticks to examine for *begin* to *end*: later events also decide about waits.
 
     Unit: ticks. Source: ScaleGraph.
     """
@@ -49,7 +49,7 @@ def reach(trace: Trace, begin: int, end: int) -> tuple[int, int]:
 
 
 def rows_in(trace: Trace, begin: int, end: int) -> int:
-    """Return how many rows there are from *begin* to *end* (ticks); of parts that are within no column is read.
+    """Return the number of rows from *begin* to *end* (ticks), without reading columns of parts that are inside.
 
     Unit: none (count). Source: ScaleGraph.
     """
@@ -71,10 +71,10 @@ def _rows(kind: str, part: Part, begin: int, end: int) -> int:
 
 
 def part_of(trace: Trace, table: CallTable, begin: int, end: int) -> tuple[Trace, Beyond]:
-    """Return what of *trace*, with its calls in *table*, is between *begin* and *end* (ticks), and soon after.
+    """Return the part of *trace* between *begin* and *end* (ticks), and shortly after; *table* has its calls.
 
-    Calls that are open at the begin are entered when they were; a location that is outside of every region leaves
-    something at its last event before, and enters something at its next event behind. Bounds stay as they are.
+    Calls open at the begin keep their time of enter; a location outside every region leaves something at its last event
+    before, and enters something at its next event after. The bounds of the trace stay as they are.
 
     Shape: rows of the part. Unit: ticks. Source: ScaleGraph.
     """
@@ -95,7 +95,7 @@ def part_of(trace: Trace, table: CallTable, begin: int, end: int) -> tuple[Trace
 
 
 def _calls(trace: Trace, table: CallTable, begin: int, end: int) -> Iterator[Columns]:
-    """Yield the calls between *begin* and *end*: what is open before, the events, what is left or entered after."""
+    """Yield the calls between *begin* and *end*: those open before, the events, and leaves or enters after."""
     count = len(trace.definitions.locations)
     last, following = np.full(count, NO_TIME), np.full(count, NEVER)
     pieces: list[Columns] = []
@@ -119,13 +119,13 @@ def _calls(trace: Trace, table: CallTable, begin: int, end: int) -> Iterator[Col
     yield _events(opened, "begin", What.ENTER, table)
     yield _outside(last, opened["location"], What.LEAVE)
     yield from pieces
-    ends = left["end"] < trace.meta.end  # of others it is not known, or they are never left
+    ends = left["end"] < trace.meta.end  # the others are unknown, or never left
     yield _events({name: values[ends] for name, values in left.items()}, "end", What.LEAVE, table)
     yield _outside(following, left["location"], What.ENTER)
 
 
 def _across(table: CallTable, begin: int, end: int) -> tuple[Columns, Columns]:
-    """Return the calls that are open at *begin*, outer ones first, and those that are at *end*, inner ones first."""
+    """Return the calls open at *begin*, outer ones first, and those open at *end*, inner ones first."""
     opened: list[Columns] = []
     left: list[Columns] = []
     for calls in table.calls(begin, end):
@@ -154,7 +154,7 @@ def _events(calls: Columns, time: str, what: What, table: CallTable) -> Columns:
 
 
 def _outside(time: Array, inside: Array, what: What) -> Columns:
-    """Return an event at *time* of each location that is not *inside* of a region there, if it has one."""
+    """Return an event at *time* for each location that is not *inside* a region there, if it has one."""
     there = (time != NO_TIME) & (time != NEVER)
     there[inside] = False
     location = np.flatnonzero(there)
@@ -167,9 +167,9 @@ def _outside(time: Array, inside: Array, what: What) -> Columns:
 
 
 def _collectives(trace: Trace, begin: int, end: int) -> Iterator[Columns]:
-    """Yield whole operations: of each communicator from the first to the last that the time touches, of all members.
+    """Yield whole operations of all members: per communicator from the first to the last that overlaps the interval.
 
-    So the n-th of a member is still the n-th of the others.
+    This keeps the n-th operation of one member aligned with the n-th of the others.
     """
     done: dict[int, int] = {}
     turns: list[tuple[Array, Array]] = []
@@ -199,7 +199,7 @@ def _collectives(trace: Trace, begin: int, end: int) -> Iterator[Columns]:
 
 
 def _tasks(trace: Trace, begin: int, end: int) -> Iterator[Columns]:
-    """Yield the steps of tasks in the time, and the creation of those that run in it."""
+    """Yield the task switches in the interval, and the creation of the tasks that run in it."""
     inside = trace.columns("tasks", ("task", "what"), begin=begin, end=end)
     runs = np.unique(inside["task"][inside["what"] == TaskStep.SWITCHED_TO])
     for columns in trace.chunks("tasks"):
@@ -210,7 +210,7 @@ def _tasks(trace: Trace, begin: int, end: int) -> Iterator[Columns]:
 
 
 def _locks(trace: Trace, begin: int, end: int) -> Iterator[Columns]:
-    """Yield what happens to locks in the time, and who gave back each of them last before."""
+    """Yield the lock events in the interval, and the last release of each lock before it."""
     last: dict[int, tuple[int, int, int]] = {}
     for number, columns in enumerate(trace.chunks("locks", ("time", "lock", "what"))):
         rows = np.flatnonzero((columns["time"] < begin) & (columns["what"] == LockStep.RELEASED))
@@ -226,7 +226,7 @@ def _locks(trace: Trace, begin: int, end: int) -> Iterator[Columns]:
 
 
 def _callers(trace: Trace, table: CallTable, begin: int, end: int) -> tuple[Array, Array, Array]:
-    """Return who calls regions in which all wait for all, how often before what is examined, and how often in all."""
+    """Return who calls regions in which all wait for all, how often before the interval, and how often in all."""
     wanted = idle.operations(trace, idle.recorded(trace)) >= 0
     regions, locations = len(wanted), len(trace.definitions.locations)
     pairs, before, total = (np.zeros(0, np.int64) for _ in range(3))
@@ -242,7 +242,7 @@ def _callers(trace: Trace, table: CallTable, begin: int, end: int) -> tuple[Arra
         pairs, place = np.unique(np.r_[pairs, called], return_inverse=True)
         before = np.bincount(place, np.r_[before, early], len(pairs)).astype(np.int64)
         total = np.bincount(place, np.r_[total, np.ones(len(called))], len(pairs)).astype(np.int64)
-    opened, _ = _across(table, begin, end)  # those that are open are examined
+    opened, _ = _across(table, begin, end)  # open calls are part of the interval
     region = table.paths.region[opened["path"]] if len(opened["path"]) else opened["path"]
     called = region * locations + opened["location"]
     called = called[np.isin(called, pairs) & (region >= 0)]
@@ -251,7 +251,7 @@ def _callers(trace: Trace, table: CallTable, begin: int, end: int) -> tuple[Arra
 
 
 def _fastest(trace: Trace) -> tuple[Array, Array]:
-    """Return the sizes of all messages, rising, and the least ticks from send to receipt of each."""
+    """Return the sizes of all messages, ascending, and the least ticks from send to receive for each."""
     sizes, ticks = np.zeros(0, np.int64), np.zeros(0, np.int64)
     for columns in trace.chunks("messages", ("sent", "received", "size", "sender", "receiver")):
         checkpoint()

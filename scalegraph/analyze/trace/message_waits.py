@@ -1,4 +1,4 @@
-"""Waits at messages."""
+"""Waits for messages."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from scalegraph.traces.model import Trace
 def message_waits(trace: Trace, stacks: Stacks, calls: Array, beyond: Beyond | None = None) -> Rows:
     """Return late senders, messages in transit and late receivers.
 
-    *calls* says of each region whether it communicates: a wait begins when such a call was entered, or later. How fast
-    messages can be, is known from those *beyond* a part of a trace, too.
+    *calls* says for each region whether it communicates: a wait begins when such a call is entered, or later. The
+    fastest transfer times also use messages *beyond* a part of a trace.
 
     Shape: (rows,) of each array. Unit: ticks. Source: late sender and late receiver of Scalasca (Geimer and others
     2010).
@@ -30,17 +30,17 @@ def message_waits(trace: Trace, stacks: Stacks, calls: Array, beyond: Beyond | N
         return Rows.none()
     asked, waits = _asked(found, stacks, calls)
     held, sends = _sends(found, asked, waits, stacks, calls)
-    # a message whose sender waits for the receiver is on its way only from then on
+    # a message whose sender waits for the receiver is in transit only from then on
     return Rows.joined((_receives(found, asked, waits, held, beyond), sends))
 
 
 def _entered(stacks: Stacks, calls: Array, location: Array, time: Array, *, before: bool) -> Array:
-    """Return the enter of the communicating call that *location* is in at *time*; -1: in none."""
+    """Return the enter of the communicating call that *location* is in at *time*; -1: none."""
     return stacks.innermost(stacks.at(location, time, before=before), calls)
 
 
 def _asked(found: Columns, stacks: Stacks, calls: Array) -> tuple[Array, Array]:
-    """Return since when each receiver did nothing but wait for its message, and for which rows that is known."""
+    """Return since when each receiver only waited for its message, and for which rows that is known."""
     posted, received = found["posted"], found["received"]
     call = _entered(stacks, calls, found["receiver"], received, before=True)
     tells = (posted != NO_TIME) & (posted < received)
@@ -59,7 +59,7 @@ def _receives(found: Columns, asked: Array, waits: Array, held: Array, beyond: B
     sent, received, size = found["sent"], found["received"], found["size"]
     waits = waits & (received > asked)
     late = sent > asked
-    # what cannot have been there: a bound from below on the time of transfer is that of the fastest of its size
+    # could not have arrived yet: the fastest message of the same size bounds the transfer time from below
     sizes, kind = np.unique(size, return_inverse=True)
     if beyond is None:
         fastest = np.full(len(sizes), 2**62)
@@ -88,7 +88,7 @@ def _sends(found: Columns, asked: Array, waits: Array, stacks: Stacks, calls: Ar
         # the source records no end of the send: the send takes as long as its call
         short = (left <= sent) & (call >= 0)
         left = np.where(short, np.maximum(left, stacks.leave(np.where(short, call, -1))), left)
-        # one that ends later, in another call, made the location wait in that call only
+        # a send that ends later, in another call, made the location wait in that call only
         there = _entered(stacks, calls, who, left, before=True)
         sent = np.where(there >= 0, np.maximum(sent, stacks.time[there]), sent)
     held = waits & (asked > sent) & (left > asked) & ~_elsewhere(stacks, there, who, left)

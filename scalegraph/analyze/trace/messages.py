@@ -17,8 +17,8 @@ from scalegraph.traces.model import Trace
 class Matrix:
     """Sums by pair of ends, shape (from, to); *members* are the locations of each row and column.
 
-    *count* is how many there are, *size* their bytes (of waits 0), *time* their ticks; *known* counts those whose time
-    is known.
+    *count* is the number of items, *size* their bytes (0 for waits), *time* their ticks; *known* counts those with a
+    known time.
     """
 
     names: tuple[str, ...]
@@ -30,10 +30,10 @@ class Matrix:
 
 
 def sent_messages(trace: Trace, begin: int, end: int, locations: Sequence[int] | None = None) -> Columns:
-    """Return the messages that were sent in [*begin*, *end*) by or to one of *locations*, with ``latency`` in ticks.
+    """Return the messages sent in [*begin*, *end*) from or to one of *locations*, with ``latency`` in ticks.
 
-    A message whose send the trace lacks counts where it was received. The latency from send to receive is -1 where one
-    of them is not known.
+    A message without a recorded send counts when it was received. The latency from send to receive is -1 if either is
+    unknown.
 
     Shape: (messages,) of each column. Unit: ticks and bytes. Source: ScaleGraph.
     """
@@ -59,9 +59,9 @@ def location_names(trace: Trace) -> list[str]:
 def groups(
     trace: Trace, locations: Sequence[int], most: int, names: Sequence[str] | None = None
 ) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """Return at most *most* names with the locations of each: one by one, by group, or neighbours together.
+    """Return at most *most* names with the locations of each: single locations, groups, or neighbours merged.
 
-    *names* are those of all locations, if they have better ones than their own.
+    *names* are better names for all locations, if there are any.
 
     Shape: two tuples (groups,). Unit: none (numbers of locations). Source: ScaleGraph.
     """
@@ -87,7 +87,7 @@ def groups(
 def message_matrix(
     trace: Trace, messages: Columns, locations: Sequence[int], most: int = 64, names: Sequence[str] | None = None
 ) -> Matrix:
-    """Return *messages* (of `sent_messages`) by sender (rows) and receiver (columns) among *locations*.
+    """Return *messages* (from `sent_messages`) by sender (rows) and receiver (columns) among *locations*.
 
     Shape: (senders, receivers). Unit: ticks, bytes, counts. Source: ScaleGraph.
     """
@@ -107,9 +107,9 @@ def wait_matrix(
     most: int = 64,
     names: Sequence[str] | None = None,
 ) -> Matrix:
-    """Return waits by waiter (rows) and holder (columns): time in [*begin*, *end*), and the waits that began in it.
+    """Return waits by waiter (rows) and holder (columns): time in [*begin*, *end*), and waits that began in it.
 
-    Only waits whose holder is known; *why* (`Wait`) chooses some.
+    Only waits with a known holder; *why* (`Wait`) selects some.
 
     Shape: (waiters, holders). Unit: ticks and counts. Source: ScaleGraph.
     """
@@ -160,13 +160,13 @@ def _matrix(
 
 
 def _inside(numbers: Array, trace: Trace) -> Array:
-    """Return *numbers* of locations; those that are not there become the last of all, which stands for none."""
+    """Return *numbers* of locations, with unknown ones replaced by one past the last."""
     count = len(trace.definitions.locations)
     return np.where((numbers >= 0) & (numbers < count), numbers, count)
 
 
 def _summary(messages: Columns, key: Array, second: int) -> pd.DataFrame:
-    """Return a row for each value of *key*: messages, bytes, sizes, and latency where it is known."""
+    """Return a row for each value of *key*: messages, bytes, sizes, and latency where known."""
     timed = messages["latency"] >= 0
     table = pd.DataFrame(
         {
@@ -194,9 +194,9 @@ def _summary(messages: Columns, key: Array, second: int) -> pd.DataFrame:
 
 
 def by_pair(trace: Trace, messages: Columns, names: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return a row for each sender and receiver, the most bytes first; times in seconds, ``bandwidth`` in B/s.
+    """Return a row for each sender and receiver, most bytes first; times in seconds, ``bandwidth`` in B/s.
 
-    Bandwidth is bytes over the sum of latencies: what a message got, not what the network carried.
+    Bandwidth is bytes over the sum of latencies: that of the messages, not of the network.
 
     Shape: one row for each pair. Unit: s, bytes, B/s. Source: ScaleGraph.
     """
@@ -231,9 +231,9 @@ def by_communicator(trace: Trace, messages: Columns) -> pd.DataFrame:
 
 
 def by_size(trace: Trace, messages: Columns) -> pd.DataFrame:
-    """Return the columns of `by_pair` for sizes from each power of two to the next: ``least`` and ``below`` in bytes.
+    """Return the columns of `by_pair` for each power-of-two range of sizes: ``least`` and ``below`` in bytes.
 
-    Shape: one row for each class of sizes. Unit: s, bytes, B/s. Source: ScaleGraph.
+    Shape: one row for each range of sizes. Unit: s, bytes, B/s. Source: ScaleGraph.
     """
     size = messages["size"].astype(np.int64)
     power = np.where(size > 0, np.frexp(np.maximum(size, 1).astype(np.float64))[1], 0)
@@ -253,7 +253,7 @@ BY: dict[str, Callable[[Trace, Columns], pd.DataFrame]] = {
 
 
 def message_table(trace: Trace, messages: Columns, by: str, names: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return *messages* *by* one of `BY`; *names* of locations where they are better than the trace's own.
+    """Return *messages* grouped *by* one of `BY`; *names* are better names for locations than the trace's own.
 
     Shape: one row for each entry of *by*. Unit: s, bytes, B/s. Source: ScaleGraph.
     """
@@ -261,11 +261,11 @@ def message_table(trace: Trace, messages: Columns, by: str, names: Sequence[str]
 
 
 def collectives(trace: Trace, begin: int, end: int, locations: Sequence[int] | None = None) -> pd.DataFrame:
-    """Return a row for each operation, algorithm and communicator, the most time first, of parts in the interval.
+    """Return a row for each operation, algorithm and communicator in the interval, most time first.
 
-    Those that began in it. Columns: ``operation``, ``algorithm``, ``communicator``, ``parts`` (of members), ``time_s``
-    that members spent in it in the interval, ``mean_s`` and ``most_s`` of a whole part, ``sent`` and ``received``
-    in bytes.
+    Counts parts (visits of members) that began in it. Columns: ``operation``, ``algorithm``, ``communicator``,
+    ``parts``, ``time_s`` spent by members in the interval, ``mean_s`` and ``most_s`` of a whole part, ``sent`` and
+    ``received`` in bytes.
 
     Shape: one row for each operation, algorithm and communicator. Unit: s and bytes. Source: ScaleGraph.
     """
@@ -300,17 +300,18 @@ def collectives(trace: Trace, begin: int, end: int, locations: Sequence[int] | N
         )
         .reset_index()
     )
-    made = made[(made["parts"] > 0) | (made["time_s"] > 0)]  # what only ends where the interval begins is not in it
+    # an operation that ends where the interval begins is not in it
+    made = made[(made["parts"] > 0) | (made["time_s"] > 0)]
     known = trace.definitions.communicators
     made["communicator"] = [known[n].name if 0 <= n < len(known) else "none" for n in made["communicator"]]
     return made.sort_values("time_s", ascending=False, kind="stable", ignore_index=True)
 
 
 def waits_by_reason(trace: Trace, begin: int, end: int, locations: Sequence[int] | None = None) -> pd.DataFrame:
-    """Return a row for each reason of waiting, the most time first.
+    """Return a row for each reason of waiting, most time first.
 
-    Columns: ``why``, ``waits``, ``time_s``, ``mean_s`` and ``most_s`` of a whole wait. ``waits``
-    counts those that began in the interval, ``time_s`` what of all is in it.
+    Columns: ``why``, ``waits``, ``time_s``, ``mean_s`` and ``most_s`` of a whole wait. ``waits`` counts those that
+    began in the interval, ``time_s`` the time of all waits inside it.
 
     Shape: one row for each reason. Unit: s. Source: ScaleGraph.
     """
@@ -332,7 +333,7 @@ def waits_by_reason(trace: Trace, begin: int, end: int, locations: Sequence[int]
         .agg(waits=("waits", "sum"), time_s=("time_s", "sum"), mean_s=("length", "mean"), most_s=("length", "max"))
         .reset_index()
     )
-    made = made[(made["waits"] > 0) | (made["time_s"] > 0)]  # what only ends where the interval begins is not in it
+    made = made[(made["waits"] > 0) | (made["time_s"] > 0)]  # a wait that ends where the interval begins is not in it
     names = {int(one): one.name.lower() for one in Wait}
     made["why"] = [names.get(int(number), f"reason {number}") for number in made["why"]]
     return made.sort_values("time_s", ascending=False, kind="stable", ignore_index=True)

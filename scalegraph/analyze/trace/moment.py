@@ -15,7 +15,7 @@ from scalegraph.traces.model import Trace
 
 @dataclass(frozen=True, eq=False)
 class StateRows:
-    """The states of a trace: those of location l are rows ``first[l]`` to ``first[l + 1]``, by their begin (ticks)."""
+    """The states of a trace: those of location l are rows ``first[l]`` to ``first[l + 1]``, sorted by begin (ticks)."""
 
     first: Array
     begin: Array
@@ -36,11 +36,11 @@ class StateRows:
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """What *locations* do just after *tick*, an entry each.
+    """What *locations* do just after *tick*, one entry each.
 
-    *row* is the innermost enter among `Waits.stacks` (-1: outside of every region), *wait* the row among `Waits.rows`
-    (-1: it does not wait). *since* (ticks) is when the wait began, else when the region was entered, else when the
-    state began; -1 without any.
+    *row* is the innermost enter among `Waits.stacks` (-1: outside every region), *wait* the row among `Waits.rows` (-1:
+    not waiting). *since* (ticks) is the start of the wait, or else of the region, or else of the state; -1 if there is
+    none.
     """
 
     tick: int
@@ -51,7 +51,7 @@ class Moment:
 
 
 def moment(waits: Waits, tick: int, locations: Sequence[int], states: StateRows | None = None) -> Moment:
-    """Return what *locations* do at *tick*; *states* where the trace records any.
+    """Return what *locations* do at *tick*; *states* if the trace records any.
 
     Shape: one entry for each location. Unit: ticks. Source: ScaleGraph.
     """
@@ -75,7 +75,7 @@ def moment(waits: Waits, tick: int, locations: Sequence[int], states: StateRows 
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """When locations change what they do: times (ticks) that rise within a location, from several kinds of events.
+    """When locations change what they do: times (ticks) ascending within a location, from several kinds of events.
 
     Each of *kinds* is (first, times): those of location l are ``times[first[l]:first[l + 1]]``.
     """
@@ -84,19 +84,19 @@ class Changes:
 
     @classmethod
     def of(cls, waits: Waits, states: StateRows | None = None) -> Changes:
-        """Collect calls and waits, and *states* where there are any.
+        """Collect calls and waits, and *states* if there are any.
 
         Shape: (changes,) of each array. Unit: ticks. Source: ScaleGraph.
         """
         kinds = [(waits.stacks.first, waits.stacks.time)]
         kinds += [(waits.first, waits.rows.begin), (waits.first, waits.rows.end)]
         if states is not None:
-            # states that overlap end in another order than they begin
+            # overlapping states do not end in the order in which they begin
             kinds += [(states.first, states.begin), (states.first, _rising(states.first, states.end))]
         return cls(tuple(kinds))
 
     def after(self, tick: int, locations: Sequence[int]) -> int | None:
-        """Return the next change of any of *locations* after *tick*; ``None``: there is none.
+        """Return the next change of any of *locations* after *tick*; ``None`` if there is none.
 
         Unit: ticks. Source: ScaleGraph.
         """
@@ -109,7 +109,7 @@ class Changes:
         return min(found, default=None)
 
     def before(self, tick: int, locations: Sequence[int]) -> int | None:
-        """Return the last change of any of *locations* before *tick*; ``None``: there is none.
+        """Return the last change of any of *locations* before *tick*; ``None`` if there is none.
 
         Unit: ticks. Source: ScaleGraph.
         """
@@ -127,7 +127,7 @@ def _place(first: Array, times: Array, who: int, tick: int, side: str) -> int:
 
 
 def _rising(first: Array, times: Array) -> Array:
-    """Return *times* in order within each location."""
+    """Return *times* sorted within each location."""
     found = times.copy()
     for low, high in zip(first[:-1].tolist(), first[1:].tolist(), strict=True):
         found[low:high].sort()

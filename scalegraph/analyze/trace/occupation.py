@@ -1,4 +1,4 @@
-"""Time of each location in an interval, by state and by region: exact where the trace records it exactly."""
+"""Time of each location in an interval, by state and by region: exact where the trace is."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import Array
 from scalegraph.traces.model import Part, Trace
 
-_BLOCK: Final = 1 << 16  # rows whose sums are kept once they were made
-_CELLS: Final = 1 << 25  # of kept sums, in all
+_BLOCK: Final = 1 << 16  # rows in a block whose sums are cached
+_CELLS: Final = 1 << 25  # cells of cached sums, in all
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Stretches of known locations and states; *ticks* is what of the stretch the state has."""
+    """Stretches of known locations and states; *ticks* is the part of the stretch spent in the state."""
 
     begin: Array
     end: Array
@@ -28,19 +28,20 @@ class _Rows:
     region: Array
 
     def within(self, begin: int, end: int) -> Array:
-        """Return the ticks of each that are in the interval: in proportion where it cuts the stretch."""
+        """Return the ticks of each stretch in the interval; in proportion if the interval cuts it."""
         length = self.end - self.begin
         inside = np.clip(np.minimum(self.end, end) - np.maximum(self.begin, begin), 0, None)
         whole: Array = self.ticks.astype(np.float64)
         cut = np.flatnonzero(inside < length)
         part, span = inside[cut], length[cut]
-        whole[cut] = np.where(whole[cut] == span, part, whole[cut] * (part / span))  # one share of it all stays exact
+        # a stretch with a single state stays exact
+        whole[cut] = np.where(whole[cut] == span, part, whole[cut] * (part / span))
         return whole
 
 
 @dataclass
 class _Block:
-    """Rows of a part: their times, and what they add up to by state and location once that was requested."""
+    """A block of rows: their times, and once computed their sums by state and location."""
 
     first: int
     last: int
@@ -48,9 +49,9 @@ class _Block:
 
 
 class StateTable:
-    """The shares of a trace, or its states: sums over any interval. What was summed up whole is kept.
+    """The shares or states of a trace: sums over any interval. Sums of whole blocks are cached.
 
-    Of states that overlap in a location each counts in full.
+    Overlapping states in a location each count in full.
     """
 
     def __init__(self, trace: Trace, kind: str = "shares") -> None:
@@ -59,10 +60,9 @@ class StateTable:
         self._room = _CELLS
 
     def by_location(self, begin: int, end: int, locations: Sequence[int] | None = None) -> Array:
-        """Return ticks in [*begin*, *end*) by state and location (all: None), shape (states, locations).
+        """Return ticks in [*begin*, *end*) by state and location (default all), shape (states, locations).
 
-        Ticks of a stretch that the interval cuts count by the part of it that is inside, so they may be fractions;
-        whole stretches are exact.
+        A stretch that the interval cuts counts in proportion, so ticks may be fractions; whole stretches are exact.
 
         Unit: ticks. Source: ScaleGraph.
         """
@@ -89,7 +89,7 @@ class StateTable:
     def by_region(self, begin: int, end: int, locations: Sequence[int] | None = None) -> Array:
         """Return ticks in [*begin*, *end*) of *locations* by state and region, shape (states, regions + 1).
 
-        The last region stands for none. States record no region: their ticks are there.
+        The last region stands for none. States have no region: their ticks are there.
 
         Unit: ticks. Source: ScaleGraph.
         """
@@ -109,14 +109,14 @@ class StateTable:
         return total
 
     def _near(self, begin: int, end: int) -> Iterator[tuple[int, Part, int]]:
-        """Yield the parts that touch the interval with the first row of each of their blocks."""
+        """Yield the parts that overlap the interval with the first row of each of their blocks."""
         for number, part in enumerate(self._trace.parts[self._kind]):
             if part.first <= end and part.last >= begin:
                 for at in range(0, part.rows, _BLOCK):
                     yield number, part, at
 
     def _rows(self, part: Part, at: int) -> _Rows:
-        """Return the rows of a block that have a length, a location and a state that is there."""
+        """Return the rows of a block with positive length, known location and known state."""
         piece = slice(at, at + _BLOCK)
         definitions = self._trace.definitions
         owner, state = part.column("location")[piece], part.column("state")[piece]
@@ -131,7 +131,7 @@ class StateTable:
         return _Rows(first[good], last[good], owner[good], state[good], ticks[good], region[good])
 
     def _keep(self, number: int, at: int, rows: _Rows, sums: Array, begin: int, end: int) -> None:
-        """Remember the times of a block, and its sums if it is inside the interval and there is room."""
+        """Keep the times of a block, and its sums if it is inside the interval and there is room."""
         first, last = (int(rows.begin.min()), int(rows.end.max())) if len(rows.begin) else (0, 0)
         block = self._blocks.setdefault((number, at), _Block(first, last))
         if begin <= first and last <= end:

@@ -1,4 +1,4 @@
-"""Collective operations in words: what they are, by which algorithm, as part of which call."""
+"""Collective operations in words: which operation, by which algorithm, in which call."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _NAMES: Final = {int(one): one.name.lower().replace("_", " ") for one in Operati
 
 @dataclass(frozen=True, eq=False)
 class Described:
-    """Of each operation its *name*, as in ``barrier (MPI_Finalize)``, and *algorithm*, empty where not recorded."""
+    """The *name* of each operation, as in ``barrier (MPI_Finalize)``, and its *algorithm*, empty if not recorded."""
 
     name: Array
     algorithm: Array
 
 
 def described(trace: Trace, rows: Mapping[str, Array]) -> Described:
-    """Return what the collective operations *rows* of *trace* are, which need ``operation``, ``location`` and ``end``.
+    """Return descriptions of the collective operations *rows* (``operation``, ``location``, ``end``) of *trace*.
 
-    The runtime marks the end of each operation with its algorithm, and with the call that it is a part of.
+    The runtime marks the end of each operation with its algorithm, and with the call that it is part of.
 
     Shape: (rows,) of each array. Unit: none (words). Source: ScaleGraph.
     """
@@ -46,7 +46,7 @@ def _words(mark: str) -> str:
 
 
 def _marked(marks: Columns, rows: Mapping[str, Array], words: dict[int, str]) -> Array:
-    """Return for each operation the word of the mark that its location has at its end."""
+    """Return for each operation the text of the marker at its end on its location."""
     found = np.full(len(rows["end"]), "", object)
     chosen = np.flatnonzero(np.isin(marks["region"], list(words)))
     if not len(chosen) or not len(found):

@@ -19,10 +19,10 @@ CHOICES: Final = ("auto", "phase", "parallel", "depth")
 
 @dataclass(frozen=True)
 class Phases:
-    """Stretches of locations in *regions* (numbers): *phase* is an index of *regions*, times are ticks.
+    """Stretches of locations in *regions* (numbers): *phase* is an index into *regions*, times are ticks.
 
-    Stretches are clipped to the interval, are in the order of location and time and do not overlap in a location.
-    *how* says in words what a phase is here.
+    Stretches are clipped to the interval, sorted by location and time, and do not overlap in a location. *how* says in
+    words what a phase is here.
     """
 
     regions: tuple[int, ...]
@@ -49,9 +49,9 @@ def phases(
 ) -> Phases:
     """Return the phases of *locations* from *begin* to *end* (ticks).
 
-    With *regions* they are the outermost calls of those; with *depth* the calls at that depth (outermost 0); by
-    ``phase`` or ``parallel`` the outermost calls of regions of that kind. ``auto``: phases that the user marked, else
-    parallel regions, and if there is one only what it calls; else the least depth at which there are two regions.
+    With *regions* these are the outermost calls of those regions; with *depth* the calls at that depth (outermost 0);
+    by ``phase`` or ``parallel`` the outermost calls of regions of that kind. ``auto``: the phases that the user marked,
+    else parallel regions, or if there is only one of them, its callees; else the least depth with two regions.
 
     Shape: one entry for each phase, its stretches (stretches,). Unit: ticks. Source: isospeed.txt Fig. 9; choice
     ScaleGraph's.
@@ -70,7 +70,7 @@ def phases(
     location, path, first, last = (np.concatenate(parts) for parts in zip(*found, strict=True))
     order = np.lexsort((first, location))
     region = table.paths.region[path[order]]
-    names = pd.unique(region[np.argsort(first[order], kind="stable")])  # in the order in which they came
+    names = pd.unique(region[np.argsort(first[order], kind="stable")])  # in order of first occurrence
     index = pd.Index(names)
     return Phases(
         tuple(int(number) for number in names),
@@ -85,7 +85,7 @@ def phases(
 def _choose(
     paths: Paths, trace: Trace, by: By, depth: int | None, regions: Collection[int] | None
 ) -> tuple[Array, str]:
-    """Return which paths are phases, and what they are in words."""
+    """Return which paths are phases, and a description of them."""
     kinds = [region.kind for region in trace.definitions.regions]
     if regions is not None:
         return _outermost(paths, np.isin(paths.region, list(regions))), "the outermost calls of the chosen regions"
@@ -105,7 +105,7 @@ def _choose(
 
 
 def _opened(paths: Paths, trace: Trace, chosen: Array, words: str) -> tuple[Array, str]:
-    """Return *chosen*, or if that is one region only, what it calls: the first level with two regions or more."""
+    """Return *chosen*, or if that is a single region, its callees: the first level with two or more regions."""
     inside = chosen
     while len(np.unique(paths.region[inside])) == 1:
         below = (paths.parent >= 0) & inside[paths.parent]
@@ -118,7 +118,7 @@ def _opened(paths: Paths, trace: Trace, chosen: Array, words: str) -> tuple[Arra
 
 
 def _outermost(paths: Paths, matching: Array) -> Array:
-    """Return which of the *matching* paths have none of them further out."""
+    """Return which of the *matching* paths have no matching path further out."""
     chosen = matching.copy()
     above = paths.parent.copy()
     while (up := np.flatnonzero(above >= 0)).size:
@@ -128,7 +128,7 @@ def _outermost(paths: Paths, matching: Array) -> Array:
 
 
 def _forking(paths: Paths) -> int:
-    """Return the least depth with two regions or more, or the greatest there is."""
+    """Return the least depth with two or more regions, or else the greatest depth."""
     if not len(paths):
         return 0
     known = pd.DataFrame({"depth": paths.depth, "region": paths.region})
@@ -154,7 +154,7 @@ _COLUMNS = (
 
 
 def phase_times(found: Phases, trace: Trace, begin: int, end: int, locations: int) -> pd.DataFrame:
-    """Return a row for each phase, in the order in which they first came, and one for the rest of the time.
+    """Return a row for each phase, in order of first occurrence, and one for the rest of the time.
 
     Columns: ``phase`` (index, -1 the rest), ``region``, ``name``, ``file``, ``line``, ``visits`` (stretches),
     ``time_s`` summed over the *locations*, ``share`` of their time (0 to 1), ``span_s`` from the first begin to

@@ -1,4 +1,4 @@
-"""Profile of an interval: time by region, call path and location; calls that it cuts count in proportion."""
+"""Profile of an interval: time by region, call path and location; calls it cuts count in proportion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scalegraph.base.units import thousands
 from scalegraph.traces.kinds import Array
 from scalegraph.traces.model import Trace
 
-_CELLS: Final = 1 << 26  # paths times locations: three arrays of as many numbers are held
+_CELLS: Final = 1 << 26  # paths times locations: three arrays of this size are held
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def call_sums(
     end: int,
     locations: Sequence[int] | None = None,
 ) -> CallSums:
-    """Return the sums over *begin* to *end* (ticks) for *locations* (None: all). Raises `InputError`: too many.
+    """Return the sums over *begin* to *end* (ticks) for *locations* (default all). Raises `InputError` if too many.
 
     Shape: (paths, locations) of its arrays. Unit: ticks; visits are a count. Source: ScaleGraph.
     """
@@ -94,7 +94,7 @@ def call_sums(
 
 
 def _children(values: Array, paths: Paths) -> Array:
-    """Return for each path the sum of *values* over the paths right below it."""
+    """Return for each path the sum of *values* over its direct children."""
     sums = np.zeros_like(values)
     order = np.argsort(paths.parent, kind="stable")
     order = order[paths.parent[order] >= 0]
@@ -108,7 +108,7 @@ def _children(values: Array, paths: Paths) -> Array:
 def by_region(sums: CallSums, regions: int) -> tuple[Array, Array, Array]:
     """Return exclusive ticks, inclusive ticks and visits by region, shape (regions, locations).
 
-    Time in a region that calls itself counts once in inclusive. Events without a region are in none.
+    Recursion counts once in inclusive time. Events without a region are left out.
 
     Unit: ticks; visits are a count. Source: ScaleGraph.
     """
@@ -123,7 +123,7 @@ def by_region(sums: CallSums, regions: int) -> tuple[Array, Array, Array]:
 
 
 def flat(trace: Trace, sums: CallSums) -> pd.DataFrame:
-    """Return a row for every region that was in the interval, the most expensive first.
+    """Return a row for every region in the interval, most expensive first.
 
     Columns: ``region`` number, ``name``, ``kind``, ``file``, ``line``; ``visits``; ``exclusive_s``, ``inclusive_s``
     summed over the locations; ``share`` of the locations' time (0 to 1); ``least_s``, ``mean_s``, ``most_s``:
@@ -140,9 +140,9 @@ def flat(trace: Trace, sums: CallSums) -> pd.DataFrame:
 
 
 def tree(trace: Trace, sums: CallSums) -> pd.DataFrame:
-    """Return a row for every call path that was in the interval, callers first, then by cost.
+    """Return a row for every call path in the interval, callers first, then by cost.
 
-    Columns as of `flat`, and ``path``, ``parent`` (numbers of paths, -1 none) and ``depth`` from 0.
+    Columns as in `flat`, plus ``path``, ``parent`` (numbers of paths, -1 none) and ``depth`` from 0.
 
     Shape: one row for each call path. Unit: as listed. Source: ScaleGraph.
     """
@@ -160,9 +160,9 @@ def tree(trace: Trace, sums: CallSums) -> pd.DataFrame:
 
 
 def _preorder(paths: Paths, weight: Array) -> list[int]:
-    """Return the paths, each before those below it; of the same parent the heaviest first."""
+    """Return the paths in preorder, heaviest sibling first."""
     below: dict[int, list[int]] = {}
-    for path in np.argsort(weight, kind="stable").tolist():  # the heaviest is taken from the end
+    for path in np.argsort(weight, kind="stable").tolist():  # ascending, as paths are popped from the end
         below.setdefault(int(paths.parent[path]), []).append(path)
     order, pending = [], below.get(-1, [])
     while pending:

@@ -30,7 +30,7 @@ class Speeds:
 
 
 def speeds(found: Phases, counted: Counted, trace: Trace, begin: int, end: int, locations: Sequence[int]) -> Speeds:
-    """Return the speeds of *locations* from *begin* to *end* (ticks); those that count nothing count as locations.
+    """Return the speeds of *locations* from *begin* to *end* (ticks); locations without counts are included.
 
     Shape: (phases, locations) of its arrays. Unit: operations/s. Source: isospeed.txt Figs. 9, 10, 16, 17.
     """
@@ -45,10 +45,10 @@ def speeds(found: Phases, counted: Counted, trace: Trace, begin: int, end: int, 
 
 
 def by_phase(found: Phases, made: Speeds, trace: Trace) -> pd.DataFrame:
-    """Return a row for each phase: ``phase``, ``region``, ``name``, ``time_s``, ``work``, ``speed`` (a location's).
+    """Return a row for each phase: ``phase``, ``region``, ``name``, ``time_s``, ``work``, ``speed`` (per location).
 
     ``time_s`` is summed over locations, ``span_s`` runs from the first begin to the last end; ``slowest`` and
-    ``fastest`` are speeds of locations in the phase.
+    ``fastest`` are the extreme speeds of locations in the phase.
 
     Shape: one row for each phase. Unit: s and operations/s. Source: isospeed.txt Figs. 9, 10.
     """

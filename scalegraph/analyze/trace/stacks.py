@@ -1,4 +1,4 @@
-"""In which region every location was, at any time, and what that region was called from."""
+"""The call stack of every location at any time."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from scalegraph.traces.model import Trace
 from scalegraph.traces.nesting import match
 
 _SMALL = 1 << 16
-_BLOCK = 1 << 18  # rows that are processed together: what is made of them stays near the processor
+_BLOCK = 1 << 18  # rows processed together, so that intermediate arrays stay in cache
 
 
 @dataclass(frozen=True, eq=False)
 class Stacks:
-    """All calls of a trace, location by location (rows ``first[l]`` to ``first[l + 1]``), in the order of events.
+    """All calls of a trace by location (rows ``first[l]`` to ``first[l + 1]``), in event order.
 
-    *time* (ticks), *region* and *enters* say what a row is. *inner* is the row of the enter that is innermost after the
-    row, -1 outside of every region; the enter that row r is called from is ``inner[r - 1]`` (`caller`).
+    *time* (ticks), *region* and *enters* describe a row. *inner* is the row of the innermost enter after the row, -1
+    outside every region; the caller of the enter in row r is ``inner[r - 1]`` (`caller`).
     """
 
     first: Array
@@ -32,7 +32,7 @@ class Stacks:
 
     @classmethod
     def of(cls, trace: Trace) -> Stacks:
-        """Read all calls of *trace*, block by block: no step of it takes more than some milliseconds.
+        """Read all calls of *trace*, block by block, so that no step takes more than a few milliseconds.
 
         Shape: (events,) of each array. Unit: ticks. Source: ScaleGraph.
         """
@@ -63,7 +63,7 @@ class Stacks:
 
     @classmethod
     def none(cls, locations: int) -> Stacks:
-        """Return those of a trace without calls.
+        """Return the stacks of a trace without calls.
 
         Shape: (0,) of each array. Unit: ticks. Source: ScaleGraph.
         """
@@ -93,7 +93,7 @@ class Stacks:
         return np.where(row >= 0, self.region[row] if len(self.region) else NOBODY, NOBODY)
 
     def at(self, location: Array, time: Array, *, before: bool = False) -> Array:
-        """Return the innermost enter of each *location* just after its *time* (*before*: just before it); -1: none.
+        """Return the innermost enter of each *location* just after its *time* (*before*: just before it); -1 if none.
 
         Shape: that of *location*. Unit: none (positions). Source: ScaleGraph.
         """
@@ -101,7 +101,7 @@ class Stacks:
         return np.where(row >= 0, self.inner[row] if len(self.inner) else -1, -1)
 
     def innermost(self, row: Array, wanted: Array) -> Array:
-        """Return the innermost enter of the stack of each *row* whose region is *wanted* (by region); -1: none.
+        """Return the innermost enter on the stack of each *row* whose region is *wanted* (by region); -1 if none.
 
         Shape: that of *row*. Unit: none (positions). Source: ScaleGraph.
         """
@@ -116,14 +116,14 @@ class Stacks:
         return row
 
     def leave(self, row: Array) -> Array:
-        """Return when the region of each enter in *row* was left; `NO_TIME` if it is not, and for -1.
+        """Return when the region of each enter in *row* was left; `NO_TIME` if never, and for -1.
 
         Shape: that of *row*. Unit: ticks. Source: ScaleGraph.
         """
         after = np.minimum(row + 1, len(self.time) - 1)
         plain = (row >= 0) & ~self.enters[after] & ~self._begins(after)
         found: Array = np.where(plain, self.time[after], NO_TIME)
-        rest = np.flatnonzero((row >= 0) & ~plain)  # they call something: that has to be matched
+        rest = np.flatnonzero((row >= 0) & ~plain)  # they call something, so their leave has to be matched
         for who, mine in by_location(np.searchsorted(self.first, row[rest], side="right") - 1, len(self.first) - 1):
             checkpoint()
             low, high = int(self.first[who]), int(self.first[who + 1])
@@ -133,7 +133,7 @@ class Stacks:
         return found
 
     def until(self, end: int) -> Array:
-        """Return when each row is over: at the next of its location, the last one at *end*, that of the run.
+        """Return when each row ends: at the next of its location, for the last one at *end*, that of the run.
 
         Shape: that of *row*. Unit: ticks. Source: ScaleGraph.
         """
@@ -156,7 +156,7 @@ class Stacks:
 
 
 def _chosen(wanted: Array, region: Array) -> Array:
-    """Return *wanted* of each region; of none: no."""
+    """Return *wanted* for each region; False for none."""
     return np.where(region >= 0, wanted[region] if len(wanted) else False, False)
 
 
@@ -171,7 +171,7 @@ def ordered(key: Array) -> Array:
 
 
 def _blocks(trace: Trace, names: tuple[str, ...]) -> Iterator[tuple[int, Array, Columns]]:
-    """Yield the calls of known locations in blocks: how many rows were read until then, location and columns."""
+    """Yield the calls of known locations in blocks: rows read so far, location and columns."""
     done, count = 0, len(trace.definitions.locations)
     for part in trace.parts["calls"]:
         columns = {name: part.column(name) for name in names}
@@ -188,23 +188,24 @@ def _blocks(trace: Trace, names: tuple[str, ...]) -> Iterator[tuple[int, Array, 
 
 
 def _grouped(location: Array) -> Array | slice:
-    """Return what puts rows in order of their location."""
+    """Return the order that sorts rows by location."""
     return slice(None) if (location[1:] >= location[:-1]).all() else ordered(location)
 
 
 def _innermost(enters: Array, inner: Array, low: int, high: int) -> None:
-    """Put into *inner* the enter that is innermost after each row from *low* to *high*: those of one location.
+    """Set *inner* to the innermost enter after each row from *low* to *high*, all of one location.
 
-    Blocks of rows are examined as if the calls that are open where they begin were entered just before.
+    Blocks of rows are processed as if the calls open at their start were entered just before.
     """
-    still = np.zeros(0, np.int64)  # enters that are open, the outermost first
+    still = np.zeros(0, np.int64)  # open enters, the outermost first
     for start in range(low, high, _BLOCK):
         stop = min(start + _BLOCK, high)
         step = np.concatenate([np.ones(len(still), bool), enters[start:stop]])
         height = np.cumsum(step.astype(np.int8) * np.int8(2) - np.int8(1), dtype=np.int32)
-        # a leave without enter changes nothing: as if what is outside lay that much deeper
+        # a leave without enter changes nothing: treat the rows outside as that much deeper
         depth = height - np.minimum(np.minimum.accumulate(height), 0)
-        # after a leave the innermost is the last enter at the depth it returns to; the first row of a depth enters
+        # after a leave, the innermost is the last enter at the depth it returns to; the first row of a depth is an
+        # enter
         order = np.argsort(depth.astype(np.uint16) if int(depth.max()) < _SMALL else depth, kind="stable")
         last = order[np.maximum.accumulate(np.where(step[order], np.arange(len(order)), 0))]
         rows = np.concatenate([still, np.arange(start, stop)])
@@ -218,9 +219,9 @@ def _innermost(enters: Array, inner: Array, low: int, high: int) -> None:
 
 
 def place(first: Array, time: Array, location: Array, when: Array, *, before: bool = False) -> Array:
-    """Return the last row of each *location* whose *time* is not after *when* (*before*: is before it); -1: none.
+    """Return the last row of each *location* with *time* up to *when* (*before*: before it); -1 if none.
 
-    *time* rises within a location, whose rows are ``first[l]`` to ``first[l + 1]``.
+    *time* is ascending within a location, whose rows are ``first[l]`` to ``first[l + 1]``.
 
     Shape: that of *location*. Unit: none (positions). Source: ScaleGraph.
     """
@@ -237,7 +238,7 @@ def place(first: Array, time: Array, location: Array, when: Array, *, before: bo
 
 
 def by_location(location: Array, count: int) -> Iterator[tuple[int, Array]]:
-    """Yield every location below *count* that occurs, with the rows that name it.
+    """Yield every location below *count* that occurs, with its rows.
 
     Shape: rows (rows of the location,). Unit: none (positions). Source: ScaleGraph.
     """
@@ -248,10 +249,10 @@ def by_location(location: Array, count: int) -> Iterator[tuple[int, Array]]:
 
 
 def overlaps(first: Array, begin: Array, end: Array, location: Array, since: Array, until: Array) -> tuple[Array, ...]:
-    """Cut the intervals *since* to *until* of locations by rows that do not overlap in a location.
+    """Intersect the intervals *since* to *until* of locations with rows that do not overlap in a location.
 
-    Rows are ``first[l]`` to ``first[l + 1]`` for each location, with rising *begin* and *end*. Returns the interval,
-    the row and the ticks for each pair that has some in common.
+    Rows are ``first[l]`` to ``first[l + 1]`` for each location, with ascending *begin* and *end*. Returns the interval,
+    the row and the common ticks for each pair that overlaps.
 
     Shape: three arrays (pairs,). Unit: ticks and positions. Source: ScaleGraph.
     """

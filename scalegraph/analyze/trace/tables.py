@@ -11,10 +11,10 @@ from scalegraph.traces.model import Trace
 
 
 def critical_path(trace: Trace, path: CriticalPath, found: OnPath, show: str) -> pd.DataFrame:
-    """Return what is on *path* (*found*) by ``regions``, ``states`` or ``locations``, or the ``pieces`` themselves.
+    """Return what is on *path* (*found*) by ``regions``, ``states`` or ``locations``, or its ``pieces`` themselves.
 
     Times are ``path_s`` on the path and ``total_s`` over all locations (s), ``share`` of the path 0 to 1. Hand-overs,
-    messages and what is unexplained are rows of their own, so that the rows add up to the path.
+    messages and unexplained pieces are separate rows, so that the rows add up to the path.
 
     Shape: one row for each entry of *show*. Unit: s; shares have none. Source: Böhme and others 2012.
     """
@@ -56,7 +56,7 @@ def critical_path(trace: Trace, path: CriticalPath, found: OnPath, show: str) ->
 
 
 def named(trace: Trace, table: pd.DataFrame) -> pd.DataFrame:
-    """Return *table* with names for its numbers of regions, states, locations and who was waited for.
+    """Return *table* with names for its numbers of regions, states, locations and holders.
 
     Shape: that of *table*. Unit: that of *table*. Source: ScaleGraph.
     """

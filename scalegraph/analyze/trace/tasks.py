@@ -1,4 +1,4 @@
-"""Explicit tasks (OpenMP): how many, where they were created, how long they ran, on which location."""
+"""Explicit OpenMP tasks: how many, where they were created, how long they ran, and on which location."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from scalegraph.traces.model import Trace
 
 
 def task_stretches(trace: Trace, begin: int, end: int, locations: Sequence[int] | None = None) -> Columns:
-    """Return the stretches in which tasks ran, clipped to the interval: ``begin end location task region`` in arrays.
+    """Return the stretches in which tasks ran, clipped to the interval: arrays ``begin end location task region``.
 
-    A location runs a task from where it switches to it until it switches to another or the task ends; task 0 is what it
-    does beside explicit tasks (OpenMP's implicit task). The region is that of the switch, else that of the task's
+    A location runs a task from the switch to it until it switches to another or the task ends; task 0 is everything
+    besides explicit tasks (OpenMP's implicit task). The region is that of the switch, or else that of the task's
     creation.
 
     Shape: (stretches,) of each column. Unit: ticks. Source: ScaleGraph.
@@ -65,11 +65,11 @@ _COLUMNS = (
 
 
 def task_times(trace: Trace, begin: int, end: int, locations: Sequence[int]) -> pd.DataFrame:
-    """Return a row for each region that made tasks, the most time first.
+    """Return a row for each region that created tasks, most time first.
 
     Columns: ``region``, ``name``, ``file``, ``line``; ``created`` and ``ended`` in the interval; ``ran``: tasks that
-    ran in it; ``time_s`` in it over the *locations*, ``share`` of their time; ``least_s``, ``mean_s``, ``most_s`` of a
-    task in it; ``imbalance``: most over mean time by location.
+    ran in it; ``time_s`` in it summed over *locations*, ``share`` of their time; ``least_s``, ``mean_s``, ``most_s`` of
+    a task in it; ``imbalance``: most over mean time by location.
 
     Shape: one row for each region. Unit: s; shares have none. Source: ScaleGraph.
     """

@@ -1,4 +1,4 @@
-"""Waits for locks, tasks and the start of threads, from who acquired, released, created and ran what."""
+"""Waits for locks, tasks and thread starts, derived from acquire, release, create and run events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scalegraph.traces.model import Trace
 
 
 def lock_waits(trace: Trace, stacks: Stacks, calls: Array) -> Rows:
-    """Return who waited for a lock within the call of a region for locks (*calls*, by region) that acquired it.
+    """Return who waited for a lock in the call of a locking region (*calls*, by region) that acquired it.
 
     Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
     """
@@ -21,7 +21,7 @@ def lock_waits(trace: Trace, stacks: Stacks, calls: Array) -> Rows:
     if not len(found["time"]) or not calls.any():
         return Rows.none()
     acquired = found["what"] == LockStep.ACQUIRED
-    # of one lock by time; what is released is before what is acquired at the same tick
+    # by lock and time; at the same tick a release comes before an acquire
     order = np.lexsort((acquired, found["time"], found["lock"]))
     lock, acquired = found["lock"][order], acquired[order]
     pair = np.flatnonzero((lock[1:] == lock[:-1]) & acquired[1:] & ~acquired[:-1])
@@ -79,7 +79,7 @@ def task_waits(trace: Trace, there: Presence) -> Rows:
 def start_waits(trace: Trace, stacks: Stacks, there: Presence, last: int = NEVER) -> Rows:
     """Return the waits of locations until the first of their group started them: an assumption, see `waiting`.
 
-    It is made up to the tick *last*, until which it is known what that one did.
+    Made only up to the tick *last*, to which the activity of that first location is known.
 
     Shape: (rows,) of each array. Unit: ticks. Source: ScaleGraph.
     """

@@ -1,9 +1,9 @@
 """Wait states: who lost how much time where, waiting for which holder, and what the holder did meanwhile.
 
-Times are in seconds from the start of the run. The time of a wait is lost between its begin and its end; *hand-over* is
-the part after its holder let go. *Indirect* is the part in which the holder itself waited: the cause is further on.
-The holder's region is the one that took most of its time, waits apart, from the begin of the wait until it let go: what
-it did while the other could do nothing.
+Times are in seconds from the start of the run. A wait loses the time from its begin to its end; *hand-over* is the part
+after its holder released it. *Indirect* is the part in which the holder itself waited, so that the root cause is
+elsewhere. The holder's region is the one in which it spent most time, except waiting, from the begin of the wait to the
+release.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from scalegraph.base.cancel import checkpoint
 from scalegraph.traces.kinds import NO_TIME, Array
 from scalegraph.traces.model import Trace
 
-_PAIRS: Final = 3_000_000  # stretches of holders that are examined, those of the longest waits first
-_TOGETHER: Final = 1 << 18  # of them at once
+_PAIRS: Final = 3_000_000  # stretches of holders to examine, those of the longest waits first
+_TOGETHER: Final = 1 << 18  # stretches examined at once
 
 
 @dataclass(frozen=True, eq=False)
 class WaitStates:
-    """The waits of a part of a run, the longest first: *numbers* are their rows in *waits*.
+    """The waits in a part of a run, longest first: *numbers* are their rows in *waits*.
 
-    *lost*, *handed* and *indirect* are ticks within the part, *region* the region of the holder in which it spent most
-    (-1: not known). The part is *begin* to *end* (ticks) of *locations*.
+    *lost*, *handed* and *indirect* are ticks within the part, *region* the one in which the holder spent most time (-1:
+    unknown). The part is *begin* to *end* (ticks) of *locations*.
     """
 
     waits: Waits
@@ -54,7 +54,7 @@ class WaitStates:
 
     @property
     def share(self) -> float:
-        """Share of the time of all locations, 0 to 1, that is lost.
+        """Share of the time of all locations that is lost, 0 to 1.
 
         Unit: none (share). Source: ScaleGraph.
         """
@@ -71,9 +71,9 @@ def wait_states(
     regions: Collection[int] | None = None,
     least: int = 0,
 ) -> WaitStates:
-    """Return the waits of *trace* between *begin* and *end* (ticks), of *locations*, in *regions*; None: all.
+    """Return the waits of *trace* between *begin* and *end* (ticks), of *locations*, in *regions* (default all).
 
-    Only those of *least* ticks or more, with what of them is outside of the part.
+    Only those of at least *least* ticks, including their part outside the interval.
 
     Shape: (waits,) of each array. Unit: ticks. Source: wait states of Scalasca (Geimer and others 2010).
     """
@@ -95,7 +95,7 @@ def wait_states(
     released = _released(mine)
     handed = np.where(mine.holder >= 0, np.maximum(stop - np.maximum(released, start), 0), 0)
     known = np.flatnonzero(mine.holder >= 0)
-    known = known[np.argsort(numbers[known])]  # looked up in the order in which they are in memory
+    known = known[np.argsort(numbers[known])]  # looked up in memory order
     indirect = np.zeros(len(numbers), np.int64)
     let_go = np.minimum(released, stop)[known]
     indirect[known] = _waited(waits, mine.holder[known], let_go) - _waited(
@@ -116,14 +116,14 @@ def _waited(waits: Waits, location: Array, time: Array) -> Array:
 
 
 def _released(rows: Rows) -> Array:
-    """Return when the other one let go, within each wait."""
+    """Return when the holder released, within each wait."""
     return np.where(rows.released == NO_TIME, rows.end, np.clip(rows.released, rows.begin, rows.end))
 
 
 def delays(trace: Trace, waits: Waits, mine: Rows) -> Array:
-    """Return the region that took most of each holder's time from the begin of the wait until it let go; -1: none.
+    """Return the region where each holder spent most time from the begin of the wait to the release; -1 if none.
 
-    *mine*: some of *waits*, those that matter most first.
+    *mine* are some of *waits*, the most important first.
 
     Shape: (rows,). Unit: none (numbers of regions). Source: ScaleGraph.
     """
@@ -153,7 +153,7 @@ def delays(trace: Trace, waits: Waits, mine: Rows) -> Array:
 
 
 def _longest(waits: Waits, until: Array, holder: Array, begin: Array, end: Array, trace: Trace) -> Array:
-    """Return in which region each *holder* was longest from *begin* to *end*, its waits apart; -1: in none."""
+    """Return the region where each *holder* spent most time from *begin* to *end*, except waiting; -1 if none."""
     stacks = waits.stacks
     found = np.full(len(holder), -1, np.int64)
     which, row, ticks = overlaps(stacks.first, stacks.time, until, holder, begin, end)
@@ -164,7 +164,7 @@ def _longest(waits: Waits, until: Array, holder: Array, begin: Array, end: Array
     ]
     keys, place_of = np.unique(key, return_inverse=True)
     sums = np.bincount(place_of, np.r_[ticks, -waited].astype(float), minlength=len(keys))
-    # of each wait the largest is the last one
+    # the largest of each wait is the last one
     order = np.lexsort((sums, keys // regions))
     owner = keys[order] // regions
     best = order[np.r_[owner[1:] != owner[:-1], True][: len(owner)]]
@@ -174,19 +174,19 @@ def _longest(waits: Waits, until: Array, holder: Array, begin: Array, end: Array
 
 
 def worst(trace: Trace, states: WaitStates, most: int = 200) -> pd.DataFrame:
-    """Return a row for each of the *most* longest waits, the longest first.
+    """Return a row for each of the *most* longest waits, longest first.
 
     Columns: ``wait`` (row in the `Waits`), ``kind``, ``location``, ``region``, ``file``, ``line``, ``path`` (names of
-    regions from the outermost), ``begin_s``, ``end_s``, ``lost_s``, ``handover_s``, ``indirect_s``, ``holder`` (-1: not
-    known), ``holder_region``, ``object``, ``told`` (by the trace itself, else derived). Locations and regions are
-    numbered as in the trace.
+    regions from the outermost), ``begin_s``, ``end_s``, ``lost_s``, ``handover_s``, ``indirect_s``, ``holder`` (-1:
+    unknown), ``holder_region``, ``object``, ``told`` (recorded in the trace, otherwise derived). Locations and regions
+    are numbered as in the trace.
 
     Shape: one row for each wait. Unit: s. Source: ScaleGraph.
     """
     numbers = states.numbers[:most]
     rows, second, meta = states.waits.rows.take(numbers), trace.meta.ticks_per_second, trace.meta
     regions = trace.definitions.regions
-    # the wait's own region may be recorded, or the caller's: show the way to where the location was
+    # the wait's region may be recorded, or be the caller's: show the path to where the location was
     ways = states.waits.ways_to(rows)
     paths = [" > ".join(regions[r].name for r in way if 0 <= r < len(regions)) for way in ways]
     places = [regions[r] if 0 <= r < len(regions) else None for r in rows.region.tolist()]
@@ -216,12 +216,12 @@ _PLACE = ["cause", "region"]
 
 
 def by_place(trace: Trace, states: WaitStates) -> pd.DataFrame:
-    """Return a row for each kind of wait in each region, what loses most first.
+    """Return a row for each kind of wait in each region, largest loss first.
 
     Columns: ``kind``, ``region``, ``file``, ``line``, ``count``, ``lost_s``, ``share`` of the time of all locations and
     ``of_waits`` of all that is lost (0 to 1), ``longest_s``, ``handover_s``, ``indirect_s``; ``location`` that loses
-    most there and ``location_share`` of the loss; ``holder`` that is waited for most (-1: not known) and
-    ``holder_share``; ``holder_region`` that takes most of the holders' time, of the longest waits.
+    most there and ``location_share`` of the loss; ``holder`` that is waited for most (-1: unknown) and
+    ``holder_share``; ``holder_region`` where holders spend most time, judged by the longest waits.
 
     Shape: one row for each kind and region. Unit: s; shares have none. Source: ScaleGraph.
     """

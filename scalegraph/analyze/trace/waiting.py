@@ -1,23 +1,24 @@
-"""Waiters and holders: recorded in the trace, or derived from messages, collective operations, barriers, locks, tasks.
+"""Waiters and holders: recorded, or derived from messages, collective operations, barriers, locks and tasks.
 
-Waits that are recorded with their holder come first. What is derived never overlaps it, nor each other; where nothing
-says why a location was idle, that is a wait of unknown cause: it is never left out.
+Waits recorded with their holder come first. Derived waits overlap neither these nor each other. Idle time without a
+known reason becomes a wait of unknown cause; it is never left out.
 
-Rules of what is derived (wait states as Scalasca has them, https://scalasca.org):
+Rules for derived waits (wait states as in Scalasca, https://scalasca.org):
 
-- a receive waits for its sender where the message was sent after the receiver requested it (late sender), or cannot
-  have been there when it was requested: no message of that size was ever faster (in transit);
-- a send that lasts until after the receiver requested the message waits for the receiver (late receiver);
-- in a collective operation of all with all, everyone waits for the last to come; in a one-to-all operation for the
-  root; the root of an all-to-one operation for the last of the others; members of a scan for those of lower ranks;
-- calls of regions that are barriers or MPI's operations of all with all, by kind or name, are one by their turn where
-  every location of the group (of all, for MPI's) that calls the region at all calls it equally often, and nobody leaves
-  before all have come; else nothing is assumed (this, and locks, only in traces that record no waits at all);
-- what the last to come to an operation of all with all is idle there is the completion of the operation;
-- who acquires a lock within a region for locks waited for who released it last, if that was after the region began;
-- a task that starts where the location was idle was waited for until it was created;
-- a location that begins, or (but in Chrome traces) goes on after it was outside of every region, while the first
-  location of its group is inside of one, was started by that one: an assumption, which `Waits.assumed` counts.
+- a receive waits for its sender if the message was sent after the receive was posted (late sender), or could not have
+  arrived by then: no message of that size was ever faster (in transit);
+- a send that lasts until after the receive was posted waits for the receiver (late receiver);
+- in an all-to-all operation everyone waits for the last to arrive; in a one-to-all operation for the root; the root of
+  an all-to-one operation waits for the last of the others; members of a scan for those of lower rank;
+- the n-th calls of a barrier or of an MPI all-to-all region (by kind or name) form one operation if every location of
+  the group (for MPI: of all) that ever calls the region calls it equally often, and nobody leaves before all have
+  arrived; otherwise nothing is assumed (this rule and the one for locks apply only to traces that record no waits);
+- idle time of the last to arrive at an all-to-all operation is the completion of the operation;
+- a location that acquires a lock within a locking region waited for whoever released it last, if that was after the
+  region began;
+- if a task starts where its location was idle, the location waited for the creation of the task;
+- a location that begins, or (except in Chrome traces) continues after being outside every region, while the first
+  location of its group is inside one, was started by that location: an assumption, counted by `Waits.assumed`.
 """
 
 from __future__ import annotations
@@ -58,14 +59,13 @@ _CAUSES: Final = {
 
 @dataclass(frozen=True, eq=False)
 class Waits:
-    """All waits of a trace by location and time, without overlaps, and what is needed to find more about them.
+    """All waits of a trace by location and time, without overlaps, with the data to analyse them further.
 
-    ``first[l]`` to ``first[l + 1]`` are the rows of location l. *since* and *until* (ticks, by location) say from
-    when to when a location did anything. *doubts* are sentences about what did not fit together.
+    ``first[l]`` to ``first[l + 1]`` are the rows of location l. *since* and *until* (ticks, by location) bound its
+    activity. *doubts* are sentences about inconsistencies.
 
-    Where the calls of the run are too many to be in memory (`whole.waits_by_times`), *stacks* has none; *delayed* is
-    the region in which each holder was longest (-1: not known), *ways* has the regions of the longest waits by
-    location and end.
+    If the run has too many calls for memory (`whole.waits_by_times`), *stacks* is empty; *delayed* is the region in
+    which each holder spent most time (-1: unknown), *ways* has the call paths of the longest waits by location and end.
     """
 
     rows: Rows
@@ -79,7 +79,7 @@ class Waits:
 
     @classmethod
     def of(cls, trace: Trace, beyond: Beyond | None = None) -> Waits:
-        """Find all waits of *trace*; of one that is a part of another with what lies *beyond* it (`part_of`).
+        """Find all waits of *trace*; for a part of another trace, using what lies *beyond* it (`part_of`).
 
         Shape: (waits,) of each array. Unit: ticks. Source: wait states of Scalasca (Geimer and others 2010).
         """
@@ -117,7 +117,7 @@ class Waits:
             completions.append(found.take(found.cause == Cause.COMPLETION))
             more = in_order(beside(accepted, found.take(found.cause != Cause.COMPLETION), count))
             accepted = _merged(accepted, more)
-        # what is left of idle times: of operations that all have come to, else of no known cause
+        # remaining idle time: completion of an operation where all have arrived, otherwise of unknown cause
         done = in_order(Rows.joined(completions))
         over = _ended(there, trace.meta.end if known_until == NEVER else NEVER)
         for rest in (in_order(reported.take(~known)), common(done, there.idle, count), over):
@@ -128,7 +128,7 @@ class Waits:
         return cls(accepted, accepted.starts(count), there.first, there.last, stacks, tuple(doubts))
 
     def between(self, begin: int, end: int) -> Waits:
-        """Return those that are in the time from *begin* to *end* (ticks), or in part.
+        """Return the waits that overlap *begin* to *end* (ticks).
 
         Shape: (waits,) of each array. Unit: ticks. Source: ScaleGraph.
         """
@@ -138,7 +138,7 @@ class Waits:
         return replace(self, rows=rows, first=rows.starts(len(self.since)), delayed=delayed)
 
     def ways_to(self, rows: Rows) -> list[tuple[int, ...]]:
-        """Return the regions, from the outermost, in which each location was just before the end of its wait.
+        """Return for each wait the call path of its location, outermost region first, just before the end of the wait.
 
         Shape: (rows,). Unit: none (numbers of regions). Source: ScaleGraph.
         """
@@ -150,7 +150,7 @@ class Waits:
 
     @property
     def present(self) -> Array:
-        """Whether each location does anything or waits at all; some traces name locations that have no event.
+        """Whether each location does anything or waits; some traces name locations without events.
 
         Shape: (locations,). Unit: none. Source: ScaleGraph.
         """
@@ -159,7 +159,7 @@ class Waits:
 
     @property
     def assumed(self) -> int:
-        """How many waits are there only because the first location of a group is taken to start the others.
+        """Number of waits that assume that the first location of a group starts the others.
 
         Unit: none (count). Source: ScaleGraph.
         """
@@ -167,7 +167,7 @@ class Waits:
 
     @property
     def derived(self) -> int:
-        """How many waits have a holder that the trace does not record itself, but for those at its end.
+        """Number of waits whose holder is derived rather than recorded, except those at the end of the run.
 
         Unit: none (count). Source: ScaleGraph.
         """
@@ -175,7 +175,7 @@ class Waits:
 
 
 def _merged(one: Rows, other: Rows) -> Rows:
-    """Return both, which do not overlap, in order."""
+    """Return both, which do not overlap, sorted."""
     return in_order(Rows.joined((one, other))) if len(other) else one
 
 
@@ -191,7 +191,7 @@ def _told(trace: Trace) -> Rows:
         causes[why] = cause
     region = np.where(found["region"] < len(trace.definitions.regions), found["region"], -1)
     released = np.minimum(found["released"], found["end"])
-    # what was on its way when the location began to wait had been let go before
+    # a message in transit when the wait began had been sent before
     way = (found["why"] == Wait.RECEIVE) & (released != NO_TIME) & (released <= found["begin"])
     return Rows.make(
         begin=found["begin"],
@@ -208,24 +208,24 @@ def _told(trace: Trace) -> Rows:
 
 
 def _while_idle(trace: Trace, kinds: AbstractSet[str], there: Rows, derived: Rows) -> Rows:
-    """Return *derived* as far as the accounts of a simulated run agree that a location was idle (*there*).
+    """Return the *derived* waits where the accounts of a simulated run also say that a location was idle (*there*).
 
     *kinds*: what the whole run has rows of.
 
-    What messages and operations cost a processor is within them, too, and nobody waits meanwhile.
+    The processor cost of messages and operations is inside them, too, and nobody waits during it.
     """
     if trace.meta.source != "simulated":
         return derived
     done = derived.take(derived.cause == Cause.COMPLETION)
     derived = derived.take(derived.cause != Cause.COMPLETION)
-    if "shares" not in kinds:  # all waits of a simulated run are recorded, if any
+    if "shares" not in kinds:  # a simulated run records all waits or none
         return done if "waits" in kinds else Rows.joined((done, derived))
     count = len(trace.definitions.locations)
     return Rows.joined((done, common(in_order(derived), there, count)))
 
 
 def _ended(there: idle.Presence, end: int) -> Rows:
-    """Return all idle times; those of locations with nothing left to do at the *end* wait for who is there last."""
+    """Return all idle times; locations with nothing left to do at the *end* wait for the last one still active."""
     rows = there.idle
     ended = (rows.cause == Cause.ENDED) & (rows.end == end)
     until = there.last.copy()  # all may leave their outermost region when the run ends
@@ -238,7 +238,7 @@ def _ended(there: idle.Presence, end: int) -> Rows:
 
 
 def _named(reported: Rows, idle_rows: Rows, count: int) -> Rows:
-    """Return *reported* with the waits that states record where the trace names no other cause."""
+    """Return *reported* plus the waits recorded by states where the trace names no other cause."""
     other = np.flatnonzero(reported.cause == Cause.OTHER)
     if not len(other) or not len(idle_rows):
         return reported
@@ -250,12 +250,12 @@ def _named(reported: Rows, idle_rows: Rows, count: int) -> Rows:
 
 
 def _with_release(reported: Rows, derived: Rows, count: int) -> Rows:
-    """Return *reported* with the release that collective operations record, where only they do."""
+    """Return *reported* with the releases that only collective operations record."""
     lacking = np.flatnonzero(reported.released == NO_TIME)
     if not len(lacking):
         return reported
     released = reported.released.copy()
-    derived = in_order(derived)  # which leaves waits without length out
+    derived = in_order(derived)  # waits of zero length are left out
     if len(derived):
         row = place(
             derived.starts(count), derived.begin, reported.location[lacking], reported.end[lacking], before=True
@@ -269,9 +269,9 @@ def _with_release(reported: Rows, derived: Rows, count: int) -> Rows:
 
 
 def _of_operations(reported: Rows, derived: Rows, count: int) -> Rows:
-    """Return *reported* where waits in a collective operation are for the member that came last, as *derived* has it.
+    """Return *reported* with waits in a collective operation assigned to the last member to arrive, as in *derived*.
 
-    A trace of messages records whose message ended each: a neighbour in the tree of the operation, which waited, too.
+    A trace of messages records whose message ended each wait: a neighbour in the operation's tree, which waited, too.
     """
     derived = in_order(derived.take(derived.holder >= 0))
     if not len(derived) or not len(reported):

@@ -1,9 +1,9 @@
-"""Waits and critical path of a trace that is too large for memory: one time after the other, joined.
+"""Waits and critical path of a trace too large for memory: analysed interval by interval and joined.
 
-Each time is examined as a part of the trace, with what is open where it begins and something of what comes after
-(`interval.part_of`). A wait belongs to the time in which it ends: then all that decides about it is known there. What
-needs the calls of the whole run (in which region a holder was longest, the way to where a location waited, what is on
-the path) is found time by time, too, and added up.
+Each interval is analysed as a part of the trace, with the calls open at its start and some of what comes after
+(`interval.part_of`). A wait belongs to the interval in which it ends, where everything that decides about it is known.
+Results that need the calls of the whole run (the region of a holder, the call path of a wait, what is on the path) are
+also computed by interval and summed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from scalegraph.base.cancel import stage
 from scalegraph.traces.kinds import NO_TIME, Array
 from scalegraph.traces.model import Trace
 
-_WAYS: Final = 1000  # longest waits of each time whose way of calls is kept
+_WAYS: Final = 1000  # longest waits per interval whose call paths are kept
 
 
 def times_of(trace: Trace, most: int = LARGE) -> list[tuple[int, int]]:
-    """Return times (ticks), one after the other, in which no more than *most* rows are examined at once.
+    """Return consecutive intervals (ticks) with at most *most* rows each.
 
-    Shape: (times,). Unit: ticks. Source: ScaleGraph.
+    Shape: (intervals,). Unit: ticks. Source: ScaleGraph.
     """
     begin, end = min(trace.earliest, trace.meta.begin), trace.meta.end
     found: list[tuple[int, int]] = []
@@ -47,11 +47,11 @@ def times_of(trace: Trace, most: int = LARGE) -> list[tuple[int, int]]:
 
 
 def waits_by_times(trace: Trace, table: CallTable, times: list[tuple[int, int]], most: int = LARGE) -> Waits:
-    """Return all waits of *trace*, whose calls are in *table*, found in *times* one after the other.
+    """Return all waits of *trace*, whose calls are in *table*, found interval by interval (*times*).
 
-    Calls are not in memory afterwards: ``stacks`` has none, ``delayed`` and ``ways`` have what is needed of them. Of a
-    wait that began so long before the time in which it ends that more than *most* rows are between, ``delayed`` says
-    what its holder did in that time only.
+    The calls are not kept: ``stacks`` is empty, ``delayed`` and ``ways`` have what is needed of them. If a wait began
+    more than *most* rows before the interval in which it ends, ``delayed`` covers only what its holder did in that
+    interval.
 
     Shape: (waits,) of each array. Unit: ticks. Source: as of `Waits.of`.
     """
@@ -95,11 +95,11 @@ def waits_by_times(trace: Trace, table: CallTable, times: list[tuple[int, int]],
 
 
 def _look_back(trace: Trace, table: CallTable, rows: Rows, earlier: Array, region: Array, most: int) -> None:
-    """Put into *region* where the holders of the waits *earlier*, which began before the time of *rows*, were longest.
+    """Set *region* for the waits *earlier*, which began before *rows*: where their holders spent most time.
 
-    The longest ones are left as they are where all together would need more than *most* rows.
+    The longest ones are skipped if all together would need more than *most* rows.
     """
-    earlier = earlier[np.argsort(-rows.begin[earlier], kind="stable")]  # the latest first
+    earlier = earlier[np.argsort(-rows.begin[earlier], kind="stable")]  # latest first
     while len(earlier):
         since, until = int(rows.begin[earlier[-1]]), int(rows.end[earlier].max())
         if rows_in(trace, *reach(trace, since, until)) <= most:
@@ -112,7 +112,7 @@ def _look_back(trace: Trace, table: CallTable, rows: Rows, earlier: Array, regio
 def on_path_by_times(
     trace: Trace, table: CallTable, times: list[tuple[int, int]], waits: Waits, path: CriticalPath
 ) -> OnPath:
-    """Return what is on *path*, which was found of *waits* (`waits_by_times`), or on a part of it.
+    """Return the contents of *path*, found from *waits* (`waits_by_times`), or of a part of it.
 
     Shape: (regions,), (states,), (locations,). Unit: ticks. Source: Böhme and others 2012.
     """

@@ -1,4 +1,4 @@
-"""Counts of a counter in a stretch of time: exact at its values, in proportion to time between them."""
+"""Counts of a counter in a stretch of time: exact at its samples, linear between them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from scalegraph.traces.kinds import Array
 from scalegraph.traces.model import Metric, Trace
 
-# what is taken as work, the first that a trace has; PAPI's names beside ours
-_LEAST: Final = 0.1  # of the most that one of them counted
+# metrics taken as work, in order of preference; PAPI's names beside ours
+_LEAST: Final = 0.1  # share of the largest of them
 WORK: Final = (
     "flops",
     "papi_fp_ops",
@@ -25,9 +25,9 @@ WORK: Final = (
 
 
 class Counted:
-    """How far a metric had counted at any time, by location; between two values it rises evenly.
+    """The running count of a metric at any time, by location; linear between two samples.
 
-    The metric's mode is ``next`` (a value counts since the one before it) or ``sum`` (since the start of the run).
+    The metric's mode is ``next`` (a sample counts since the previous one) or ``sum`` (since the start of the run).
     """
 
     def __init__(self, trace: Trace, metric: int) -> None:
@@ -55,7 +55,7 @@ class Counted:
 
     def _curve(self, time: Array, value: Array) -> tuple[Array, Array]:
         total = np.cumsum(value) if self.metric.mode == "next" else value
-        final = np.r_[time[1:] != time[:-1], True]  # of several at a moment the last holds
+        final = np.r_[time[1:] != time[:-1], True]  # the last of several samples at the same tick is valid
         time, total = time[final] - self._start, total[final]
         if len(time) and time[0] > 0:
             time, total = np.r_[0, time], np.r_[0.0, total]
@@ -63,14 +63,14 @@ class Counted:
 
     @property
     def locations(self) -> tuple[int, ...]:
-        """The locations that have values.
+        """The locations with samples.
 
         Shape: (locations,). Unit: none (numbers of locations). Source: ScaleGraph.
         """
         return tuple(sorted(self._curves))
 
     def at(self, location: int, times: Array) -> Array:
-        """Return how far it had counted at *location* at *times* (ticks); 0 where it has no values.
+        """Return the running count at *location* at *times* (ticks); 0 without samples.
 
         Shape: that of *times*. Unit: that of the metric. Source: ScaleGraph.
         """
@@ -81,7 +81,7 @@ class Counted:
         return counted
 
     def between(self, location: Array, begin: Array, end: Array) -> Array:
-        """Return what was counted from *begin* to *end* (ticks) at *location*, for arrays of stretches.
+        """Return the count from *begin* to *end* (ticks) at *location*, for arrays of stretches.
 
         Shape: that of *location*. Unit: that of the metric. Source: ScaleGraph.
         """
@@ -92,7 +92,7 @@ class Counted:
         return counted
 
     def totals(self, begin: int, end: int, locations: Sequence[int]) -> Array:
-        """Return what each of *locations* counted from *begin* to *end* (ticks).
+        """Return the count of each of *locations* from *begin* to *end* (ticks).
 
         Shape: (locations,). Unit: that of the metric. Source: ScaleGraph.
         """
@@ -101,7 +101,7 @@ class Counted:
 
 
 def countable(trace: Trace) -> dict[str, int]:
-    """Return the metrics that count something, by name, in the order of the trace.
+    """Return the metrics that count something, by name, in trace order.
 
     Shape: one entry for each metric. Unit: none (numbers of metrics). Source: ScaleGraph.
     """
@@ -109,7 +109,7 @@ def countable(trace: Trace) -> dict[str, int]:
 
 
 def counts(metric: Metric) -> bool:
-    """Return whether *metric* counts something that can be summed over time.
+    """Return whether *metric* is a count that can be summed over time.
 
     Source: ScaleGraph.
     """
@@ -117,13 +117,13 @@ def counts(metric: Metric) -> bool:
 
 
 def work_metric(trace: Trace) -> str | None:
-    """Return the metric that counts work, or None: floating-point operations, as in isospeed.txt, else operations.
+    """Return the metric of work, or None: floating-point operations, as in isospeed.txt, or else operations.
 
-    Of a program whose floating-point operations are less than a tenth of its operations they are not the work.
+    Floating-point operations are not used if they are less than a tenth of all operations.
 
     Source: isospeed.txt III (floating-point operations); choice ScaleGraph's.
     """
-    # Paraver's names have a description behind them
+    # Paraver's names are followed by a description
     known = {name.lower().partition(" ")[0]: (name, number) for name, number in countable(trace).items()}
     there = [known[wanted] for wanted in WORK if wanted in known]
     if not there:
@@ -134,7 +134,7 @@ def work_metric(trace: Trace) -> str | None:
 
 
 def _totals(trace: Trace) -> Array:
-    """Return what each metric counted in the whole run."""
+    """Return the count of each metric over the whole run."""
     metrics = trace.definitions.metrics
     totals, since = np.zeros(len(metrics)), np.array([metric.mode == "sum" for metric in metrics])
     last: dict[tuple[int, int], float] = {}
@@ -143,7 +143,8 @@ def _totals(trace: Trace) -> Array:
         plain = (metric >= 0) & (metric < len(metrics))
         plain[plain] &= ~since[metric[plain]]
         totals += np.bincount(metric[plain], value[plain], len(metrics))
-        for number in np.flatnonzero(since).tolist():  # of those since the start, the last of each location
+        # of metrics counted since the start, the last sample of each location
+        for number in np.flatnonzero(since).tolist():
             mine = np.flatnonzero(metric == number)
             owner, at = np.unique(columns["location"][mine][::-1], return_index=True)
             last.update(zip(((number, who) for who in owner.tolist()), value[mine][::-1][at].tolist(), strict=True))
