@@ -1,11 +1,11 @@
-"""The accounts of a simulated run: categories of every cycle, and counts of events. A part of `runtime.format`."""
+"""The accounts of a simulated run: a category for every cycle, and counts of events. A part of `runtime.format`."""
 
 from __future__ import annotations
 
 from typing import Final
 
-# Categories of the accounting identity: every cycle of every processor falls into exactly one.
-# (name, group, what it counts). Groups are the four quantities of the run table.
+# Categories of the accounting identity: every cycle of every processor falls into exactly one. (name, group, meaning).
+# Groups are the four quantities of the run table.
 CATEGORIES: Final[tuple[tuple[str, str, str], ...]] = (
     ("busy_int", "busy", "integer, address and logical operations"),
     ("busy_fp", "busy", "floating-point operations"),
@@ -55,14 +55,14 @@ MEASURED: Final[tuple[tuple[str, str, str], ...]] = (
     ("unattributed", "idle", "blocked in the system, in nothing that is observed; and what else is left of N x T"),
     ("prim_start", "primitive", "starting and ending MPI: MPI_Init, MPI_Init_thread, MPI_Finalize"),
 )
-# What the monitor counts under a category that it has no other use for.
+# Names that the monitor reuses for another category, as it does not need them otherwise.
 BORROWED: Final = {"prim_disturbance": "prim_start"}
 
-# Event counts kept beside the categories, for every processor and region.
-# References are those of the program (one for each access, one for each 8-byte word of a bulk operation of the C
-# library, one more for each further line that an access spans; a read-modify-write is a read and a write) and those
-# that the simulated runtime makes for the program's barriers, locks, forks and loop chunks: they miss like any other.
-# So misses <= reads + writes in every account, and references = reads + writes.
+# Event counts, kept like the categories for every processor and region. References include those of the program (one
+# per access, one per 8-byte word of a bulk operation of the C library, one more for each further line that an access
+# spans; a read-modify-write is a read and a write) and those that the simulated runtime makes for the program's
+# barriers, locks, forks and loop chunks, which can miss like any other. So misses <= reads + writes in every account,
+# and references = reads + writes.
 COUNTERS: Final[tuple[tuple[str, str], ...]] = (
     ("ops", "executed operations of the program (W of the papers)"),
     ("flops", "floating-point operations, lanes of vector operations counted singly"),

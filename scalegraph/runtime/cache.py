@@ -1,4 +1,4 @@
-"""The per-user cache: what can be made again at any time, kept so that it need not be."""
+"""The per-user cache: results that can be recomputed at any time, kept to save that time."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from scalegraph.base.errors import WorkError
 from scalegraph.base.files import reason
 from scalegraph.base.private import private_directory
 
-Waiting = Callable[[float], None]  # called with the seconds waited so far; may raise to wait no longer
+Waiting = Callable[[float], None]  # called with the seconds waited so far; may raise to stop waiting
 
 _STALE_S = 3600.0  # a temporary directory this old belongs to a process that was killed
-_PATIENCE_S = 0.2  # between two checks whether another is done
-_TIDIED = ".tidied"  # when the entries beside it were last trimmed
+_PATIENCE_S = 0.2  # between two checks whether another process is done
+_TIDIED = ".tidied"  # marks when the entries next to it were last trimmed
 _CONTENTS = ".contents.json"  # size and digest of every file of an entry, written last
-_DIGESTED = 32 * 2**20  # bytes; of larger files only the size is compared: formats that large have checksums
+_DIGESTED = 32 * 2**20  # bytes; for larger files only the size is compared: formats that large have checksums
 
 
 def cache_root() -> Path:
-    """Return the cache directory: ``SCALEGRAPH_CACHE`` if set, else the user's (``~/.cache/scalegraph``)."""
+    """Return the cache directory: ``SCALEGRAPH_CACHE`` if set, otherwise the user's (``~/.cache/scalegraph``)."""
     override = os.environ.get("SCALEGRAPH_CACHE")
     return Path(override).absolute() if override else _users_own(Path(platformdirs.user_cache_dir("scalegraph")))
 
 
 @cache
 def _users_own(path: Path) -> Path:
-    """Return *path*, which no other account may write: programs from there are executed."""
-    with suppress(WorkError):  # who writes there gets the system's reason
+    """Return *path*, after making sure that no other account can write it: programs in it are executed."""
+    with suppress(WorkError):  # whoever writes there gets the system's reason
         private_directory(path)
     return path
 
 
 def get_or_make(directory: Path, make: Callable[[Path], None], waiting: Waiting | None = None) -> Path:
-    """Return *directory*, filled by *make* if it does not exist yet, or again if files of it are damaged or missing.
+    """Return *directory*, filled by *make* if it does not exist yet, or if files in it are damaged or missing.
 
     *make* gets a temporary directory that takes its final name only when complete, so a process that sees *directory*
-    sees all of it. Of two processes (or threads) that need it at once: one makes it, the other waits and uses it;
-    *waiting* is called with the seconds so far, again and again.
+    sees all of it. If two processes (or threads) need it at once, one makes it and the other waits; *waiting* is called
+    repeatedly with the seconds so far.
 
     Raises `WorkError` when the cache cannot be written, and whatever *make* and *waiting* raise.
     """
@@ -69,15 +69,15 @@ def get_or_make(directory: Path, make: Callable[[Path], None], waiting: Waiting 
 
 
 def spoil(directory: Path) -> None:
-    """Note that the entry *directory* is damaged where its sizes do not show it: `get_or_make` makes it again."""
+    """Note damage to the entry *directory* that its file sizes do not show, so that `get_or_make` makes it again."""
     with suppress(OSError):
         (directory / _CONTENTS).unlink()
 
 
 @contextmanager
 def _alone(path: Path, waiting: Waiting | None) -> Iterator[None]:
-    """Hold the lock at *path*; one that is held by a process that ends is free again."""
-    # imported late: what is in the cache already needs no lock, and this takes as long as a short run
+    """Hold the lock at *path*; a lock is released when the process holding it ends."""
+    # imported late: a cache hit needs no lock, and importing this takes as long as a short run
     from filelock import FileLock, Timeout
 
     lock, began = FileLock(path, is_singleton=False), time.monotonic()
@@ -108,7 +108,7 @@ def _make(directory: Path, make: Callable[[Path], None]) -> None:
 
 
 def _is_whole(directory: Path) -> bool:
-    """Return whether the entry *directory* exists with every file as it was made."""
+    """Return whether the entry *directory* exists with all its files unchanged."""
     try:
         listed = json.loads((directory / _CONTENTS).read_text(encoding="utf-8"))
         return all(_stamp(directory / name) == stamp for name, stamp in listed.items())
@@ -123,15 +123,15 @@ def _stamp(path: Path) -> list[int | str]:
 
 
 def touch(directory: Path) -> None:
-    """Note that *directory* was used now; `trim` removes the longest unused first."""
+    """Note that *directory* was used now; `trim` removes the least recently used first."""
     try:
         os.utime(directory)
     except OSError:
-        return  # a cache that can only be read is still of use
+        return  # a read-only cache is still of use
 
 
 def trim(parent: Path, limit_bytes: int, keep: Path | None = None) -> None:
-    """Remove the longest unused entries of *parent* until the rest takes at most *limit_bytes*; never *keep*.
+    """Remove the least recently used entries of *parent* until the rest takes at most *limit_bytes*; never *keep*.
 
     Entries used within the last hour stay, since another process may be running them.
     """
@@ -156,7 +156,7 @@ def trim(parent: Path, limit_bytes: int, keep: Path | None = None) -> None:
 
 
 def tidy(parent: Path, limit_bytes: int, keep: Path | None = None) -> None:
-    """As `trim`, but at most once an hour.
+    """Do what `trim` does, but at most once an hour.
 
     A trim visits every file of the cache: with some thousand builds that takes a third of the time of one more build.
     """

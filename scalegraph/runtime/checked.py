@@ -1,4 +1,4 @@
-"""Checks of accounts that came from elsewhere: what analysis could not add up is refused before it is kept or used."""
+"""Checks of accounts from outside: data that analysis could not add up is refused before it is kept or used."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from scalegraph.base.run import RunRecord
 
 
 def categories_fault(record: RunRecord) -> str:
-    """Return a sentence if *record* has categories that there are not, or of other processors; else an empty string."""
-    from scalegraph.runtime.format import CATEGORY_GROUPS  # with numpy, which opening a window need not wait for
+    """Return a sentence if *record* has unknown categories or too few or many processors, otherwise an empty string."""
+    from scalegraph.runtime.format import CATEGORY_GROUPS  # imports numpy, which opening a window need not wait for
 
     named = {
         *record.categories,
@@ -25,10 +25,10 @@ def categories_fault(record: RunRecord) -> str:
 
 
 def accounts_fault(record: RunRecord) -> str:
-    """Return a sentence if the accounts of the simulated run *record* cannot be, else an empty string.
+    """Return a sentence if the accounts of the simulated run *record* are impossible, otherwise an empty string.
 
-    Besides `categories_fault`: a run with a time has, on every processor, categories that add up to that time; no
-    cycles and no counts are negative.
+    Besides `categories_fault`: in a run with a time, the categories of every processor add up to that time; no cycles
+    and no counts are negative.
     """
     if fault := categories_fault(record):
         return fault

@@ -1,4 +1,4 @@
-"""The user's compilers: which ones, and whether they can do what the simulated target needs."""
+"""The user's compilers: which ones there are, and whether they meet the simulated target's needs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INSTALL = "install one with: apt-get install gcc libc6-dev"
 
 @dataclass(frozen=True)
 class _Kind:
-    """How a language's compiler is found: by a variable of the environment, else by its usual name."""
+    """How to find a language's compiler: by an environment variable, or else by its usual name."""
 
     variable: str
     usual: str
@@ -47,7 +47,7 @@ KINDS: dict[Language, _Kind] = {
 
 @dataclass(frozen=True)
 class Compiler:
-    """A compiler that was found usable. *command* is how it is called (``CC`` may carry options)."""
+    """A compiler found usable. *command*: how to call it (``CC`` may include options)."""
 
     command: tuple[str, ...]
     version: str
@@ -57,23 +57,23 @@ class Compiler:
 
     @property
     def identity(self) -> str:
-        """What distinguishes this compiler from another one: path, version and target."""
+        """Identifies this compiler: path, version and target."""
         path = shutil.which(self.command[0]) or self.command[0]
         return "\n".join([str(Path(path).resolve()), *self.command[1:], self.version, self.target])
 
     @property
     def architecture(self) -> str:
-        """The architecture it compiles for, as the target names it: ``x86_64``, ``aarch64``."""
+        """The architecture that it compiles for, in the target's spelling: ``x86_64``, ``aarch64``."""
         return self.target.partition("-")[0]
 
     @property
     def hooks(self) -> tuple[str, ...]:
         """Options that make this compiler plant the hooks of the simulated target (see docs/ARCHITECTURE.md).
 
-        Large frames are touched page by page, so that none jumps over the guard page of a simulated thread's stack.
-        What is known of variables that never leave a file (ipa-reference) must not be used: gcc holds that the fence of
-        its instrumentation leaves them alone and takes the read out of a loop that waits for one to change. A program
-        is not to see that a sanitizer's hooks are used: some do other things then.
+        Large frames are touched page by page, so that none skips the guard page of a simulated thread's stack.
+        ipa-reference must be off: with it gcc assumes that the instrumentation's fence leaves a file's static variables
+        alone, and moves the read out of a loop that waits for one to change. The program must not see that a
+        sanitizer's hooks are used: some behave differently then.
         """
         inline = ("-mno-outline-atomics",) if self.architecture == "aarch64" else ()
         if self.clang:
@@ -93,16 +93,16 @@ class Compiler:
 
     @property
     def native(self) -> tuple[str, ...]:
-        """Options for programs of this computer: numbers of regions are constants of the linker."""
+        """Options for native programs: region numbers are linker constants."""
         return ("-fno-pic", "-fno-pie", *self.linking)
 
     @property
     def linking(self) -> tuple[str, ...]:
-        """Options for the linker: target regions run on the host, so nobody searches for compilers of other devices."""
+        """Linker options: OpenMP target regions run on the host, so no compilers for other devices are searched."""
         return () if self.clang else ("-foffload=disable",)
 
     def tool(self, name: str) -> str:
-        """Return the binary utility *name* that knows the objects of this compiler: a cross compiler has its own."""
+        """Return the binary utility *name* that can read this compiler's objects: a cross compiler has its own."""
         return _tool(self, name)
 
     def run(
@@ -113,10 +113,10 @@ class Compiler:
         stdin: str = "",
         cancel: CancelToken | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Call the compiler; messages come untranslated, so that they can be recognised.
+        """Run the compiler; its messages are untranslated, so that they can be recognised.
 
-        Raises `Cancelled` when *cancel* requests it (the compiler and what it started are then ended), `WorkError` when
-        the disk is full.
+        Raises `Cancelled` when *cancel* requests it (the compiler and its children are then ended), `WorkError` if the
+        disk is full.
         """
         return call([*self.command, *arguments], cwd=cwd, stdin=stdin, cancel=cancel, env={"LC_ALL": "C"})
 
@@ -127,9 +127,9 @@ def _tool(compiler: Compiler, name: str) -> str:
 
 
 def compiler_command(language: Language) -> tuple[str, ...]:
-    """Return how the compiler of *language* is called: as ``SCALEGRAPH_CC`` or ``CC`` say, else ``gcc``.
+    """Return the command of the compiler of *language*: from ``SCALEGRAPH_CC`` or ``CC``, otherwise ``gcc``.
 
-    The same with ``CXX`` and ``FC``. One of our own wrappers is no answer: it requests the compiler behind it.
+    The same with ``CXX`` and ``FC``. Our own wrappers are skipped: they need the compiler behind them.
     """
     kind = KINDS[language]
     for variable in (f"SCALEGRAPH_{kind.variable}", kind.variable):
@@ -140,10 +140,10 @@ def compiler_command(language: Language) -> tuple[str, ...]:
 
 
 def find_compiler(language: Language = "c") -> Compiler:
-    """Return the compiler of *language*, see `compiler_command`; what was found out about it is kept.
+    """Return the compiler of *language*, see `compiler_command`; the result is cached.
 
-    Raises `MissingTool` with what to install when there is none, or when it cannot be used: gcc 10 and newer can, for
-    x86-64 and aarch64; clang for C and C++ programs without OpenMP.
+    Raises `MissingTool`, saying what to install, if there is none or it is unsuitable. Suitable are gcc 10 and newer
+    for x86-64 and aarch64, and clang for C and C++ programs without OpenMP.
     """
     kind = KINDS[language]
     command = compiler_command(language)
@@ -169,7 +169,7 @@ def find_compiler(language: Language = "c") -> Compiler:
 
 
 def _examined(language: Language, command: tuple[str, ...]) -> Compiler:
-    """Ask the compiler what it is; raise `MissingTool` if it will not do."""
+    """Ask the compiler for its identity; raise `MissingTool` if it is unsuitable."""
     kind = KINDS[language]
     shown = " ".join(command)
     macros = _macros(command, kind)

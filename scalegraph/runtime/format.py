@@ -26,11 +26,11 @@ RESULT_MAGIC: Final = b"SGRESULT"
 BLOCKS_MAGIC: Final = b"SGBLOCKS"
 ENDIAN_MARK: Final = 0x01020304
 
-# Categories of the accounting identity (name, group, what it counts), and event counts beside them (name, what).
+# Categories of the accounting identity (name, group, meaning), and event counts (name, meaning).
 CATEGORIES: Final = accounts.CATEGORIES
 COUNTERS: Final = accounts.COUNTERS
 
-# Why a reference was made (latency-metric.txt 5.2.1): by the program, or by the runtime for the program's sake.
+# Why a reference was made (latency-metric.txt 5.2.1): by the program, or by the runtime on its behalf.
 CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ("computation", "the program's own references, atomic loads and stores included"),
     ("barrier", "of barriers, that at the end of a parallel region included"),
@@ -39,7 +39,7 @@ CAUSES: Final[tuple[tuple[str, str], ...]] = (
     ("other", "of forks, loop chunks, single, sections, ordered and tasks"),
 )
 
-# The cause of what is charged to a category, where it is not "other"; of the program's stalls it is "computation".
+# The cause of cycles in a category, if it is not "other"; for the program's stalls it is "computation".
 CATEGORY_CAUSES: Final = {
     "idle_barrier": "barrier",
     "prim_barrier": "barrier",
@@ -48,14 +48,14 @@ CATEGORY_CAUSES: Final = {
     "prim_atomic": "atomic",
 }
 
-# What waiting is charged to besides the place where one waited (csrc/observe/sg_blame.c says how it is found out).
+# Causes of waiting, other than the place where it happened (see csrc/observe/sg_blame.c for the method).
 BLAMES: Final[tuple[tuple[str, str], ...]] = (
     ("serial", "code that one processor executed alone while all others waited"),
     ("fork_join", "starting a parallel region, and ending it after all had come"),
     ("lock", "what delayed the last one at locks and critical sections more than the others that wait for it"),
 )
 
-# Why a line was not there, of every counted miss exactly one (csrc/observe/sg_miss_class.c says how it is found out).
+# Why a line was not in the cache; each counted miss has one class (see csrc/observe/sg_miss_class.c).
 MISS_CLASSES: Final[tuple[tuple[str, str], ...]] = (
     ("cold", "first reference of the processor to the line"),
     ("capacity", "replaced, and would have been in a fully associative cache of the same size too"),
@@ -65,7 +65,7 @@ MISS_CLASSES: Final[tuple[tuple[str, str], ...]] = (
     ("upgrade", "the line was there, only the right to write was not"),
 )
 
-# What a variable is: where its memory lies.
+# Kinds of variables, by where their memory lies.
 VARIABLE_KINDS: Final[tuple[tuple[str, str], ...]] = (
     ("global", "a symbol of the program; address: the symbol's"),
     ("heap", "allocated at one place of the program; address: the call's"),
@@ -74,7 +74,7 @@ VARIABLE_KINDS: Final[tuple[tuple[str, str], ...]] = (
     ("other", "everything else: memory of libraries, thread-local data"),
 )
 
-# What variables of the simulated runtime belong to.
+# What the simulated runtime's own variables belong to.
 OWN_VARIABLES: Final[tuple[tuple[str, str], ...]] = (
     ("various", "everything else"),
     ("barrier", "counters and flags of barriers"),
@@ -126,11 +126,11 @@ KIND_NAMES: Final = tuple(name for name, _ in VARIABLE_KINDS)
 OWN_NAMES: Final = tuple(name for name, _ in OWN_VARIABLES)
 STALL_NAMES: Final = tuple(name for name, group, _ in CATEGORIES if group == "memory_stall")
 BUSY_NAMES: Final = tuple(name for name, group, _ in CATEGORIES if group == "busy")
-# The counters that are kept by cause, in the order of COUNTERS.
+# The counters kept per cause, in the order of COUNTERS.
 CAUSE_COUNTERS: Final = COUNTER_NAMES[COUNTER_NAMES.index("reads") : COUNTER_NAMES.index("page_misses") + 1]
 
-# flags: of a block table the Adler-32 checksum of the executable's code segment, which the runtime compares with its
-# own; of a result 0.
+# flags: in a block table the Adler-32 checksum of the executable's code segment, which the runtime compares with its
+# own; in a result 0.
 HEADER: Final = Layout([("magic", "S8"), ("version", "<u4"), ("endian", "<u4"), ("flags", "<u4"), ("sections", "<u4")])
 SECTION: Final = Layout([("id", "<u4"), ("record_size", "<u4"), ("count", "<u8"), ("offset", "<u8")])
 # Section ids of a result file.
@@ -161,15 +161,15 @@ COST: Final = Layout(
 SITE: Final = Layout(
     [
         ("address", "<u8"),  # code address (return address of the hook, link-time value)
-        ("executions", "<u8"),  # of the basic block that the address stands for, else 0
-        ("references", "<u8"),  # made here: of a hook, executions of its block; of a runtime call, its own; >= misses
+        ("executions", "<u8"),  # of the basic block at the address, otherwise 0
+        ("references", "<u8"),  # made here: by a hook, executions of its block; by a runtime call, its own; >= misses
         ("misses", "<u8"),
         ("cycles", "<u8", (4,)),  # by group: busy, memory_stall, idle, primitive
         ("remote", "<u8"),  # reads and writes served over the network
         ("upgrades", "<u8"),
         ("invalidations", "<u8"),
         ("causes", "<u8", (len(CAUSES),)),  # misses by cause
-        ("classes", "<u8", (len(MISS_CLASSES),)),  # misses by class; 0 if these are not collected
+        ("classes", "<u8", (len(MISS_CLASSES),)),  # misses by class; 0 if classes are not collected
     ]
 )
 CAUSE: Final = Layout(
@@ -177,7 +177,7 @@ CAUSE: Final = Layout(
         ("region", "<u4"),
         ("cause", "<u4"),
         ("counters", "<u8", (len(CAUSE_COUNTERS),)),
-        # Cycles of the references, by category of memory_stall; those of the runtime are primitive cycles of COSTS.
+        # Cycles of the references by category of memory_stall; those of the runtime are primitive cycles in COSTS.
         ("stalls", "<u8", (len(STALL_NAMES),)),
         ("classes", "<u8", (len(MISS_CLASSES),)),
     ]
@@ -188,7 +188,7 @@ VARIABLE: Final = Layout(
         ("kind", "<u4"),
         ("number", "<u4"),
         ("address", "<u8"),
-        ("bytes", "<u8"),  # of a symbol; of an allocation site the most that was in use at once
+        ("bytes", "<u8"),  # of a symbol; for an allocation site the most in use at once
         ("blocks", "<u8"),  # allocated
         ("references", "<u8"),  # 0 unless classes are collected
         ("misses", "<u8"),
@@ -203,7 +203,7 @@ SHARED_LINE: Final = Layout(
     [
         ("address", "<u8"),
         ("bytes", "<u4"),
-        ("grain", "<u4"),  # bytes that one bit of a LINE_USER's masks stands for
+        ("grain", "<u4"),  # bytes per bit of a LINE_USER's masks
         ("classes", "<u8", (len(MISS_CLASSES),)),
     ]
 )
@@ -211,10 +211,10 @@ LINE_USER: Final = Layout(
     [
         ("line", "<u8"),  # address
         ("processor", "<u4"),
-        ("shared", "<u4"),  # place of the line in SHARED_LINES: two nodes may have lines of one address
+        ("shared", "<u4"),  # position of the line in SHARED_LINES: two nodes may have lines with the same address
         ("read", "<u8"),  # bit i: bytes i * grain .. (i + 1) * grain - 1
         ("written", "<u8"),
-        ("reader", "<u8"),  # code address that read last, and wrote last; 0: none
+        ("reader", "<u8"),  # code address of the last read, and of the last write; 0: none
         ("writer", "<u8"),
     ]
 )
@@ -231,33 +231,33 @@ RESOURCE: Final = Layout(
     [
         ("kind", "S8"),  # link or module
         ("name", "S24"),
-        ("units", "<u4"),  # that work side by side: busy is at most units x the time of the run
+        ("units", "<u4"),  # working in parallel: busy is at most units x the run's time
         ("pad", "<u4"),
         ("busy", "<u8"),
         ("transactions", "<u8"),
         ("waiting", "<u8"),
     ]
 )
-# Sums over all regions: of each cause, waited (of all categories together) = caused.
+# Sums over all regions: for each cause, waited (over all categories) = caused.
 BLAME: Final = Layout(
     [
         ("region", "<u4"),
         ("cause", "<u4"),
         ("waited", "<u8", (len(CATEGORIES),)),  # cycles of these categories in COSTS that this cause explains
-        ("caused", "<u8"),  # cycles that all processors together waited for what happened here
+        ("caused", "<u8"),  # cycles that all processors together waited because of what happened here
     ]
 )
-# caused: address 0 stands for all code outside the program. Sums to that of the BLAME records.
+# caused: address 0 stands for all code outside the program. The sums equal those of the BLAME records.
 BLAMED_SITE: Final = Layout(
     [
         ("address", "<u8"),
-        ("region", "<u4"),  # that starts teams here, else 0; compilers may give the call the line before it
+        ("region", "<u4"),  # if it starts teams here, otherwise 0; compilers may give the call the line before it
         ("pad", "<u4"),
         ("waited", "<u8"),  # idle cycles of this address in SITES that some cause explains
         ("caused", "<u8", (len(BLAMES),)),
     ]
 )
-# One record a thread, then one for each processor that never had one (thread NO_THREAD). holder: a thread, or -1.
+# One record per thread, then one for each processor that never had one (thread NO_THREAD). holder: a thread, or -1.
 NO_THREAD: Final = 0xFFFFFFFF
 WAIT: Final = Layout(
     [
@@ -271,13 +271,14 @@ WAIT: Final = Layout(
 )
 # One record per basic block, sorted by address.
 BLOCK: Final = Layout([("address", "<u8"), ("ops", "<u2", (len(OP_CLASSES),)), ("pad", "<u2"), ("flops", "<u4")])
-# Beside the blocks, where a machine has a pipeline or predicts branches: one record for each of them. Thousandths of a
-# cycle that the block takes, TIMING_BY_OPERATIONS: what its operations cost; is it entered from a branch? Which
-# references that branch depends on (numbers of records of LOAD_ROW from 1 on, 0: none), and how many thousandths of a
-# cycle later than what they have loaded it is known. A loop of one block, whose next visit overlaps with the one before
-# if that had no more than `reach` rounds: thousandths of a cycle that a round then takes less, and how many the branch
-# that ends the loop is known before the round retires, if the loop goes on and on. `turns`: blocks (numbers from 1 on,
-# 0: none) that may follow, though not on their usual way; each takes `more` thousandths of a cycle longer then.
+# Timing of the blocks, on machines with a pipeline or branch prediction; one record per block. `millicycles`: time of
+# the block in thousandths of a cycle, or TIMING_BY_OPERATIONS: the cost of its operations. `predicted`: whether it is
+# entered from a branch; `origins`: the references that the branch depends on (record numbers in LOAD_ROW from 1, 0:
+# none); `delays`: thousandths of a cycle from their data to the branch outcome. For a loop of one block, a visit
+# overlaps with the previous one if that had at most `reach` iterations: `saved` is how many thousandths of a cycle less
+# an iteration then takes, `early` how long before the iteration's retirement the loop's branch is resolved in long
+# visits. `turns`: blocks (numbers from 1, 0: none) that may follow off their usual path; each then takes `more`
+# thousandths of a cycle longer.
 ORIGINS: Final = 3
 TURNS: Final = 2
 TIMING: Final = Layout(
@@ -294,8 +295,8 @@ TIMING: Final = Layout(
         ("more", "<i4", (TURNS,)),
     ]
 )
-# One record for each reference that a hook reports, by the hook's return address: thousandths of a cycle until the
-# processor's window is full behind it, and which references its address depends on, as above.
+# One record per reference that a hook reports, by the hook's return address: thousandths of a cycle until the
+# processor's window is full behind it, and the references that its address depends on, as above.
 LOAD_ROW: Final = Layout(
     [
         ("address", "<u8"),
@@ -306,9 +307,9 @@ LOAD_ROW: Final = Layout(
     ]
 )
 TIMING_BY_OPERATIONS: Final = 2**32 - 1
-# One record for each call that may end in a reading of a clock, by the address to which it returns: the probe of its
-# block, all operations of that block's straight code, and those that lie behind the call; those of functions of
-# libraries that only machines with a pipeline charge apart. `led`: its function is called by such a call, too.
+# One record per call that may end in a clock reading, by its return address: the probe of its block, all operations of
+# that block's straight-line code, and those after the call; the same for library functions, which only machines with a
+# pipeline charge separately. `led`: whether its function is called by such a call, too.
 CLOCK: Final = Layout(
     [
         ("address", "<u8"),
@@ -326,7 +327,7 @@ GROUPS: Final = ("busy", "memory_stall", "idle", "primitive")
 
 TRACE_MAGIC: Final = b"SGEVENTS"
 TRACE_VERSION: Final = 1
-# What a trace may record, in the order of the bits of TRACE_HEADER's `what`.
+# What a trace may record, in the bit order of TRACE_HEADER's `what`.
 TRACED: Final = ("regions", "waits", "locks", "tasks", "chunks", "shares", "counters", "messages")
 TRACE_STATES: Final[tuple[tuple[str, str], ...]] = (
     ("running", "the run was killed, or still goes on"),
@@ -335,8 +336,8 @@ TRACE_STATES: Final[tuple[tuple[str, str], ...]] = (
     ("full", "the trace reached its limit and ends there; the run went on"),
     ("failed", "the file could not be written any more; the run went on"),
 )
-# What a record holds, and the meaning of its fields: time, processor and, where not said otherwise, region are what
-# they are called.
+# The content of a record and the meaning of its fields; time, processor and, unless stated otherwise, region mean what
+# their names say.
 TRACE_EVENTS: Final[tuple[tuple[str, str], ...]] = (
     ("call", "what: 1 enters, 2 leaves the region"),
     ("share", "from first to time, second cycles went to category what; rows of one stretch follow each other"),
@@ -373,7 +374,7 @@ TRACE_WAITS: Final[tuple[tuple[str, str], ...]] = (
     ("send", "for the receiver of a message"),
     ("collective", "in a collective operation"),
 )
-# What a processor waits for in a category; in the others it waits for nothing in particular ("other").
+# What a processor waits for in a category; in all others it waits for nothing in particular ("other").
 CATEGORY_WAITS: Final = {
     "idle_barrier": "barrier",
     "idle_lock": "lock",
@@ -387,7 +388,7 @@ CATEGORY_WAITS: Final = {
     "idle_late_receiver": "send",
     "idle_collective": "collective",
 }
-# Which communicator a message belongs to.
+# The communicator of a message.
 TRACE_COMMUNICATORS: Final[tuple[tuple[str, str], ...]] = (
     ("world", "MPI_COMM_WORLD"),
     ("collective", "collective operations"),
@@ -428,7 +429,7 @@ TASK_STEPS: Final[tuple[tuple[str, str], ...]] = (
     ("switched", "runs from here on"),
     ("ended", "its body is done"),
 )
-# What is counted of each thread of a real run, where it can be: key, name, unit.
+# Counts for each thread of a measured run, where available: key, name, unit.
 TRACE_METRICS: Final[tuple[tuple[str, str, str], ...]] = (
     ("hw_cycles", "cycles", ""),
     ("hw_instructions", "instructions", ""),
@@ -437,7 +438,7 @@ TRACE_METRICS: Final[tuple[tuple[str, str, str], ...]] = (
     ("migrations", "migrations", ""),
     ("page_faults", "page faults", ""),
     ("context_switches", "context switches", ""),
-    ("cpu_time", "CPU time", "s"),  # its records have nanoseconds
+    ("cpu_time", "CPU time", "s"),  # its records are in nanoseconds
 )
 TRACE_HEADER: Final = Layout(
     [
@@ -448,18 +449,18 @@ TRACE_HEADER: Final = Layout(
         ("processors", "<u4"),
         ("record_size", "<u4"),
         ("what", "<u4"),  # bits of TRACED
-        ("records", "<u8"),  # 0 while the run goes on: then the file's size says how many
-        ("begin", "<u8"),  # cycles: of the first and the last thing that is recorded
+        ("records", "<u8"),  # 0 while the run goes on: the file size then gives the number
+        ("begin", "<u8"),  # cycles: times of the first and the last recorded event
         ("end", "<u8"),
         ("clock_hz", "<u8"),
         ("interval", "<u8"),  # as requested
         ("limit", "<u8"),
         ("inexact", "<u8"),  # stretches whose busy cycles could not be split exactly
-        ("asked_begin", "<u8"),  # the window that was requested; 0 and 0: all of the run
+        ("asked_begin", "<u8"),  # the requested window; 0 and 0: the whole run
         ("asked_end", "<u8"),
         ("asked_regions", "<u8"),  # number of regions that the trace is limited to
-        ("regions", "<u4"),  # one more than the greatest number of a region that is recorded
-        ("fractions", "<u4"),  # 1: blocks take parts of cycles, see runtime/shares.py
+        ("regions", "<u4"),  # one more than the highest recorded region number
+        ("fractions", "<u4"),  # 1: blocks take fractions of cycles, see runtime/shares.py
         ("pad", "<u8"),
     ]
 )

@@ -1,4 +1,4 @@
-"""Makes the C header of what Python and the runtime exchange from its specification.
+"""Generates the C header of the data exchanged by Python and the runtime from its specification.
 
 python -m scalegraph.runtime.format_source > scalegraph/runtime/csrc/core/sg_format.h
 """

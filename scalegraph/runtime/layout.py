@@ -1,4 +1,4 @@
-"""Records of fixed size: their fields, read as dictionaries by Python alone, or as arrays by numpy."""
+"""Fixed-size records, read as dictionaries by plain Python, or as arrays by numpy."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _CODES: Final[dict[str, Literal["B", "H", "I", "Q", "i"]]] = {"u1": "B", "u2": "
 
 
 class Layout:
-    """The fields of a packed little-endian record, each (name, type, lengths of its array if it is one).
+    """The fields of a packed little-endian record, each (name, type, and for an array its lengths).
 
-    Types are those of numpy: ``u1``, ``<u2``, ``<u4``, ``<u8``, ``<i4``, and ``S8`` for a text of 8 bytes. numpy takes
-    a layout wherever it takes a dtype.
+    Types are those of numpy: ``u1``, ``<u2``, ``<u4``, ``<u8``, ``<i4``, and ``S8`` for a text of 8 bytes. numpy
+    accepts a layout wherever it accepts a dtype.
     """
 
     def __init__(self, fields: list[Field]) -> None:
         self.fields = fields
         self.names = tuple(field[0] for field in fields)
-        self._counts = [field[2][0] if len(field) > 2 else 0 for field in fields]  # 0: no array
+        self._counts = [field[2][0] if len(field) > 2 else 0 for field in fields]  # 0: not an array
         codes = []
         for field, count in zip(fields, self._counts, strict=True):
             kind = field[1].lstrip("<")
@@ -41,7 +41,7 @@ class Layout:
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The same as a structured type of numpy."""
+        """The same as a structured numpy type."""
         import numpy as np
 
         return np.dtype(list(self.fields))
@@ -60,7 +60,7 @@ class Layout:
             yield row
 
     def columns(self, data: bytes | memoryview) -> dict[str, list[Any]]:
-        """Return the records of *data* as one list for each field, of what `rows` has; many records take less time."""
+        """Return the records of *data* as one list per field, with the values of `rows`; faster for many records."""
         parts = self.series(data)
         return {
             name: list(zip(*parts[name], strict=True)) if count else parts[name][0]
@@ -68,7 +68,7 @@ class Layout:
         }
 
     def series(self, data: bytes | memoryview) -> dict[str, list[list[Any]]]:
-        """Return the lists of each field of the records in *data*: one, or one for each place of its array."""
+        """Return the lists of each field of the records in *data*: one, or one per array element."""
         found: dict[str, list[list[Any]]] = {}
         at = 0
         for field, count in zip(self.fields, self._counts, strict=True):
@@ -80,7 +80,7 @@ class Layout:
         return found
 
     def _list(self, data: bytes | memoryview, at: int, kind: str, width: int) -> list[Any]:
-        """Return what is at *at* of each record: a number, or bytes without trailing zeros."""
+        """Return the values at *at* of all records: numbers, or bytes without trailing zeros."""
         if kind.startswith("S"):
             texts = struct.iter_unpack(f"{at}x{width}s{self.itemsize - at - width}x", data)
             return [text.rstrip(b"\0") for (text,) in texts]
@@ -90,5 +90,5 @@ class Layout:
         return [struct.unpack_from("<" + code, data, begin)[0] for begin in range(at, len(data), self.itemsize)]
 
     def _columns(self) -> Iterator[tuple[str, int, int]]:
-        """Yield each field: name, length of its array (0: it is none), and where its values end among all."""
+        """Yield for each field: name, array length (0: not an array), and the index after its last value."""
         return zip(self.names, self._counts, self._ends, strict=True)

@@ -36,16 +36,17 @@ _LAUNCHER_FLAGS = ("-std=gnu11", "-O2", "-fno-pie", "-D_GNU_SOURCE", "-Wall", "-
 _SHIPPED = (".c", ".S", ".h", ".flags")
 _STANDALONE = "sg_standalone.h"
 _BINDINGS = "sg_mpi_bindings.c"
-_MPI = Path(__file__).parent / "mpi"  # what writes them
+_MPI = Path(__file__).parent / "mpi"  # generates them
 SCHEDULES = SOURCES / "schedules" / "kinds"
 """Where each file is one schedule of loops."""
 _SCHEDULE_LIST = "sg_schedule_list.h"
-_STANDALONE_MACHINE = "server-2x32-inorder"  # there is no table of what blocks take
+_STANDALONE_MACHINE = "server-2x32-inorder"  # it has no table of block times
 _LIMIT_BYTES = 64 * 2**20
 _TITLE = "the simulator, once for this version"
 _MPI_TITLE = "the simulator's MPI, once for this version"
 _DIGEST = "SG_RUNTIME_DIGEST"
-# Optimising takes most of the time of the first build, so it goes where simulated references and waits pass.
+# Optimising takes most of the first build's time, so it is reserved for code on the path of simulated references and
+# waits.
 _OFTEN = {"core", "memory", "network", "pipeline", "sync"}
 _OF_MPI = {"mpi", "fortran", _BINDINGS}
 """Folders that only programs with MPI need: nothing of the others calls them."""
@@ -64,14 +65,14 @@ class Library:
     compiler: Compiler
 
     def names(self) -> frozenset[str]:
-        """Return the names of the runtime's functions, static ones included; of MPI only if it is built."""
+        """Return the names of the runtime's functions, including static ones; those of MPI only if it is built."""
         places = (self.archive.parent / NAMES, _mpi_directory(self.archive.parent) / NAMES)
         return frozenset(name for place in places if place.exists() for name in place.read_text("utf-8").split())
 
     def mpi(self, cancel: CancelToken | None = None) -> Path:
-        """Return the archive that programs with MPI need before *archive*, building it if this user has not yet.
+        """Return the archive that MPI programs need before *archive*, building it on this user's first use.
 
-        The progress goes to `build_sink`. Raises the same as `library`.
+        Progress goes to `build_sink`. Raises the same as `library`.
         """
         directory = _mpi_directory(self.archive.parent)
         tell, token = build_sink(), cancel or CancelToken()
@@ -94,12 +95,11 @@ def _wait(title: str, tell: EventSink, token: CancelToken) -> None:
 
 
 def library(compiler: Compiler, emit: EventSink | None = None, cancel: CancelToken | None = None) -> Library:
-    """Return the runtime built by *compiler*, building it if this user has not yet.
+    """Return the runtime built by *compiler*, building it on this user's first use.
 
-    The progress of the build goes to *emit*, without it to `build_sink`.
-    Safe when several processes ask at once: one builds, the others wait. Raises `BuildError` when our own sources do
-    not compile (a fault of ScaleGraph or of the compiler, said so), `MissingTool` when ``ar`` or the C library's
-    headers are missing, `Cancelled` when *cancel* requests it.
+    Progress goes to *emit*, otherwise to `build_sink`. Safe if several processes call it at once: one builds, the
+    others wait. Raises `BuildError` if our own sources do not compile (the message blames ScaleGraph or the compiler),
+    `MissingTool` if ``ar`` or the C library's headers are missing, `Cancelled` when *cancel* requests it.
     """
     digest = _digest(compiler)
     parent = cache_root() / "runtime"
@@ -118,13 +118,13 @@ def library(compiler: Compiler, emit: EventSink | None = None, cancel: CancelTok
 
 
 def _flags(name: str) -> tuple[str, ...]:
-    """Return the compiler options that are in the runtime's file *name*: words without quotes, and comments."""
+    """Return the compiler options in the runtime's file *name*: words without quotes; comments are skipped."""
     lines = (SOURCES / name).read_text(encoding="utf-8").splitlines()
     return tuple(word for line in lines for word in line.partition("#")[0].split())
 
 
 def _compile_flags(compiler: Compiler, source: Path) -> tuple[str, ...]:
-    """Return the options for *source* of the runtime: those of all, of architecture, compiler and how often it runs."""
+    """Return the options for *source* of the runtime: general, by architecture, by compiler, by how hot the code is."""
     kinds = [compiler.architecture, "clang" if compiler.clang else "gcc"]
     folder = _folder(source)
     kinds += ["often"] if folder in _OFTEN else ["rarely"] if folder in _RARELY else []
@@ -141,18 +141,18 @@ def _files() -> list[Path]:
 
 
 def include_flags() -> list[str]:
-    """Return the options that let a source of the runtime include the headers of all its folders."""
+    """Return the options with which a source of the runtime can include headers from all its folders."""
     return [f"-I{folder}" for folder in _folders()]
 
 
 def _folders() -> tuple[Path, ...]:
-    """Return the folders that have headers."""
+    """Return the folders that contain headers."""
     return (*sorted({path.parent for path in SOURCES.rglob("*.h")}), INCLUDE)
 
 
 @cache
 def sources_digest() -> str:
-    """Return what identifies this version of the simulator; programs that are linked with it carry this."""
+    """Return the digest of this version of the simulator; programs linked with it carry it."""
     found = (f"{folder}/{name}" for folder, _, names in os.walk(SOURCES) for name in names)
     own = [name for name in found if name.endswith(_SHIPPED)]
     own += [
@@ -200,7 +200,7 @@ def _build_mpi(compiler: Compiler, where: Path, emit: EventSink, cancel: CancelT
 
 
 def _folder(source: Path) -> str:
-    """Return the folder of our sources that has *source*; of one that was written its name."""
+    """Return the folder of our source *source*; for a generated one, its name."""
     return source.relative_to(SOURCES).parts[0] if source.is_relative_to(SOURCES) else source.name
 
 
@@ -222,7 +222,7 @@ def _objects(
 
 
 def _put_together(compiler: Compiler, archive: Path, objects: list[Path]) -> None:
-    """Write *archive* of *objects*, and the names of its functions beside it."""
+    """Write *archive* from *objects*, with the names of its functions next to it."""
     command = [_binutil(compiler, "ar"), "rcsD", str(archive), *map(str, objects)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
@@ -244,7 +244,7 @@ def _remaining(sources: list[Path]) -> list[Path]:
 
 
 def _describe(compiler: Compiler, where: Path, arguments: list[str]) -> None:
-    """Write what schedules say about themselves; a compiler for another computer leaves nothing."""
+    """Write the schedules' own descriptions; skipped for cross compilers."""
     describer = where / DESCRIBER
     command = ["-std=gnu11", f"-I{INCLUDE}", str(_DESCRIBER_SOURCE), *arguments, "-no-pie", "-o", str(describer)]
     linked = compiler.run([*command, "-lm", "-ldl"])
@@ -275,7 +275,7 @@ def _standalone() -> str:
 
 def _fortran_bindings() -> str:
     """Return the C source of Fortran's MPI calls."""
-    from scalegraph.runtime.mpi import bindings, header  # only to build the runtime
+    from scalegraph.runtime.mpi import bindings, header  # needed only to build the runtime
 
     return bindings.bindings(header.functions(header.text_of(INCLUDE)))
 
@@ -287,7 +287,7 @@ def schedule_list() -> str:
 
 
 def schedule_names(source: Path) -> list[str]:
-    """Return the options that give what the schedule in *source* defines names of its own."""
+    """Return the options that rename the definitions of the schedule in *source* to unique names."""
     if source.parent != SCHEDULES:
         return []
     return [
@@ -297,19 +297,19 @@ def schedule_names(source: Path) -> list[str]:
 
 
 def _unit(compiler: Compiler, source: Path, objcopy: str) -> Unit:
-    """Return how *source* is compiled."""
+    """Return how to compile *source*."""
     alone = source == _LAUNCHER_SOURCE
     flags = _LAUNCHER_FLAGS if alone else _compile_flags(compiler, source)
-    # Warnings are errors in development; a newer compiler's new warnings must not stop a user.
-    # Its debug information would only slow down the search of the user's lines.
+    # Warnings are errors only in development, so that a newer compiler's warnings do not stop a user. Debug information
+    # of ours would only slow down the search for the user's lines.
     ours = ["-Wno-error", "-g0", f"-ffile-prefix-map={SOURCES}=scalegraph", *schedule_names(source)]
-    if _DIGEST in source.read_text(encoding="utf-8"):  # only there: all other objects stay good for another version
+    if _DIGEST in source.read_text(encoding="utf-8"):  # other objects stay valid for another version
         ours.append(f'-D{_DIGEST}="{sources_digest()}"')
     return Unit(source, (*flags, *ours), None if alone else lambda target: _apart(target, objcopy))
 
 
 def _apart(target: Path, objcopy: str) -> None:
-    """Give our own variables in the object *target* a section of their own, which the ranks of a program share."""
+    """Move our own variables in the object *target* to a separate section, which the ranks of a program share."""
     command = [objcopy, f"--rename-section=.data={OWN_DATA},alloc,load,data,contents", str(target)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:

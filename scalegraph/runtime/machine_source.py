@@ -1,4 +1,4 @@
-"""The C side of a machine's values: fields, ranges, names and the table of networks, made from `scalegraph.machine`.
+"""The C side of a machine's values: fields, ranges, names and table of networks, generated from `scalegraph.machine`.
 
 A test fails when the committed header differs from what this module would write::
 
@@ -34,7 +34,7 @@ def _section(path: str) -> type[BaseModel]:
 
 
 def _kind(one: Given) -> str:
-    """Return the macro of a field: its C type."""
+    """Return the macro for a field, by its C type."""
     if one.enum[0]:
         return "NAME"
     return "REAL" if one.real else "U32" if one.most <= _WIDEST else "U64"
@@ -91,7 +91,7 @@ def _networks(out: TextIO) -> None:
 
 
 def _parameter_rows(model: type[BaseModel]) -> list[str]:
-    """Return the parameters that a kind of network or interconnect has."""
+    """Return the parameters of a kind of network or interconnect."""
     later = getattr(model, "later", ())
     rows = []
     for name, one in declared(model):
@@ -117,7 +117,7 @@ def _interconnects(out: TextIO) -> None:
 
 
 def _left_out(model: type[BaseModel], names: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Yield (key, value) of what the runtime takes for the fields *names* of *model* where it gets nothing of them."""
+    """Yield (key, value): the runtime's value for each of the fields *names* of *model* that is not configured."""
     for name, one in declared(model):
         if name in names:
             default = model.model_fields[name].default
@@ -125,7 +125,7 @@ def _left_out(model: type[BaseModel], names: Sequence[str]) -> Iterator[tuple[st
 
 
 def _defaults(out: TextIO) -> None:
-    """Write what stands for the keys that a configuration may leave out."""
+    """Write the defaults for keys that a configuration may leave out."""
     out.write("/* Keys that a configuration may leave out, and their values then. */\n#define SG_MACHINE_DEFAULTS \\\n")
     defaults = [(path, key, value) for path in OPTIONAL for key, value in given(_section(path)(), 1e9, 1).items()]
     defaults += [(path, key, value) for path, names in LATER.items() for key, value in _left_out(_section(path), names)]

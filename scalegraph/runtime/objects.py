@@ -1,4 +1,4 @@
-"""Objects of the simulator's own sources: compiled in parallel and kept, so that a change compiles only its own."""
+"""Objects of the simulator's own sources: compiled in parallel and cached, so that a change recompiles only part."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KNOWN: Final = 10  # files after which the time left can be estimated
 
 @dataclass(frozen=True)
 class Unit:
-    """A source and the options to compile it with; *finish* changes the object that the compiler wrote."""
+    """A source and its compiler options; *finish* modifies the object that the compiler wrote."""
 
     source: Path
     options: tuple[str, ...]
@@ -38,7 +38,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Compilation:
-    """What the objects of one build share: compiler, folders of headers, and the folder the objects go to."""
+    """The common settings of a build's objects: compiler, header folders, and the output folder."""
 
     compiler: Compiler
     folders: tuple[Path, ...]
@@ -46,14 +46,14 @@ class Compilation:
     cancel: CancelToken
 
     def objects(self, units: Sequence[Unit], progress: Progress) -> list[Path]:
-        """Return the objects of *units*, in their order; one that was compiled before comes from the cache.
+        """Return the objects of *units*, in order; previously compiled ones come from the cache.
 
         Raises `BuildError` (a source of ours does not compile), `MissingTool`, `Cancelled`.
         """
         missing = [unit for unit in units if not _taken(self._key(unit), self._target(unit))]
         progress(len(units) - len(missing), len(units), None)
         began = time.monotonic()
-        largest = sorted(missing, key=lambda unit: -unit.source.stat().st_size)  # so that none is left over at the end
+        largest = sorted(missing, key=lambda unit: -unit.source.stat().st_size)  # no long one is left at the end
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             try:
                 for done, _ in enumerate(pool.map(self._compile, largest), start=1):
@@ -82,8 +82,8 @@ class Compilation:
         _keep(self._key(unit), target)
 
     def _key(self, unit: Unit) -> str:
-        """Return what decides the object: compiler, options, the source and all headers of ours that it includes."""
-        # The option that takes this copy's folder out of names is another one for every copy, and its result the same.
+        """Return what determines the object: compiler, options, the source and all our headers that it includes."""
+        # The option that strips this copy's folder from names differs for every copy, but not its result.
         options = [option for option in unit.options if not option.startswith("-ffile-prefix-map")]
         total = hashlib.sha256("\0".join([self.compiler.identity, *options]).encode())
         included: dict[str, bytes] = {}
@@ -109,7 +109,7 @@ def _kept() -> Path:
 
 
 def _taken(key: str, target: Path) -> bool:
-    """Copy the object that is kept for *key* to *target*; False if there is none that is whole."""
+    """Copy the object kept for *key* to *target*; return False if there is no intact one."""
     for path in _kept().glob(f"{key}-*.o"):
         with suppress(OSError):
             content = path.read_bytes()
@@ -121,7 +121,7 @@ def _taken(key: str, target: Path) -> bool:
 
 
 def _keep(key: str, target: Path) -> None:
-    """Keep a copy of *target* for *key*; a cache that can only be read stays as it is."""
+    """Keep a copy of *target* for *key*; do nothing if the cache is read-only."""
     content = target.read_bytes()
     fresh = _kept() / f".{key}-{os.getpid()}"
     with suppress(OSError):
@@ -131,7 +131,7 @@ def _keep(key: str, target: Path) -> None:
 
 
 def _name(key: str, content: bytes) -> str:
-    """Return the name of an object's file: the digest in it shows damage."""
+    """Return the file name of an object: the digest in it reveals damage."""
     return f"{key}-{hashlib.sha256(content).hexdigest()[:16]}.o"
 
 

@@ -1,4 +1,4 @@
-"""Records of what the runtime observes of a run besides its costs; `runtime.format` puts them into the C header."""
+"""Records of what the runtime observes in a run besides its costs; `runtime.format` puts them into the C header."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scalegraph.runtime.accounts import CATEGORIES, COUNTERS
 from scalegraph.runtime.layout import Layout
 
 # A place where the main thread reads a clock: the call, its caller and that one's caller (code addresses; 0: none).
-# *work*: processor cycles of other threads, and cycles of the main thread in parallel regions, until then.
+# *work*: processor cycles of other threads, and cycles of the main thread in parallel regions, up to then.
 READING: Final = Layout(
     [
         ("address", "<u8"),
@@ -21,12 +21,12 @@ READING: Final = Layout(
         ("last_work", "<u8"),
     ]
 )
-# Elapsed cycles of the main thread in a region and all that it calls.
+# Elapsed cycles of the main thread in a region and everything that it calls.
 PART: Final = Layout([("region", "<u4"), ("pad", "<u4"), ("visits", "<u8"), ("cycles", "<u8")])
 
-# What messages cost a rank, by communicator (its number; NO_COMMUNICATOR: of none) and partner (a rank of all;
-# NO_PARTNER: of none or of several, OTHER_PARTNERS: of all that there were too many of). *cycles*: by category of
-# MESSAGE_CATEGORIES; the sums over all records are the sums of these categories. *messages*, *bytes*: received.
+# Cost of messages for a rank, by communicator (its number; NO_COMMUNICATOR: none) and partner (a global rank;
+# NO_PARTNER: none or several; OTHER_PARTNERS: all those beyond the limit). *cycles*: by category of MESSAGE_CATEGORIES;
+# the sums over all records equal the totals of these categories. *messages*, *bytes*: received.
 NO_COMMUNICATOR: Final = 0xFFFFFFFF
 NO_PARTNER: Final = -1
 OTHER_PARTNERS: Final = -2
@@ -51,11 +51,11 @@ MESSAGE: Final = Layout(
         ("cycles", "<u8", (len(MESSAGE_CATEGORIES),)),
     ]
 )
-# A communicator: its name, if it has one, the most ranks that have had it, and the call that made it (0: none).
+# A communicator: its name, if it has one, its largest number of ranks, and the call that created it (0: none).
 COMMUNICATOR: Final = Layout([("name", "S64"), ("address", "<u8"), ("communicator", "<u4"), ("size", "<u4")])
 
-# A link of the interconnect: cycles that it was *busy* and that messages waited for it; *spans*: busy in each span of
-# *width* cycles from the beginning of the run on.
+# A link of the interconnect: cycles that it was *busy* and that messages waited for it; *spans*: busy cycles in each
+# span of *width* cycles, from the beginning of the run.
 LINK_SPANS: Final = 32
 LINK: Final = Layout(
     [
@@ -69,28 +69,28 @@ LINK: Final = Layout(
     ]
 )
 
-# A worksharing loop under a schedule, as the runtime saw it: the call that enters it, the schedule as it was chosen.
-# *elapsed*: from the first member that comes until the last one finds no more, over all executions. *kept*: its CHUNK
-# records, of the first chunks of all.
+# A worksharing loop under a schedule, as seen by the runtime: the call that enters it, the schedule chosen. *elapsed*:
+# from the arrival of the first member until the last one finds no more iterations, over all executions. *kept*: number
+# of its CHUNK records; only the first chunks are kept.
 LOOP: Final = Layout(
     [
         ("address", "<u8"),
-        ("iterations", "<u8"),  # the most of one execution
+        ("iterations", "<u8"),  # of its largest execution
         ("executions", "<u8"),
         ("elapsed", "<u8"),
-        ("members", "<u4"),  # the most of one execution
+        ("members", "<u4"),  # of its largest execution
         ("kept", "<u4"),
-        ("region", "<u4"),  # of the first thread that comes
+        ("region", "<u4"),  # of the first thread that arrives
         ("pad", "<u4"),
         ("schedule", "S128"),
     ]
 )
-# Where a chunk comes from: the member's own share, another member's, one queue for all.
+# Where a chunk comes from: the member's own share, another member's, or a central queue.
 CHUNK_ORIGINS: Final = ("own", "other", "central")
-# What a processor did in the loop with number *loop* (in the order of LOOP records), in cycles: *body* of iterations,
-# *stall* memory stalls of that; *asking* of obtaining them, *lock* waiting for locks of queues of that; *ending* from
-# when it found no more until the last one did. *lines* that its iterations used, summed over executions, and those of
-# them that it did not use in the execution before (*fresh*; of the first one none); 0 unless classes are collected.
+# A processor's part in the loop with number *loop* (in the order of LOOP records), in cycles: *body* for iterations,
+# *stall* for memory stalls in them; *asking* to obtain them, *lock* waiting for queue locks in that; *ending* from
+# finding no more until the last member did. *lines*: cache lines that its iterations used, summed over executions;
+# *fresh*: those not used in the execution before (0 for the first); 0 unless classes are collected.
 LOOP_PART: Final = Layout(
     [
         ("loop", "<u4"),
@@ -107,7 +107,7 @@ LOOP_PART: Final = Layout(
         ("fresh", "<u8"),
     ]
 )
-# A chunk: iterations first, first + step, .. (count of them), of the share of member *owner* (-1: of no one's).
+# A chunk: iterations first, first + step, .. (count of them), from the share of member *owner* (-1: nobody's).
 # *control*: chunk-size control k by which it was taken (0: none); *state*: of the load, -1 light, 0 normal, 1 heavy.
 CHUNK: Final = Layout(
     [
@@ -127,9 +127,9 @@ CHUNK: Final = Layout(
     ]
 )
 
-# A phase of a sampled run: what the program does from one boundary to the next. *address*: of the call that is the
-# boundary, *kind*: in the order of PHASE_KINDS. *visits*: all; *measured*: those that samples are made of; *skipped*:
-# those that were not simulated. What is simulated and not measured is counted as it is.
+# A phase of a sampled run: the program's execution from one boundary to the next. *address*: of the call at the
+# boundary, *kind*: in the order of PHASE_KINDS. *visits*: all; *measured*: those used as samples; *skipped*: those not
+# simulated. Visits that are simulated but not measured are counted as they are.
 PHASE_KINDS: Final = ("fork", "barrier", "join")
 SAMPLED_PHASE: Final = Layout(
     [
@@ -141,9 +141,8 @@ SAMPLED_PHASE: Final = Layout(
         ("skipped", "<u8"),
     ]
 )
-# A measured visit of a phase (its place in SAMPLED_PHASES), over all processors. *work*: parts of cycles (1/1024) that
-# its basic blocks cost; *copies*: how often it was added to the accounts once more, for *skipped* visits with
-# *skipped_work*.
+# A measured visit of a phase (its index in SAMPLED_PHASES), over all processors. *work*: cost of its basic blocks in
+# 1/1024 cycles; *copies*: how many more times it was added to the accounts, for *skipped* visits with *skipped_work*.
 SAMPLE: Final = Layout(
     [
         ("phase", "<u4"),
@@ -158,15 +157,14 @@ SAMPLE: Final = Layout(
     ]
 )
 
-# A context: the region that one is in, and the number of the context around it, from 1 on in the order of the records
-# (0: none).
+# A context: the current region, and the number of the enclosing context, from 1 in the order of the records (0: none).
 CONTEXT: Final = Layout([("parent", "<u4"), ("region", "<u4")])
-# What made others wait, and what waited: csrc/observe/sg_delay.c says how that is found out.
+# What made others wait, and what waited: see csrc/observe/sg_delay.c for the method.
 DELAY_KINDS: Final = ("work", "held", "message", "transfer", "sleep", "runtime")
-# By place (context, kind, code address or 0) and category of the waiting, in cycles: *own* what messages cost by call,
-# and of kinds in DELAY_WORK all cycles there, whatever their category, in the first one;
-# *waited* the waiting here whose cause is known, *caused* what others waited for what happened here. The sums of the
-# latter two are the same. *call*: what is called there, of messages.
+# By place (context, kind, code address or 0) and category of the waiting, in cycles. *own*: cost of messages by call;
+# for kinds in DELAY_WORK all cycles there, of any category, in the first record. *waited*: the waiting here with a
+# known cause; *caused*: the waiting of others because of what happened here. The sums of these two are equal. *call*:
+# the function called there, for messages.
 DELAY_WORK: Final = ("work", "held", "runtime")
 DELAY: Final = Layout(
     [

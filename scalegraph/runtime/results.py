@@ -1,4 +1,4 @@
-"""Writes the configuration of a run for the C runtime, and reads the result that it leaves."""
+"""Writes the C runtime's configuration of a run, and reads its result."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ class ResultError(WorkError):
 
 
 class Result:
-    """What the runtime wrote about one run: *meta*, and records by section, as rows of Python or as arrays of numpy.
+    """The runtime's result of one run: *meta*, and records by section, as Python rows or numpy arrays.
 
-    Rows need no numpy, which takes as long to load as a short run; what goes through many records takes the arrays.
+    Rows do not need numpy, whose import takes as long as a short run; code that processes many records uses the arrays.
     """
 
     def __init__(self, meta: Mapping[str, str], sections: Mapping[str, bytes | memoryview]) -> None:
@@ -105,11 +105,11 @@ class Result:
         return self._rows[section]
 
     def columns(self, section: str) -> dict[str, list[Any]]:
-        """Return the same as `rows`, as one list for each field: of many records that are kept by field."""
+        """Return the same as `rows`, as one list per field, for many records kept by field."""
         return _LAYOUTS[section].columns(self._sections.get(section, b""))
 
     def series(self, section: str) -> dict[str, list[list[Any]]]:
-        """Return the lists of each field of the same records: one, or one for each place of its array."""
+        """Return the lists of each field of these records: one, or one per array element."""
         return _LAYOUTS[section].series(self._sections.get(section, b""))
 
     def _array(self, section: str) -> Records:
@@ -199,8 +199,8 @@ def write_config(path: Path, values: Mapping[str, str]) -> None:
 def read_result(path: Path) -> Result:
     """Read a result file.
 
-    Raises `ResultError`, one sentence, when it is not one, is newer than this program, of a foreign byte order, or
-    cut short; `FileNotFoundError` when the runtime wrote none.
+    Raises `ResultError`, with one sentence, if it is not one, is newer than this program, of a foreign byte order, or
+    cut short; `FileNotFoundError` if the runtime wrote none.
     """
     try:
         data = path.read_bytes()

@@ -23,7 +23,7 @@ _NAMED = pattern(r'SCHEDULE\(\s*\.name = "([^"]+)"')
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A number that a schedule can be given; *default*: a product of numbers, N (iterations) and P (members)."""
+    """A numeric parameter of a schedule; *default*: a product of numbers, N (iterations) and P (members)."""
 
     name: str
     default: str
@@ -34,7 +34,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What a schedule says about itself; *plugin*: the shared object of one that the user wrote."""
+    """A schedule's description of itself; *plugin*: the shared object of a user-written one."""
 
     name: str
     family: str
@@ -55,13 +55,13 @@ class Schedule:
 
 @cache
 def names() -> tuple[str, ...]:
-    """Return the names of the runtime's schedules; no compiler is needed."""
+    """Return the names of the runtime's schedules; needs no compiler."""
     texts = (path.read_text(encoding="utf-8") for path in sorted(SCHEDULES.glob("*.c")))
     return tuple(match[1] for text in texts for match in _NAMED.finditer(text))
 
 
 def is_file(name: str) -> bool:
-    """Whether *name* is the path of a schedule of the user's own."""
+    """Return whether *name* is the path of a user-written schedule."""
     return name.endswith(".c") or "/" in name
 
 
@@ -69,7 +69,7 @@ def is_file(name: str) -> bool:
 def shipped() -> tuple[Schedule, ...]:
     """Return the schedules of the runtime, OpenMP's first, then by family and name.
 
-    Raises `BuildError` or `MissingTool` when the runtime cannot be built.
+    Raises `BuildError` or `MissingTool` if the runtime cannot be built.
     """
     directory = library(find_compiler()).archive.parent
     found = _read((directory / SCHEDULE_TEXTS).read_text(encoding="utf-8"))
@@ -77,9 +77,9 @@ def shipped() -> tuple[Schedule, ...]:
 
 
 def own(source: Path) -> Schedule:
-    """Return the schedule that the user wrote in the C file *source*, compiled once for its contents.
+    """Return the user's schedule in the C file *source*, compiled once for its contents.
 
-    Raises `BuildError` with the compiler's messages, or when the file is no schedule.
+    Raises `BuildError` with the compiler's messages, or if the file is not a schedule.
     """
     compiler = find_compiler()
     directory_of = library(compiler).archive.parent
@@ -111,9 +111,9 @@ def _read(text: str) -> list[Schedule]:
 
 
 def named(name: str, known: Sequence[Schedule] = ()) -> Schedule:
-    """Return the schedule *name* (capitals do not matter), or the one in the C file of that path.
+    """Return the schedule *name* (case does not matter), or the one in the C file at that path.
 
-    Raises `InputError` for a name that is not known, with the names that are near.
+    Raises `InputError` for an unknown name, with similar names.
     """
     if is_file(name):
         return own(Path(name))

@@ -1,7 +1,7 @@
-"""The busy categories of a trace's shares to the cycle, on machines whose blocks take parts of cycles.
+"""Corrects the busy categories of a trace's shares to the cycle, on machines whose blocks take fractions of cycles.
 
 The runtime reports a stretch in whole cycles when the stretch ends, but knows the category of a region's last cycle
-only when the run ends. So a trace can have at most three cycles of a processor and region in another busy category than
+only when the run ends. So a trace can have up to three cycles of a processor and region in another busy category than
 the result. `Moves` puts them into the right one, within a stretch that has enough of them.
 """
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from scalegraph.runtime.results import Records
 
 _BUSY = sum(CATEGORY_GROUPS[name] == "busy" for name in CATEGORY_NAMES)  # they come first
-_MOST = 3  # cycles that are moved from one category of a processor and region
+_MOST = 3  # cycles moved from one category of a processor and region
 
 
 def busy(chunks: Iterable[tuple[float, Records]], processors: int, regions: int) -> Array:
-    """Return the cycles that are recorded in the busy categories, shape (processors, regions, categories)."""
+    """Return the cycles recorded in the busy categories. Shape: (processors, regions, categories)."""
     reported = np.zeros((processors, regions, _BUSY), np.int64)
     for _, records in chunks:
         rows = records[(records["event"] == EVENT["share"]) & (records["what"] < _BUSY)]
@@ -34,13 +34,13 @@ def busy(chunks: Iterable[tuple[float, Records]], processors: int, regions: int)
 
 @dataclass
 class Moves:
-    """Cycles that belong to another busy category, by processor, region and category."""
+    """Cycles to move to another busy category, by processor, region and category."""
 
     todo: dict[tuple[int, int, int], list[tuple[int, int]]] = field(default_factory=dict)  # -> (category, cycles)
 
     @classmethod
     def to_match(cls, told: Array, costs: Records) -> Moves:
-        """Return what has to move so that *reported*, as of `busy`, equals the result's *costs*; no more than that."""
+        """Return the moves after which *told*, as from `busy`, equals the result's *costs*; no others."""
         known = np.zeros_like(told)
         known[costs["processor"], costs["region"]] = costs["categories"][:, :_BUSY].astype(np.int64)
         more = told - known
@@ -58,7 +58,7 @@ class Moves:
         return moves
 
     def apply(self, columns: Columns) -> Columns:
-        """Return the rows of shares *columns* with what can be moved in them moved."""
+        """Return the rows of shares *columns* with all possible moves applied."""
         if not self.todo:
             return columns
         rows = np.flatnonzero((columns["state"] < _BUSY) & (columns["ticks"] > _MOST))

@@ -1,4 +1,4 @@
-"""Calls compilers and build commands: their output kept, the user's wish to stop heeded."""
+"""Runs compilers and build commands: keeps their output, and stops when the user asks."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def call(
     env: Mapping[str, str] | None = None,
     merge: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run *command* with *env* added to the environment; with *merge*, stderr comes within stdout, in order.
+    """Run *command* with *env* added to the environment; with *merge*, stderr is mixed into stdout, in order.
 
-    Raises `Cancelled` when *cancel* requests it (the command and what it started are then ended), `WorkError` when the
-    disk is full.
+    Raises `Cancelled` when *cancel* requests it (the command and its children are then ended), `WorkError` if the disk
+    is full.
     """
     process = subprocess.Popen(
         command,
@@ -52,7 +52,7 @@ def call(
                     raise WorkError(f"the compiler cannot write its output: the disk is full ({where})")
                 return subprocess.CompletedProcess(command, process.returncode, out, err or "")
             except subprocess.TimeoutExpired:
-                given = None  # communicate goes on where it was
+                given = None  # a repeated communicate goes on where it was
                 if cancel is not None:
                     cancel.check()
     except BaseException:

@@ -1,4 +1,4 @@
-"""The traces of simulated runs: from the records that the C runtime writes to a trace file."""
+"""Traces of simulated runs: from the C runtime's records to a trace file."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ from scalegraph.traces.nesting import match
 if TYPE_CHECKING:
     from scalegraph.runtime.results import Records, Result
 
-ROWS = 1 << 19  # records that are converted at a time
+ROWS = 1 << 19  # records converted at a time
 METRICS = ("ops", "flops", "references", "misses")  # in the order in which two records hold them
 
 
 @dataclass(frozen=True)
 class Written:
-    """What `write_trace` has written: rows by kind, the traced time in cycles, what is not as in a whole trace.
+    """What `write_trace` wrote: rows by kind, the traced time in cycles, how it differs from a complete trace.
 
-    *cut*: why the trace ends before what was requested does; empty if it does not.
+    *cut*: why the trace ends before the requested end; empty if it does not.
     """
 
     rows: dict[str, int] = field(default_factory=dict)
@@ -78,15 +78,14 @@ def write_trace(
 ) -> Written:
     """Convert the records *raw*, which a run left at ``trace.file``, to the trace *out* (``.sgtrace``).
 
-    *regions*: those of the program, by their numbers. *result*: of the same run; its accounts become the property
-    ``accounting`` of a trace of the whole run, and none is written without it or of a part of a run. *machine*,
-    *program*: names; *properties* are added to the trace's; *ranks*: of an MPI program, after which locations are named
-    then. *measured*: of a real run, whose states have the categories of such runs, too.
-    *progress* is called with the share that is done, 0 to 1.
-    Works in bounded memory; *raw* is left alone. A run that was stopped has a trace up to there, and a note says so.
+    *regions*: of the program, by number. *result*: of the same run; a trace of a whole run gets its accounts as the
+    property ``accounting``. *machine*, *program*: names; *properties*: added to the trace's; *ranks*: of an MPI
+    program, after which locations are then named. *measured*: for a real run, whose states include the measured
+    categories. *progress* is called with the share done, 0 to 1. Works in bounded memory; *raw* is not changed. A run
+    that was stopped has a trace up to there, and a note says so.
 
-    Raises `WorkError` when *raw* is no such file, is cut short before its first record or of another version, or when
-    *out* cannot be written; `Cancelled` as *cancel* says, *out* is not made then.
+    Raises `WorkError` if *raw* is not such a file, is cut short before its first record or has another version, or if
+    *out* cannot be written; `Cancelled` when *cancel* requests it, without making *out*.
     """
     source = _Raw(raw)
     converter = _Converter(source, regions, machine, result, ranks, measured=measured)
@@ -121,7 +120,7 @@ def write_trace(
 
 
 class _Raw:
-    """The file that the runtime wrote. *whole*: it ends where the runtime ended it, and not by chance."""
+    """The file that the runtime wrote. *whole*: whether the runtime finished it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -157,7 +156,7 @@ class _Raw:
             raise WorkError(f"{path}: is damaged: state {header['state']}")
 
     def _complete(self, count: int) -> int:
-        """Return how many of *count* records there are without an event that is cut off."""
+        """Return how many of *count* records there are without an incomplete event at the end."""
         final = self._read(max(count - len(CATEGORY_NAMES), 0), count)
         if not len(final):
             return 0
@@ -169,7 +168,7 @@ class _Raw:
         return count - int(np.argmin(same[::-1]) if not same.all() else len(same))
 
     def chunks(self) -> Iterator[tuple[float, Records]]:
-        """Yield the records part by part, each with the share that came before; what belongs together stays so."""
+        """Yield the records in parts, each with the share that came before; records of one event are not separated."""
         begin = 0
         while begin < self.count:
             end = min(begin + ROWS, self.count)
@@ -181,25 +180,25 @@ class _Raw:
 
     @cached_property
     def bounds(self) -> tuple[int, int]:
-        """The first and last time that is recorded, in cycles."""
+        """The first and last recorded time, in cycles."""
         if self.whole:
             return int(self.header["begin"]), int(self.header["end"])
         times = [(int(part["time"].min()), int(part["time"].max())) for _, part in self.chunks()]
         return min((low for low, _ in times), default=0), max((high for _, high in times), default=0)
 
     def tells(self, what: str) -> bool:
-        """Whether *what*, of TRACED, was requested."""
+        """Whether *what*, one of TRACED, was requested."""
         return bool(int(self.header["what"]) >> TRACED.index(what) & 1)
 
     @property
     def complete(self) -> bool:
-        """Whether the whole run is recorded, from its beginning to its end."""
+        """Whether the whole run was recorded, from beginning to end."""
         asked = int(self.header["asked_begin"]) | int(self.header["asked_end"]) | int(self.header["asked_regions"])
         return self.state == "whole" and not asked
 
 
 class _Converter:
-    """Makes columns of records. *definitions* are complete from the beginning, however many regions are recorded."""
+    """Converts records to columns. *definitions* are complete from the start, however many regions are recorded."""
 
     def __init__(
         self,
@@ -225,7 +224,7 @@ class _Converter:
             self._moves = shares.Moves.to_match(reported, result.costs)
 
     def meta(self, program: str, properties: Mapping[str, str]) -> Meta:
-        """Return what is known of the whole trace."""
+        """Return the metadata of the whole trace."""
         source, result = self._source, self._result
         begin, end = source.bounds
         known = {"machine": self._machine, "processors": str(self._processors), **properties}
@@ -237,7 +236,7 @@ class _Converter:
             known["not asked for"] = ", ".join(lacking)
         if (
             source.state == "whole" and not source.header["asked_regions"]
-        ):  # time without records is a part of the run, too
+        ):  # time without records is part of the run, too
             last = int(known.get("time_cycles", end))
             end = max(end, min(last, int(source.header["asked_end"]) or last))
             begin = min(int(source.header["asked_begin"]), end)
@@ -254,7 +253,7 @@ class _Converter:
         )
 
     def columns(self, records: Records) -> Iterator[tuple[str, Columns]]:
-        """Yield the columns of all kinds that *records* have rows of."""
+        """Yield the columns of every kind that occurs in *records*."""
         event = records["event"]
         for name, make in (
             ("call", self._calls),
@@ -292,7 +291,7 @@ class _Converter:
         return "calls", columns
 
     def _keep_open(self, columns: Columns) -> None:
-        """Remember which regions are entered and not left."""
+        """Remember which regions were entered and not left."""
         rows = {name: columns[name] for name in ("location", "what", "region")}
         if self._open:
             rows = {name: np.concatenate([self._open[name], values]) for name, values in rows.items()}
@@ -329,7 +328,7 @@ class _Converter:
         return "shares", self._moves.apply(columns)
 
     def _counted(self, rows: Records) -> tuple[str, Columns]:
-        """Rows of what was counted of a real run; the metrics are those that were."""
+        """Return rows of counts in a real run; only metrics that were counted."""
         known = self.definitions.metrics
         for number in np.unique(rows["what"]).tolist():
             key, name, unit = TRACE_METRICS[number]
@@ -390,7 +389,7 @@ def _tasks(rows: Records) -> tuple[str, Columns]:
 
 
 def _counters(rows: Records) -> tuple[str, Columns]:
-    """Two rows of counters for each record."""
+    """Return two rows of counters for each record."""
     values = np.stack([rows["first"], rows["second"]], axis=1).reshape(-1).astype("<i8")
     metric = rows["what"].astype("<i4")[:, None] * np.int32(2) + np.arange(2, dtype="<i4")
     both = {name: np.repeat(column, 2) for name, column in _when(rows).items()}
@@ -398,7 +397,7 @@ def _counters(rows: Records) -> tuple[str, Columns]:
 
 
 def _most_regions(source: _Raw, result: Result | None) -> int:
-    """Return how many regions there must be at least, so that every number has one."""
+    """Return the minimum number of regions, so that every recorded number has one."""
     most = 1 + max((int(region) for region in result.costs["region"]), default=0) if result is not None else 1
     if source.whole:
         return max(most, int(source.header["regions"]))
@@ -411,7 +410,7 @@ def _most_regions(source: _Raw, result: Result | None) -> int:
 
 
 def _location_names(processors: int, ranks: int) -> list[str]:
-    """Return what the simulated processors are called: after the ranks of an MPI program, if there are *ranks*."""
+    """Return the names of the simulated processors; with *ranks*, named after the ranks of an MPI program."""
     threads = processors // ranks if ranks else 0
     if threads <= 1:
         return [f"{'rank' if ranks else 'processor'} {i}" for i in range(processors)]
@@ -438,7 +437,7 @@ def _definitions(
 
 
 def _accounting(costs: Records, processors: int) -> dict[str, Any]:
-    """Return the accounts of a result as docs/TRACES.md has them: by category and processor, by region and category."""
+    """Return a result's accounts as specified in docs/TRACES.md: by category and processor, by region and category."""
     by_processor = np.zeros((processors, len(CATEGORY_NAMES)), np.int64)
     np.add.at(by_processor, costs["processor"], costs["categories"].astype(np.int64))
     by_region = np.zeros((1 + int(costs["region"].max(initial=0)), len(CATEGORY_NAMES)), np.int64)
@@ -455,7 +454,7 @@ def _accounting(costs: Records, processors: int) -> dict[str, Any]:
 
 
 def _cut(source: _Raw, result: Result | None) -> str:
-    """Return why the trace ends before the run does, empty if it does not."""
+    """Return why the trace ends before the run does; empty if it does not."""
     header, end = source.header, source.bounds[1]
     rest = f" of {result.meta['time_cycles']}" if result is not None and "time_cycles" in result.meta else ""
     sentences = {
@@ -468,7 +467,7 @@ def _cut(source: _Raw, result: Result | None) -> str:
 
 
 def _notes(source: _Raw, result: Result | None) -> Iterator[Note]:
-    """Yield what differs from a trace that records everything of a run."""
+    """Yield how the trace differs from one that records the whole run."""
     header = source.header
     if cut := _cut(source, result):
         yield Note(cut)

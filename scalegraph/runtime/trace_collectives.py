@@ -1,4 +1,4 @@
-"""Collective operations of a trace: from the runtime's records to columns, by their begin."""
+"""Collective operations of a trace: from the runtime's records to columns, sorted by begin."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class Collectives:
-    """Gathers the operations of a trace: one that is not blocking is recorded at its end, behind later ones."""
+    """Collects the operations of a trace: a nonblocking one is recorded at its end, after later ones."""
 
     def __init__(self) -> None:
         self._parts: list[Columns] = []
 
     def add(self, rows: Records, carried: Records) -> None:
-        """Add operations (``collective`` records) with what each carried."""
+        """Add operations (``collective`` records) with their second records."""
         self._parts.append(
             {
                 "begin": rows["first"].astype("<i8"),
@@ -36,7 +36,7 @@ class Collectives:
         )
 
     def columns(self, definitions: Definitions, result: Result | None) -> Columns | None:
-        """Return all operations by location and begin, ``None`` without any; their communicators are defined now."""
+        """Return all operations by location and begin, ``None`` if there are none; this defines their communicators."""
         if not self._parts:
             return None
         made = {name: np.concatenate([part[name] for part in self._parts]) for name in self._parts[0]}

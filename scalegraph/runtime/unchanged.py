@@ -1,4 +1,4 @@
-"""Whether files are what they were, by what the file system says of them: their content need not be read again."""
+"""Whether files are unchanged, judged by file system metadata, so that their content need not be read again."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Stamp = list[int]
 """Device, inode, size (bytes), and times of the last change of content and of the inode (ns); empty: no such file."""
 
 # A file system may keep times in steps of up to two seconds (FAT). A file that was changed more recently than that
-# could be changed again without another time.
+# could change again without a new time.
 _STEP_NS = 2_000_000_000
 
 
 def stamp(path: str) -> Stamp:
-    """Return the stamp of the file or directory at *path*; symbolic links are followed."""
+    """Return the stamp of the file or directory at *path*, following symbolic links."""
     try:
         status = os.stat(path)  # noqa: PTH116 - hundreds of paths, and objects of pathlib take as long as the call
     except OSError:
@@ -32,22 +32,22 @@ def stamp(path: str) -> Stamp:
 
 
 def is_settled(found: Stamp, now_ns: int, step_ns: int | None = None) -> bool:
-    """Return whether a change after the time *now_ns* gives the file another stamp than *found*.
+    """Return whether a change after *now_ns* would give the file another stamp than *found*.
 
-    *step_ns*: in which steps its times are kept, the coarsest of any file system if None.
+    *step_ns*: resolution of its times, the coarsest of any file system if None.
     """
     return not found or max(found[3:]) + (_STEP_NS if step_ns is None else step_ns) <= now_ns
 
 
 def kept(kind: str, name: str) -> Any:
-    """Return the note *name* of a *kind* that `keep` wrote, None if there is none that can be read."""
+    """Return the note *name* of a *kind* that `keep` wrote, None if there is no readable one."""
     with contextlib.suppress(OSError, ValueError):
         return json.loads(_place(kind, name).read_bytes())
     return None
 
 
 def keep(kind: str, name: str, note: object) -> None:
-    """Write *note*, which is JSON, into the cache, whole or not at all; one that can only be read stays as it is."""
+    """Write *note*, which is JSON, into the cache, atomically; do nothing if the cache is read-only."""
     place = _place(kind, name)
     fresh = place.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
     with contextlib.suppress(OSError):
@@ -61,7 +61,7 @@ def _place(kind: str, name: str) -> Path:
 
 
 def digest_of(paths: Sequence[str]) -> str:
-    """Return a digest of the names and the content of the files at *paths*; it is kept until one of them changes."""
+    """Return a digest of the names and the content of the files at *paths*; cached until one of them changes."""
     began = time.time_ns()
     stamps = [stamp(path) for path in paths]
     name = "\0".join(paths)

@@ -1,1 +1,1 @@
-"""The monitor of real runs: a library in C that programs for this computer are linked with."""
+"""The monitor of real runs: a C library that is linked into native programs."""

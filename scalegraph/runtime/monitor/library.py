@@ -1,4 +1,4 @@
-"""The monitor as an archive that programs for this computer are linked with, built on first use."""
+"""The monitor as an archive that is linked into native programs, built on first use."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from scalegraph.runtime.library import SOURCES
 
 _OWN: Final = Path(__file__).parent
 _FORMAT: Final = SOURCES / "core" / "sg_format.h"
-_MPI: Final = "sgm_mpi"  # begins the names of the sources that need mpi.h
+_MPI: Final = "sgm_mpi"  # prefix of the sources that need mpi.h
 _FLAGS: Final = (
     *("-std=gnu11", "-O2", "-g", "-fno-pic", "-fno-pie", "-fvisibility=hidden", "-fno-strict-aliasing"),
     *("-Wall", "-Wextra", "-D_GNU_SOURCE"),
 )
-# Entry points that shared libraries call too: those of the program are found before the libraries' own.
+# Entry points that shared libraries call too: exported so that the program's come before the libraries' own.
 _EXPORTED: Final = ("pthread_*", "sem_wait", "*sleep", "GOMP_*", "omp_*", "MPI_*", "PMPI_*", "__scalegraph_*")
 
 
@@ -35,7 +35,7 @@ class Monitor:
 def monitor(compiler: Compiler, mpi: Sequence[str] = ()) -> Monitor:
     """Return the monitor built by *compiler*; *mpi*: options that find this computer's ``mpi.h``, for MPI programs.
 
-    Raises `BuildError` when it does not compile, which is a fault of ScaleGraph or of the compiler.
+    Raises `BuildError` if it does not compile, which is a fault of ScaleGraph or of the compiler.
     """
     digest = hashlib.sha256("\0".join([compiler.identity, *_FLAGS, *mpi]).encode())
     for path in (*sorted(_OWN.glob("*.[ch]")), _FORMAT):

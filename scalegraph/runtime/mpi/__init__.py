@@ -1,1 +1,1 @@
-"""Fortran's MPI: bindings, ``mpif.h`` and the modules ``mpi`` and ``mpi_f08``, all made from ``mpi.h``."""
+"""Fortran's MPI: bindings, ``mpif.h`` and the modules ``mpi`` and ``mpi_f08``, all generated from ``mpi.h``."""

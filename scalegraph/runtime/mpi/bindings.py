@@ -1,7 +1,7 @@
 """The C functions behind Fortran's calls: arguments by reference, handles as integers, strings with a hidden length.
 
-``mpif.h``, ``use mpi`` and ``use mpi_f08`` all come here: a handle of ``mpi_f08`` is a type with one integer, and an
-``ierror`` that is left out is a null pointer. What Fortran has otherwise than C is in ``csrc/fortran``.
+``mpif.h``, ``use mpi`` and ``use mpi_f08`` all lead here: a handle of ``mpi_f08`` is a type with one integer, and an
+omitted ``ierror`` is a null pointer. Calls that differ between Fortran and C are in ``csrc/fortran``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _INDEX: Final = ("index", "indx")
 
 
 def bindings(functions: Iterable[Function]) -> str:
-    """Return a C source with the functions that Fortran's calls of *functions* are."""
+    """Return the C source of the functions behind Fortran's calls of *functions*."""
     return "\n".join(['#include "sg_fortran.h"\n', *map(_binding, functions)])
 
 
@@ -53,7 +53,7 @@ def _declared(one: Parameter) -> str:
 
 
 def _passed(function: Function, one: Parameter, before: list[str], after: list[str]) -> str:
-    """Return what the C function gets for *one*; what is to be done before and after the call is added to these."""
+    """Return the C argument for *one*; append the code needed before and after the call to *before* and *after*."""
     name = one.name
     match one.kind:
         case "choice":
@@ -114,7 +114,7 @@ def _handles(function: Function, one: Parameter, before: list[str], after: list[
 
 
 def _length(function: Function, one: Parameter) -> str:
-    """Return how many handles an array has."""
+    """Return the number of handles in an array."""
     names = _names(function.parameters)
     for name in ("count", "incount"):
         if name in names:

@@ -1,4 +1,4 @@
-"""What ``mpi.h`` declares: constants and functions, as far as Fortran has them too."""
+"""The declarations of ``mpi.h``, constants and functions, as far as Fortran has them too."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NUMBERS: Final[dict[str, Kind]] = {"int": "int", "MPI_Aint": "aint", "MPI_Offse
 LOGICAL: Final = frozenset(
     {"flag", "commute", "reorder", "periods", "remain_dims", "high", "isfatal", "atomicity", "weighted"}
 )
-# Fortran has them otherwise (bindings.py), or not at all: handles are integers there, and these are C's.
+# Fortran has them in another form (bindings.py), or not at all: handles are integers there, and these are for C.
 _OTHERWISE: Final = re.compile(
     r"MPI_(T_.*|Abi_.*|Session_.*|.*_(c|c2f|f2c|c2f08|f082c|f2f08|f082f|toint|fromint)|Init(_thread)?|Pcontrol|Wtick"
     r"|Wtime|Comm_spawn(_multiple)?|Buffer_detach|Aint_(add|diff)|DUP_FN|.*_(get|set)_attr|Attr_(get|put)"
@@ -38,16 +38,16 @@ _PROTOTYPE: Final = re.compile(r"^(?:extern\s+)?(int|double)\s+(MPI_\w+)\s*\(([^
 _HANDLE_VALUE: Final = re.compile(r"^#\s*define\s+(MPI_\w+)\s+\(\((MPI_\w+)\)\s*(0x[0-9a-fA-F]+|-?\d+)\)", re.MULTILINE)
 _VALUE: Final = re.compile(r"^#\s*define\s+(MPI_\w+)\s+\(?(0x[0-9a-fA-F]+|-?\d+)\)?\s*(?:/\*|$)", re.MULTILINE)
 _INCLUDED: Final = re.compile(r'^#\s*include\s+"(\w+\.h)"', re.MULTILINE)
-_TWICE: Final = re.compile(r"\bSCALEGRAPH_MPI\((\w+)\)")  # declared once for both names, MPI_ and PMPI_
+_TWICE: Final = re.compile(r"\bSCALEGRAPH_MPI\((\w+)\)")  # declared under both names, MPI_ and PMPI_
 _MEMBER: Final = re.compile(r"^\s*(MPI_\w+)\s*=\s*(0x[0-9a-fA-F]+|-?\d+)\s*,?", re.MULTILINE)
 _SAME: Final = re.compile(r"^#\s*define\s+(MPI_\w+)\s+(MPI_\w+)\s*(?:/\*|$)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter: *out* if the call gives it a value, *array* if it is more than one.
+    """A parameter: *out* if the call sets it, *array* if it has several elements.
 
-    *handle*: the C type of a handle, of a function, of an element of an array of rows of three.
+    *handle*: the C type of a handle, of a function, or of an element of an array of triples.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant: *type* is that of its handle, ``MPI_Offset``, or empty for an integer."""
+    """A constant: *type* is its handle type, ``MPI_Offset``, or empty for an integer."""
 
     name: str
     value: int
@@ -75,7 +75,7 @@ class Constant:
 
 
 def text_of(include: Path) -> str:
-    """Return the text of ``mpi.h`` in the directory *include*, with the headers of ours that it includes."""
+    """Return the text of ``mpi.h`` in the directory *include*, with our headers that it includes."""
     text = (include / "mpi.h").read_text(encoding="utf-8")
     whole = _INCLUDED.sub(lambda found: (include / found[1]).read_text(encoding="utf-8"), text)
     return _TWICE.sub(r"MPI_\1", whole)
@@ -94,7 +94,7 @@ def functions(header: str, *, every: bool = False) -> list[Function]:
 
 
 def constants(header: str) -> list[Constant]:
-    """Return the constants of *header* that are numbers or handles, in its order."""
+    """Return the constants of *header* that are numbers or handles, in order."""
     text = _plain(header)
     found = {name: Constant(name, int(value, 0)) for name, value in (*_VALUE.findall(text), *_MEMBER.findall(text))}
     for name, kind, value in _HANDLE_VALUE.findall(text):
@@ -107,24 +107,24 @@ def constants(header: str) -> list[Constant]:
 
 
 def declared(header: str) -> set[str]:
-    """Return the names of all functions that *header* declares."""
+    """Return the names of all functions declared in *header*."""
     return set(re.findall(r"\b(MPI_\w+)\s*\(", _plain(header)))
 
 
 def _plain(header: str) -> str:
-    """Return *header* without comments, each declaration in one line."""
+    """Return *header* without comments, with each declaration on one line."""
     text = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
     return re.sub(r"[ \t]*\n[ \t]+(?=[^#\s])", lambda found: _joined(found, text), text)
 
 
 def _joined(found: re.Match[str], text: str) -> str:
-    """Return a blank in place of a line's end inside of parentheses, else the line's end."""
+    """Return a blank for a line end inside parentheses, otherwise the line end."""
     line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()].rstrip()
     return " " if line.endswith((",", "(")) and "(" in line + "(" and "=" not in line else found[0]
 
 
 def _parameter(text: str) -> Parameter | None:
-    """Return the parameter that *text* declares, None if Fortran has nothing of the kind."""
+    """Return the parameter declared by *text*, None if Fortran has no equivalent."""
     match = re.fullmatch(r"\s*(const\s+)?([\w ]+?)\s*((?:\*|const|\s)*)\b(\w+)\s*((?:\[\w*\])*)\s*", text)
     if match is None:
         return None

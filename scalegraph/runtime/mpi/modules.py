@@ -1,4 +1,4 @@
-"""``mpif.h`` and the modules ``mpi`` and ``mpi_f08``: constants, types and the forms of all calls."""
+"""``mpif.h`` and the modules ``mpi`` and ``mpi_f08``: constants, types and interfaces of all calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from scalegraph.runtime.mpi.header import HANDLES, LOGICAL, Constant, Function, Parameter, functions
 
-_WIDTH: Final = 110  # of a line; gfortran takes 132
+_WIDTH: Final = 110  # of a line; gfortran's limit is 132
 _KINDS: Final = (
     ("MPI_ADDRESS_KIND", 8),
     ("MPI_COUNT_KIND", 8),
@@ -19,7 +19,7 @@ _KINDS: Final = (
     ("MPI_TAG", 2),
     ("MPI_ERROR", 3),
 )
-# Variables known by their addresses, with their dimensions: csrc/fortran/sg_fortran.c has them.
+# Variables recognised by their addresses, with their dimensions: defined in csrc/fortran/sg_fortran.c.
 _PLACES: Final = (
     ("BOTTOM", ""),
     ("IN_PLACE", ""),
@@ -33,7 +33,7 @@ _NO: Final = ("MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING")
 _KEY_FUNCTIONS: Final = tuple(
     f"MPI_{kind}{what}_FN" for kind in ("", "COMM_", "TYPE_", "WIN_") for what in ("NULL_COPY", "DUP", "NULL_DELETE")
 )
-# What Fortran calls otherwise than C: as it would be declared there.
+# Calls that differ between Fortran and C, as C would declare Fortran's form.
 _MORE: Final = """
 int MPI_Init_thread(int required, int *provided);
 int MPI_Buffer_detach(void *buffer_addr, int *size);
@@ -58,7 +58,7 @@ int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addre
 
 
 def more_functions() -> list[Function]:
-    """Return the functions that `header.functions` leaves out and Fortran has, as it calls them."""
+    """Return the functions that Fortran has in a form of its own and `header.functions` leaves out."""
     return [Function("MPI_Init", ()), *functions(_MORE, every=True)]
 
 
@@ -83,7 +83,7 @@ def _integer(name: str, value: int, length: str = "") -> str:
 
 
 def _value(one: Constant) -> int:
-    """Return the value of a constant in Fortran, where strings have no end."""
+    """Return the value of a constant in Fortran, whose strings have no terminator."""
     longest = one.name.startswith("MPI_MAX_") or one.name == "MPI_MAX_LIBRARY_VERSION_STRING"
     return one.value - 1 if longest else one.value
 
@@ -128,7 +128,7 @@ def _places(module: str) -> Iterator[str]:
 
 
 def _comparisons() -> Iterator[str]:
-    """Yield the operators of handles: two are the same if their integers are."""
+    """Yield the comparison operators of handles: two are equal if their integers are."""
     for operator, name in (("==", "same"), ("/=", "other")):
         yield f"interface operator({operator})"
         for handle in HANDLES:
@@ -140,7 +140,7 @@ def _comparisons() -> Iterator[str]:
         yield "end interface"
 
 
-# Functions of the program's that MPI calls: their arguments as mpi_f08 declares them, {} is the object.
+# Functions of the program that MPI calls: their arguments as mpi_f08 declares them, {} is the object.
 _ATTRIBUTE: Final = "integer(kind=MPI_ADDRESS_KIND)"
 _CALLBACKS: Final = {
     "{}_errhandler_function": (("Comm", "File", "Win"), "type(MPI_{}) {}, integer error_code"),
@@ -166,7 +166,7 @@ _CALLBACKS: Final = {
 
 
 def _callbacks() -> Iterator[str]:
-    """Yield the abstract interfaces of functions that the program passes to calls of mpi_f08."""
+    """Yield the abstract interfaces of functions that the program passes to mpi_f08 calls."""
     yield "abstract interface"
     for form, (objects, arguments) in _CALLBACKS.items():
         for of in objects:
@@ -199,7 +199,7 @@ def _module(
     return "\n".join([*map(_folded, lines), f"end module {name}", ""])
 
 
-# Types and kinds that MPI_Sizeof takes, with the bytes that a value has.
+# Types and kinds that MPI_Sizeof accepts, with the size of a value in bytes.
 _SIZES: Final = (
     *((f"{of}({kind})", kind) for of in ("integer", "logical") for kind in (1, 2, 4, 8)),
     *((f"{of}({kind})", kind * parts) for of, parts in (("real", 1), ("complex", 2)) for kind in (4, 8, 16)),
@@ -208,7 +208,7 @@ _SIZES: Final = (
 
 
 def _sizes(*, optional: bool) -> Iterator[str]:
-    """Yield the interface of `MPI_Sizeof`, which is another procedure for every type."""
+    """Yield the interface of `MPI_Sizeof`, a separate procedure for every type."""
     for prefix in ("", "P"):
         yield f"interface {prefix}MPI_Sizeof"
         for number, (of, size) in enumerate(_SIZES):
@@ -239,7 +239,7 @@ def _address(name: str) -> list[str]:
 
 
 def _call(function: Function, prefix: str, *, handles: bool) -> list[str]:
-    """Return the form of a call: of handles that are types (mpi_f08), or integers."""
+    """Return the interface of a call: with handles as types (mpi_f08) or integers."""
     names = [one.name for one in function.parameters]
     name = f"{prefix}{function.name}"
     imported = {"MPI_ADDRESS_KIND", "MPI_OFFSET_KIND", "MPI_COUNT_KIND"} | ({"MPI_Status"} if handles else set())
@@ -250,7 +250,7 @@ def _call(function: Function, prefix: str, *, handles: bool) -> list[str]:
         f"subroutine {name}({', '.join([*names, 'ierror'])})",
         f"  import :: {', '.join(sorted(imported))}",
         *(f"  {line}" for one in function.parameters for line in _dummy(one, handles=handles)),
-        # not intent(out): gfortran gives a call that clobbers an argument the line of the procedure around it
+        # not intent(out): with a clobbered argument gfortran gives the call the line of the enclosing procedure
         f"  integer, intent(inout){optional} :: ierror",
         f"end subroutine {name}",
     ]
@@ -282,7 +282,7 @@ def _dummy(one: Parameter, *, handles: bool) -> list[str]:
 
 
 def _folded(line: str) -> str:
-    """Return *line* in pieces that are short enough."""
+    """Return *line* folded into short enough pieces."""
     if len(line) <= _WIDTH or line.lstrip().startswith("!"):
         return line
     at = line.rfind(", ", 0, _WIDTH)

@@ -1,4 +1,4 @@
-"""Which algorithms collective operations can be given, as the table of the simulator's own source has them."""
+"""Algorithms available for collective operations, from the table in the simulator's source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RULE = pattern(r"\{SG_(?P<operation>[A-Z_]+), [^{}]*?, SG_(?P<algorithm>[A-Z_]+
 
 @cache
 def algorithms() -> dict[str, tuple[str, ...]]:
-    """Return the algorithms that each collective operation can be given, in the order of the table."""
+    """Return the algorithms available for each collective operation, in table order."""
     found: dict[str, list[str]] = {}
     for rule in _RULE.finditer(_SOURCE.read_text(encoding="utf-8")):
         known = found.setdefault(rule["operation"].lower(), [])
@@ -26,7 +26,7 @@ def algorithms() -> dict[str, tuple[str, ...]]:
 
 
 def faults(text: str) -> list[str]:
-    """Return what is wrong with the rules *text*, as ``allreduce=ring,bcast=binomial``; nothing if they hold."""
+    """Return what is wrong with the rules *text*, such as ``allreduce=ring,bcast=binomial``; empty if valid."""
     wrong = []
     for rule in text.split(","):
         operation, given, algorithm = rule.partition("=")

@@ -1,1 +1,1 @@
-"""Schedules of loops on this computer: a library in front of libgomp, built from the simulator's own schedules."""
+"""Loop schedules for native runs: a library in front of libgomp, built from the simulator's own schedules."""

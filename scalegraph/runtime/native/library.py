@@ -1,4 +1,4 @@
-"""The library that serves libgomp's loops with the schedules of the simulator, built on first use."""
+"""The library that runs libgomp's loops under the simulator's schedules, built on first use."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _FLAGS: Final = (
 
 
 def schedule_library(compiler: Compiler, more: Sequence[str] = ()) -> Path:
-    """Return the shared library for programs of gcc and gfortran, built by *compiler* if it was not yet.
+    """Return the shared library for programs of gcc and gfortran, built by *compiler* if necessary.
 
-    It is linked before libgomp, or loaded by ``LD_PRELOAD``; sgn_wanted.c says what it reads from the environment.
-    *more*: options besides, for sanitizers. Raises `BuildError`.
+    It is linked before libgomp, or loaded by ``LD_PRELOAD``; sgn_wanted.c documents its environment variables. *more*:
+    additional options, for sanitizers. Raises `BuildError`.
     """
     if compiler.clang:
         raise BuildError("schedules on this computer need gcc: the OpenMP runtime of clang is not served", "")
