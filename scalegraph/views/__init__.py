@@ -1,7 +1,7 @@
-"""Views: what each window shows, built from a study or a trace without any toolkit, and its export to files.
+"""Views: what each window shows, built from a study or trace without Qt, and exported to files.
 
-A new view is one new file in this package, or in a package below it, that sets ``VIEW``; menus, ``--help`` and
-documentation follow.
+A new view is one new file in this package, or a package below it, that sets ``VIEW``; menus, ``--help`` and
+documentation pick it up.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["View", "everything", "get", "registry"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import `View` on first use: importing this package need not load pandas."""
+    """Import `View` on first use, so that importing this package does not load pandas."""
     if name != "View":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return importlib.import_module(f"{__name__}.view").View
@@ -28,13 +28,13 @@ def __getattr__(name: str) -> Any:
 
 @cache
 def registry(subject: Subject = "study") -> dict[str, View]:
-    """Return the views of studies, or of traces, by name, in the order of the menus."""
+    """Return the views of studies, or of traces, by name, in menu order."""
     return {view.name: view for view in everything().values() if view.subject == subject}
 
 
 @cache
 def everything() -> dict[str, View]:
-    """Return every view by name, in the order of the menus; those of studies first."""
+    """Return all views by name, in menu order; views of studies come first."""
     from scalegraph.views.view import View
 
     found: list[View] = []
@@ -49,7 +49,7 @@ def get(name: str) -> View:
     """Return the view called *name*.
 
     Raises:
-        InputError: there is none; the nearest known name is given.
+        InputError: there is none; the message suggests the nearest name.
 
     """
     views = everything()

@@ -1,4 +1,4 @@
-"""Shared parts of views: axes, curves with their tips, the choice of a run."""
+"""Shared parts of views: axes, curves with tooltips, choice of the run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GROUP_WORDS = {
     "idle": "idle",
     "primitive": "parallel primitives",
 }
-# What the column "cost" of lines and regions is.
+# Definition of the column "cost" of lines and regions.
 COST_NOTE = (
     "Cost is processor time with the waiting that a place causes, and without its own waiting that others cause."
 )
@@ -79,7 +79,7 @@ CATEGORY_WORDS = {
     "unattributed": "not attributed",
     "prim_start": "starting and ending MPI",
 }
-# The shade of its group's colour: what programs lose most to gets the colour itself, neighbours in a stack differ.
+# Shades of a group's colour: the colour itself for what programs usually lose most to; neighbours in a stack differ.
 _SHADES = {
     **dict(zip(("busy_int", "busy_fp", "busy_mem", "busy_control"), (0, 4, 1, 2), strict=True)),
     "stall_remote_read": 0,
@@ -135,7 +135,7 @@ PROCESSORS = Option(
 
 
 def region_name(row: Mapping[Any, Any]) -> str:
-    """Return the name of a region, whose *row* has name, kind and line, for display."""
+    """Return a region's display name; *row* has its name, kind and line."""
     name, kind = str(row["name"]), str(row["kind"])
     if kind in ("function", "program", "phase"):
         return name.removeprefix(f"{kind} ") or kind
@@ -149,14 +149,14 @@ def category_role(category: str) -> str:
 
 
 def count_role(data: StudyData, processors: int) -> str:
-    """Return the palette role of *processors*: one colour for each count of the study, the same in all its views."""
+    """Return the palette role of a processor count: one colour per count of the study, the same in all its views."""
     counts = {int(n) for n in data.table["processors"]} if not data.table.empty else set()
     known = sorted(counts | {processors})
     return f"count:{known.index(processors)}/{len(known)}"
 
 
 def processors_axis(counts: Sequence[int], label: str = "processors N") -> Axis:
-    """Return the axis of processor counts: base-2 logarithm, the real values as ticks."""
+    """Return the axis of processor counts: base-2 logarithm, with the actual counts as ticks."""
     return Axis(label, scale="log2", ticks=tuple(float(n) for n in sorted(set(counts))))
 
 
@@ -177,7 +177,7 @@ def curve(
     low: str = "",
     high: str = "",
 ) -> Line:
-    """Return *column* of *rows* over *x* as a curve with a tip at each point; *scale* multiplies the values."""
+    """Return *column* of *rows* over *x* as a curve with a tooltip per point; *scale* multiplies the values."""
     y = numbers(rows, column) * scale
     interval = bool(low and high and "repetitions" in rows.columns and (numbers(rows, "repetitions") > 1).any())
     tips = tuple(
@@ -197,28 +197,28 @@ def curve(
 
 
 def origin(rows: pd.DataFrame) -> Origin:
-    """Return where the rows come from; a mixture counts as measured only if all of it is."""
+    """Return the origin of the rows; a mixture is measured only if all rows are."""
     return origin_of(*(set(rows["source"]) if "source" in rows.columns else ()))
 
 
 def origin_of(*sources: str) -> Origin:
-    """Return the weakest of the *sources* of records: predicted, simulated, imported, measured."""
+    """Return the weakest of the *sources*: predicted, simulated, imported, measured."""
     order: tuple[Origin, ...] = ("predicted", "simulated", "imported", "measured")
     return next((known for known in order if known in sources), "simulated")
 
 
 def data_origin(data: StudyData) -> Origin:
-    """Return where the values of a study come from: its runs, or the set that it was made of."""
+    """Return the origin of a study's values: its runs, or its measurement set."""
     return "imported" if data.imported is not None else origin(data.table)
 
 
 def exact(value: float, unit: str = "") -> str:
-    """Return *value* with its unit as tips say it; one that is not known is named so."""
+    """Return *value* and unit for tooltips, or "not known"."""
     return measures.exact(value, unit) if math.isfinite(value) else "not known"
 
 
 def run_label(row: Mapping[Any, Any]) -> str:
-    """Return the run behind a row for display: ``N = 8, n = 200 (median of 3)``."""
+    """Return a row's run for display: ``N = 8, n = 200 (median of 3)``."""
     parts = [f"N = {int(row['processors'])}", str(row.get("label", ""))]
     text = ", ".join(part for part in parts if part)
     repetitions = int(row.get("repetitions", 1))
@@ -226,10 +226,10 @@ def run_label(row: Mapping[Any, Any]) -> str:
 
 
 def chosen_run(data: StudyData, size: object = None, processors: object = None) -> RunRecord | None:
-    """Return the record of the run on *processors* (else the most) of the chosen series, with details kept.
+    """Return the record, with details, of the chosen series' run on *processors* (default: the most).
 
     Raises:
-        InputError: no such run; the counts that were run are named.
+        InputError: there is no such run; the message lists the counts.
 
     """
     series = chosen_series(data, size)
@@ -245,7 +245,7 @@ def chosen_run(data: StudyData, size: object = None, processors: object = None) 
 
 
 def the_run(data: StudyData, size: object = None, processors: object = None) -> RunRecord:
-    """Return the run that `chosen_run` gives, of a view whose needs say that there is one.
+    """Return `chosen_run` for a view whose needs guarantee a run.
 
     Raises:
         InputError: no such run.
@@ -258,7 +258,7 @@ def the_run(data: StudyData, size: object = None, processors: object = None) -> 
 
 
 def the_series(data: StudyData, size: object = None) -> Series:
-    """Return the series that `chosen_series` gives, of a view whose needs say that there is one.
+    """Return `chosen_series` for a view whose needs guarantee a series.
 
     Raises:
         InputError: no problem ran on two or more processor counts.
@@ -271,7 +271,7 @@ def the_series(data: StudyData, size: object = None) -> Series:
 
 
 def main_keys(data: StudyData) -> frozenset[str]:
-    """Return the keys of the runs that `chosen_run` takes where no size is chosen."""
+    """Return the keys of the runs that `chosen_run` considers if no size is chosen."""
     series = chosen_series(data)
     return frozenset(str(keys).split(",")[0] for keys in series.rows["keys"]) if series is not None else frozenset()
 
@@ -298,27 +298,26 @@ def study_title(data: StudyData) -> str:
 
 
 def run_notes(data: StudyData) -> tuple[str, ...]:
-    """Return the notes on the runs of a study that every view of it has, a sentence each.
+    """Return the notes on a study's runs that every view shows, one sentence each.
 
-    In this order: which runs failed and are left out; what the times of measurements were made of and what speedups
-    are relative to; the remarks on the runs.
+    In order: failed runs that are omitted; the source of measured times and the reference of speedups; remarks on runs.
     """
     return (*failure_notes(data), *measured_notes(data), *(f"Remark: {text}." for text in remarks(data.runs)))
 
 
 def work_note(data: StudyData) -> str:
-    """Return the note on what W is, for every view that shows it."""
+    """Return the note that defines W, for views that show it."""
     return f"{data.work_words}."
 
 
 def latency_note(metric: object = "latency") -> tuple[str, ...]:
-    """Return the note on what an average latency is averaged over; nothing for another *metric*."""
+    """Return the note on how latency is averaged, nothing for another *metric*."""
     said = "Average latency: what a processor loses of the elapsed time, the mean over all processors of a run."
     return (said,) * (metric == "latency")
 
 
 def failure_notes(data: StudyData) -> tuple[str, ...]:
-    """Return the note that names the failed runs (at most three of them), which views leave out; () if none failed."""
+    """Return a note naming up to three failed runs, which views omit; () if none failed."""
     if not data.failed:
         return ()
     labels = "; ".join(f"{run.point.label()}: {run.message or run.status}" for run in data.failed[:3])
@@ -327,17 +326,17 @@ def failure_notes(data: StudyData) -> tuple[str, ...]:
 
 
 def note_missing_one(rows: pd.DataFrame) -> tuple[str, ...]:
-    """Return a note when the problem has no one-processor run."""
+    """Return a note if the problem has no one-processor run."""
     if (rows["processors"] == 1).any() or len(reference.others(rows)):
         return ()
     return ("There is no run on one processor, so T_seq, speedup and latency are not known.",)
 
 
 def ways_to_one(data: StudyData, rows: pd.DataFrame) -> tuple[Way, ...]:
-    """Return the button that plans a one-processor run, where the problem of *rows* has none."""
+    """Return the button that plans a one-processor run, if the problem of *rows* has none."""
     return (ways.ADD_ONE,) if ways.can_run(data) and not (rows["processors"] == 1).any() else ()
 
 
 def seconds(value: float) -> str:
-    """Return a time with its SI prefix: ``1.23 ms``."""
+    """Return a time with SI prefix: ``1.23 ms``."""
     return si(value, "s")

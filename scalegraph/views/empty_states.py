@@ -1,4 +1,4 @@
-"""The empty state of a view: a need that the study or the trace does not meet, as a figure without a panel."""
+"""The empty state of a view whose needs are not met: a figure without panels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scalegraph.views.trace import common as trace_common
 
 
 def of_study(view: str, title: str, data: StudyData, need: Need) -> Figure:
-    """Return the empty state of *view* for a study that does not meet *need*, with the button that leads there."""
+    """Return the empty state of *view* for a study that lacks *need*, with a button to supply it."""
     runs = ways.can_run(data)
     text, onward = need.sentence(runs=runs), need.ways(runs=runs)
     if ways.is_command(data) and not need.always:
@@ -27,7 +27,7 @@ def of_study(view: str, title: str, data: StudyData, need: Need) -> Figure:
 
 
 def _of_command(need: Need, onward: tuple[Way, ...]) -> tuple[str, tuple[Way, ...]]:
-    """Return what a study of a command that was measured as it is lacks, what would give it, and the button to that."""
+    """Return, for a study that measured a command as it is, what is missing, how to get it, and a button for that."""
     if _INSIDE.search(need.text):
         gives = (
             "sample its call paths (`--stacks`), or have ScaleGraph build the program: `scalegraph measure SOURCES`, "
@@ -48,6 +48,6 @@ _INSIDE: Final = re.compile(
 
 
 def of_trace(view: str, title: str, data: TraceData, need: Need) -> Figure:
-    """Return the empty state of *view* for a trace that does not meet *need*, with the button that leads there."""
+    """Return the empty state of *view* for a trace that lacks *need*, with a button to supply it."""
     runs = trace_common.origin(data) == "simulated"
     return Figure(trace_common.title(data, title), empty=need.sentence(runs=runs), ways=need.ways(runs=runs), view=view)

@@ -1,4 +1,4 @@
-"""What views need of a study or a trace: whether it is there, and where it is not, the sentence and the button."""
+"""Needs of views: a check, and the message and button shown if a study or trace does not meet it."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _SIZES: Final = "These runs are measurements: measure several sizes on each coun
 
 
 def counts(text: str, met: Met | None = None) -> Need:
-    """Return the need of *text* that runs on more processor counts meet."""
+    """Return a need, described by *text*, of runs on more processor counts."""
     return Need(text, ways.ADD_COUNTS, record=_MEASURE, met=met)
 
 
 def sizes(text: str, *held: str, met: Met | None = None) -> Need:
-    """Return the need of *text* that runs of further sizes meet, at which *held* (kinds of bounds) stay constant."""
+    """Return a need, described by *text*, of runs of more sizes; *held* are the kinds of bounds kept constant."""
     return Need(text, ways.add_sizes(*held), record=_SIZES, met=met)
 
 
 def simulated(text: str, met: Met | None = None) -> Need:
-    """Return the need of *text* that runs of the request of the study meet: they are simulated."""
+    """Return a need, described by *text*, of simulated runs of the study's request."""
     return Need(text, ways.START, met=met)
 
 
 def run_with(kept: str) -> Met:
-    """Return whether the chosen run of a study has something in the field *kept* of its record."""
+    """Return a check whether the chosen run's record has the field *kept*."""
 
     def met(data: StudyData, size: object = None, processors: object = None, **_: object) -> bool:
         run = common.chosen_run(data, size, processors)
@@ -47,7 +47,7 @@ def run_with(kept: str) -> Met:
 
 
 def run_that_collected(what: str) -> Met:
-    """Return whether the chosen run of a study collected *what*: ``classes``, .."""
+    """Return a check whether the chosen run collected *what*: ``classes``, .."""
 
     def met(data: StudyData, size: object = None, processors: object = None, **_: object) -> bool:
         run = common.chosen_run(data, size, processors)
@@ -57,7 +57,7 @@ def run_that_collected(what: str) -> Met:
 
 
 def series(check: Callable[[pd.DataFrame], bool] | None = None) -> Met:
-    """Return whether a study has runs of one problem on several processor counts whose rows pass *check*, if given."""
+    """Return a check for a problem run on several processor counts whose rows pass *check*, if given."""
 
     def met(data: StudyData, size: object = None, **_: object) -> bool:
         found = chosen_series(data, size)
@@ -67,17 +67,17 @@ def series(check: Callable[[pd.DataFrame], bool] | None = None) -> Met:
 
 
 def known(column: str) -> Callable[[pd.DataFrame], bool]:
-    """Return the check whether any of the rows has a finite value in *column*."""
+    """Return a check whether any row has a finite value in *column*."""
     return lambda rows: bool(np.isfinite(numbers(rows, column)).any())
 
 
 def trace_with(kind: str) -> Met:
-    """Return whether a trace has events of *kind*: ``calls``, ``counters``, .."""
+    """Return a check whether a trace has events of *kind*: ``calls``, ``counters``, .."""
     return lambda data, **_: bool(data.trace.count(kind))
 
 
 def _runs(*, instead: Met = lambda _data, **_: False) -> tuple[Need, ...]:
-    """Return the needs of runs, which a study also meets that has what *instead* checks."""
+    """Return the needs of runs; a study that passes *instead* meets them as well."""
     return (
         Need(
             "No runs come of these measurements: say which of their parameters counts processors and which metric is"

@@ -1,4 +1,4 @@
-"""The declaration of a view: its name, its place in the menus, its options as data, and how it is built."""
+"""The declaration of a view: name, place in the menus, options, needs, and the function that builds it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ _USUAL = {need.text for need in (*needs_.RUNS, *needs_.EVENTS)}  # of nearly all
 
 @dataclass(frozen=True)
 class View:
-    """A self-describing view: menus, ``--help`` and documentation are made from it.
+    """A self-describing view, from which menus, ``--help`` and documentation are made.
 
-    *make* turns what the view shows and the options into a `Figure`; call `build`, which checks the options and the
-    *needs* first, in their order, and makes the empty state of one that is not met: *make* only draws. What only the
-    view itself can find out it returns as one of its *needs*. A view needs runs, or events of a trace, unless *without*
-    says that it shows something of a study without runs, or of a trace without events. The *subject* is a study
-    (`StudyData`) or a trace (`TraceData`). A view for *several* compares it with its ``others``. A *window* view shows
-    a stretch of time (options begin, end, width) and is built again when that changes. A *wide* view is a table whose
-    columns are compared: it opens with all the room of a window in which it would have a part of them.
+    *make* turns data and options into a `Figure`. Call `build`, which first checks the options and the *needs*, in
+    order, and returns the empty state for the first need not met. For a need that only it can detect, *make* returns
+    that need. A view needs runs, or events of a trace, unless *without*. The *subject* is a study (`StudyData`) or a
+    trace (`TraceData`). A view of *several* compares data with its ``others``. A *window* view shows a time range
+    (options begin, end, width) and is rebuilt when that changes. A *wide* view is a table with many columns: in a small
+    window it opens maximised.
     """
 
     name: str
@@ -49,30 +48,30 @@ class View:
 
     @property
     def every_need(self) -> tuple[Need, ...]:
-        """What the view needs, in the order in which it is checked: runs or events, then the declared needs."""
+        """The needs in the order of checking: runs or events, then the declared needs."""
         first = needs_.RUNS if self.subject == "study" else needs_.EVENTS
         return self.needs if self.without else (*first, *self.needs)
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """The sentences of its needs that more runs, another study or a trace with more in it meet, for listings."""
+        """The needs, as sentences, that other runs, studies or traces can meet; for listings."""
         meant = (need.general for need in self.needs if need.met or need.way)
         return tuple(text for text in meant if text not in _USUAL)
 
     @property
     def of_no_runs(self) -> bool:
-        """Whether it shows something of a study without runs, or of a trace without events."""
+        """Whether it shows something for a study without runs, or a trace without events."""
         first = needs_.RUNS if self.subject == "study" else needs_.EVENTS
         return not any(need is first[-1] for need in self.every_need)
 
     def build(self, data: StudyData | TraceData, **options: OptionValue) -> Figure:
         """Return the figure of *data*; options not given take their defaults.
 
-        Where a need of the view is not met, that is its empty state: the sentence of the need, and its button.
+        If a need is not met, the figure is the empty state: the need's message and button.
 
         Raises:
-            InputError: an unknown option, or a value that does not fit, all of them at once; or *data* is a trace and
-                this is a view of studies, or the other way round.
+            InputError: unknown options or invalid values, all of them at once; or *data* is a study but the view is of
+                traces, or the reverse.
 
         """
         if isinstance(data, TraceData) != (self.subject == "trace"):
@@ -84,9 +83,9 @@ class View:
         return self.empty(data, made) if isinstance(made, Need) else replace(made, view=self.name)
 
     def lacking(self, data: StudyData | TraceData, values: Mapping[str, OptionValue]) -> Need | None:
-        """Return the first need that *data* does not meet with *values* of all options; None if it meets all.
+        """Return the first need that *data* does not meet, None if it meets all; *values* has all options.
 
-        Needs that only the view itself can find out are left out.
+        Needs that only the view itself can detect are not checked.
         """
         return next((need for need in self.every_need if need.met and not need.met(data, **values)), None)
 
@@ -104,7 +103,7 @@ class View:
         return empty_states.of_study(self.name, self.title, data, need)
 
     def check(self, options: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
-        """Return every option with its typed value.
+        """Return all options with typed values.
 
         Raises:
             InputError: see `build`.

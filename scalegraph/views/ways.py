@@ -1,4 +1,4 @@
-"""Ways on from a view: what the window offers as a button, by the name it knows it by."""
+"""Ways on from a view: the actions that it offers as buttons, by the names the window knows."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ START: Final = Way("start", "Show the request", "Shows the request of this study
 
 
 def add_sizes(*held: str) -> Way:
-    """Return the button that plans runs of further sizes at which *held* (kinds of bounds) stay constant."""
+    """Return the button that plans runs of more sizes; *held* are the kinds of bounds kept constant."""
     words = " and the ".join(held)
     return Way(
         "add-sizes",
@@ -163,7 +163,7 @@ def add_sizes(*held: str) -> Way:
 
 
 def traced(kind: str) -> Way:
-    """Return the button that plans traces with *kind* (``regions``, ``waits``, ..) of the same runs."""
+    """Return the button that plans traces of the same runs with *kind* (``regions``, ``waits``, ..)."""
     return Way(
         "trace",
         "Run with trace",
@@ -174,22 +174,22 @@ def traced(kind: str) -> Way:
 
 
 def can_run(data: StudyData) -> bool:
-    """Return whether ScaleGraph can run the program of *data* again: its request is there."""
+    """Return whether ScaleGraph can run the program of *data* again: its request is known."""
     return bool((data.manifest.get("request") or {}).get("program")) and data.imported is None
 
 
 def is_command(data: StudyData) -> bool:
-    """Return whether the runs of *data* are of a command that was measured as it is."""
+    """Return whether the runs of *data* measured a command as it is."""
     return bool(((data.manifest.get("request") or {}).get("program") or {}).get("command"))
 
 
 def of_one_size(data: StudyData) -> bool:
-    """Return whether all runs of *data* have one problem size: there is no scalability matrix then."""
+    """Return whether all runs of *data* have one problem size, so that there is no scalability matrix."""
     return not data.table.empty and int(data.scaling["problem"].nunique()) == 1
 
 
 def asks_for_sizes(data: StudyData) -> bool:
-    """Return whether the request of *data* requests other sizes: they come as its runs end."""
+    """Return whether the request of *data* searches other sizes, whose runs are still to come."""
     request = data.manifest.get("request") or {}
     kinds = {bound.get("kind", "problem_size") for bound in request.get("bound") or ()}
     return bool(kinds - {"problem_size"})
@@ -201,14 +201,14 @@ def to_sizes(data: StudyData) -> tuple[Way, ...]:
 
 
 def to_measurements(data: StudyData) -> tuple[Way, ...]:
-    """Return the button that says which measurements of other sizes *data*, which are measurements, lack."""
+    """Return the button that explains which other sizes to measure, if *data* is measurements of one size."""
     return (MEASURE_SIZES,) if data.imported is not None and of_one_size(data) else ()
 
 
 def middling(data: StudyData, held: str) -> float | None:
-    """Return what a bound of kind *held* is on a middling number of processors of the richest series.
+    """Return the value of a bound of kind *held* at the middle processor count of the richest series.
 
-    An efficiency, a time (s) or a memory of a processor (bytes); ``None`` if not known.
+    An efficiency, a time (s) or memory per processor (bytes); ``None`` if not known.
     """
     column = {"efficiency": "efficiency", "time": "time_s", "memory": "memory_bytes"}[held]
     series = data.main_series
@@ -220,7 +220,7 @@ def middling(data: StudyData, held: str) -> float | None:
 
 
 def what_to_measure(data: StudyData) -> str:
-    """Return what a scalability matrix of measurements needs, with the processor counts that *data* has."""
+    """Return which measurements a scalability matrix needs, using the processor counts in *data*."""
     counts = sorted({int(n) for n in data.table["processors"]} | {1}) if not data.table.empty else [1, 2, 4, 8]
     listed = ", ".join(map(str, counts[:-1]))
     return (

@@ -1,4 +1,4 @@
-"""Frames of a flame graph from a call tree, or from two that are one; and the options that all flame graphs have."""
+"""Frames of a flame graph from a call tree or from two merged ones, and the options shared by flame graphs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scalegraph.figures.figure import Axis, Flame, Frame, Key
 from scalegraph.figures.palette import name_slots
 from scalegraph.subjects.option import Option
 
-MOST: Final = 50_000  # frames; those that cost least are left out
+MOST: Final = 50_000  # frames; beyond that the cheapest are omitted
 ICICLE: Final = Option("icicle", "Icicle", "bool", False, description="callers on top, what they call below them")
 CHANGE: Final = Option(
     "change", "Change", "choice", "absolute", ("absolute", "relative"),
@@ -28,10 +28,10 @@ WIDTHS: Final = Option(
 
 @dataclass(frozen=True)
 class Grown:
-    """A call tree to be shown: *value* is the axis of its values; shares are of *whole*, which is called *base*.
+    """A call tree to draw: *value* is the axis of its values; shares are of *whole*, which is called *base*.
 
-    *words* say which run it is of. *lexical* trees know where a region is written, not who calls it. *roles* are
-    colours of names; names without one get the colour that they have everywhere. *node_roles* go before, node by node.
+    *words* names the run. In a *lexical* tree a region's parent is the region around it in the source, not its caller.
+    *roles* are colours by name; other names get their usual colour. *node_roles* override both, by node.
     """
 
     tree: CallTree
@@ -44,21 +44,21 @@ class Grown:
     roles: Mapping[str, str] = field(default_factory=dict)
     node_roles: tuple[str, ...] = ()
     legend: tuple[Key, ...] = ()
-    percent: str = "%"  # unit of columns of shares, which says what they are of
+    percent: str = "%"  # unit of columns of shares; names the base
 
 
 def number(value: float, unit: str) -> str:
-    """Return a value with its unit for display: ``1.234 ms``, ``12.3 k``."""
+    """Return a value with unit for display: ``1.234 ms``, ``12.3 k``."""
     return si(value, unit, 4) if unit in ("s", "B", "") else f"{significant(value, 4)} {unit}"
 
 
 def share(value: float, whole: float) -> str:
-    """Return what part of *whole* a value is: ``12.3 %``."""
+    """Return *value* as a share of *whole*: ``12.3 %``."""
     return f"{significant(100 * value / whole, 3)}\u00a0%" if whole > 0 else "not known"
 
 
 def flame(grown: Grown, *, icicle: bool) -> tuple[Flame, tuple[str, ...]]:
-    """Return the flame graph of a tree, and notes about what it leaves out."""
+    """Return the flame graph of a tree, and notes on omissions."""
     tree = grown.tree
     roles = grown.node_roles or colours(tree.names, tree.own, grown.roles)
     left_out = max(0, len(tree) - MOST)
@@ -80,8 +80,8 @@ def _left_out(count: int) -> tuple[str, ...]:
 
 
 def _kept(parents: Sequence[int], width: Floats, frame: Callable[[int], Frame]) -> tuple[Frame, ...]:
-    """Return the frames of the widest nodes, at most `MOST`; a parent is as wide as its children, so it is kept too."""
-    order = np.argsort(-width, kind="stable")[:MOST]  # parents are before their children: of ties they come first
+    """Return the frames of the widest nodes, at most `MOST`; a parent is as wide as its children, so it stays."""
+    order = np.argsort(-width, kind="stable")[:MOST]  # stable, and parents precede children, so a parent wins a tie
     kept = np.sort(order).tolist()
     at = {old: new for new, old in enumerate(kept)}
     made = []
@@ -92,7 +92,7 @@ def _kept(parents: Sequence[int], width: Floats, frame: Callable[[int], Frame]) 
 
 
 def layout(parents: Sequence[int], width: Floats) -> tuple[Floats, Floats]:
-    """Return where each node starts on the value axis, and its depth: siblings stand side by side in their order."""
+    """Return each node's start on the value axis and its depth; siblings are adjacent, in order."""
     start, depth = np.zeros(len(parents)), np.zeros(len(parents))
     free: dict[int, float] = {-1: 0.0}
     for index, parent in enumerate(parents):
@@ -104,7 +104,7 @@ def layout(parents: Sequence[int], width: Floats) -> tuple[Floats, Floats]:
 
 
 def colours(names: Sequence[str], own: Floats, roles: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a role for each name: as *roles* say, otherwise the colour of the name, the most expensive first."""
+    """Return a role per name: from *roles*, otherwise the name's usual colour, most expensive first."""
     cost: dict[str, float] = {}
     for name, value in zip(names, own, strict=True):
         if name not in roles:
@@ -114,7 +114,7 @@ def colours(names: Sequence[str], own: Floats, roles: Mapping[str, str]) -> tupl
 
 
 def tip(grown: Grown, index: int) -> str:
-    """Return what a frame says of itself: its value, the share and what of, its own part, visits, place."""
+    """Return a frame's tooltip: value, share, exclusive part, visits, source location."""
     tree, unit = grown.tree, grown.value.unit
     total, own = float(tree.total[index]), float(tree.own[index])
     lines = [
@@ -131,7 +131,7 @@ def tip(grown: Grown, index: int) -> str:
 def difference(
     joined: Joined, first: Grown, second: Grown, names: tuple[str, str], *, relative: bool, width: str, icicle: bool
 ) -> tuple[Flame, tuple[str, ...]]:
-    """Return the flame graph of what changed from *first* to *second*, called *names*, and notes."""
+    """Return the flame graph of the changes from *first* to *second*, called *names*, and notes."""
     tree, unit = joined.tree, second.value.unit
     after, before = tree.total, joined.total_before
     whole_after, whole_before = second.whole, first.whole
@@ -170,7 +170,7 @@ def difference(
 
 
 def changes(joined: Joined, wholes: tuple[float, float] | None = None) -> Floats:
-    """Return the change of the inclusive value at each node, second less first; of shares (points) with *wholes*."""
+    """Return the change of each node's inclusive value, second minus first; with *wholes* of its share, in points."""
     after, before = joined.tree.total, joined.total_before
     if wholes is None:
         return after - before
@@ -179,7 +179,7 @@ def changes(joined: Joined, wholes: tuple[float, float] | None = None) -> Floats
 
 
 def _below(parents: Sequence[int], values: Floats) -> Floats:
-    """Return for each node the sum of *values* right below it."""
+    """Return each node's sum of *values* over its children."""
     sums = np.zeros(len(parents))
     for index, parent in enumerate(parents):
         if parent >= 0:
@@ -188,7 +188,7 @@ def _below(parents: Sequence[int], values: Floats) -> Floats:
 
 
 def signed(value: float, unit: str) -> str:
-    """Return a change with its sign and unit: ``+1.2 ms``, ``−3.4 %``."""
+    """Return a change with sign and unit: ``+1.2 ms``, ``−3.4 %``."""
     sign = "+" if value > 0 else "−" if value < 0 else "±"
     return f"{sign}{significant(abs(value), 3)}\u00a0%" if unit == "%" else sign + number(abs(value), unit)
 

@@ -16,10 +16,10 @@ ROOT = "(nothing above)"
 
 
 def chosen(grown: Grown, wanted: object) -> str:
-    """Return the function that *wanted* names, in full, in part or as the end of a call path; else the most expensive.
+    """Return the function matching *wanted* (name, part of it, or end of a call path), else the most expensive.
 
     Raises:
-        InputError: there is none; the nearest name is given.
+        InputError: there is none; the message suggests the nearest name.
 
     """
     costs = calltree.by_function(grown.tree)
@@ -38,7 +38,7 @@ def chosen(grown: Grown, wanted: object) -> str:
 
 
 def figure(view: str, title: str, grown: Grown, wanted: object, notes: Sequence[str] = ()) -> Figure:
-    """Return callers, the function itself, and callees as one table; a row's key leads on to that region."""
+    """Return callers, the function, and callees as one table; a row's key leads to that function."""
     name = chosen(grown, wanted)
     found = calltree.butterfly(grown.tree, name, ROOT)
     above, below = ("contains it", "is inside it") if grown.lexical else ("calls it", "is called")

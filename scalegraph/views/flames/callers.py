@@ -43,7 +43,7 @@ def _make(
 
 
 def _of_path(data: StudyData, path: str, grown: Grown) -> str | None:
-    """Return the name that the region or call path with the full name *path* has in the tables; None if it has none."""
+    """Return the name that the region or call path *path* (full name) has in the tables, None if it has none."""
     measured = data.measured if "->" in path else None
     if measured is None or path not in measured.paths:
         return None

@@ -54,7 +54,7 @@ def _make(
 def _pair(
     data: StudyData, metric: object, processors: object, reference: object, size: object
 ) -> tuple[Grown, Grown, tuple[str, str]] | Need:
-    """Return both trees and what they are called, or what is missing."""
+    """Return both trees and their names, or the need that is not met."""
     if data.others and reference is None:
         return _two_studies(data, metric, processors, size)
     counts = _counts(data, size)
@@ -77,7 +77,7 @@ def _pair(
 def _two_studies(
     data: StudyData, metric: object, processors: object, size: object
 ) -> tuple[Grown, Grown, tuple[str, str]] | Need:
-    """Return the trees of the other study and of *data*, on the most processors that both have."""
+    """Return the trees of the other study and of *data*, on the highest common processor count."""
     other = data.others[0]
     common_counts = sorted({*_counts(data, size)} & {*_counts(other, None)})
     count = common_counts[-1] if processors is None and common_counts else processors
@@ -96,7 +96,7 @@ def _listed(counts: list[int]) -> str:
 
 
 def _counts(data: StudyData, size: object) -> list[int]:
-    """Return the processor counts of which there is a tree, rising."""
+    """Return the processor counts with a tree, in ascending order."""
     if data.imported is not None and len(data.imported[0].call_paths) > 1:
         measured, meaning = data.imported
         if meaning.processors not in measured.points.columns:
@@ -111,7 +111,7 @@ def figure(
     view: str, title: str, first: Grown, second: Grown, names: tuple[str, str], change: str, width: str, *,
     icicle: bool, keys_of_first: bool = False,
 ) -> Figure | Need:  # fmt: skip
-    """Return the difference of two trees as a figure; frames select what the second's, or first's, stand for."""
+    """Return the difference of two trees as a figure; frames select the second's nodes, else the first's."""
     joined = calltree.joined(first.tree, second.tree, keys_of_first=keys_of_first)
     if not len(joined.tree):
         return NEITHER.of(first=names[0], second=names[1], value=second.value.label)

@@ -1,4 +1,4 @@
-"""Flame graph of a run: regions or call paths as frames, as wide as what they cost."""
+"""Flame graph of a run: regions or call paths as frames as wide as their cost."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _make(
 
 
 def sentence(grown: Grown) -> str:
-    """Return which frames cost most: by themselves, and with all that is on them."""
+    """Return a sentence on the most expensive frames, exclusive and inclusive."""
     tree = grown.tree
     top = int(tree.own.argmax())
     text = (

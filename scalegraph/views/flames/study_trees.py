@@ -1,4 +1,4 @@
-"""The call tree of a study: regions of a run as they are written, or the call paths of a measurement set."""
+"""The call tree of a study: a run's regions as nested in the source, or a measurement set's call paths."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _ALIASES: Final = {
     "processor time": "time",
 }  # fmt: skip
 _COUNTS: Final = dict(COUNTERS)
-_RATIO: Final = 3  # rank of what does not add up
+_RATIO: Final = 3  # rank of a metric that does not add up
 _SEVERAL: Final = ("busy_max", "useful_max")
 
 
 def grown(
     data: StudyData, metric: object = None, processors: object = None, size: object = None, colour: object = "group"
 ) -> Grown | None:
-    """Return the call tree of a study with what its values mean; None where it has no costs by region or call path.
+    """Return the call tree of a study and the meaning of its values, None without costs by region or call path.
 
     Raises:
         InputError: no such metric, no such run, or a metric that does not add up.
@@ -100,12 +100,12 @@ def _of_run(data: StudyData, run: RunRecord, metric: str, colour: str) -> Grown:
 
 
 def to_trace(data: StudyData, made: Grown) -> tuple[Way, ...]:
-    """Return the button that plans traces, which have calls, where *made* has none and the program can be run."""
+    """Return the button that plans traces, which have calls, if *made* has none and the program can be run."""
     return (TRACED,) if made.lexical and ways.can_run(data) else ()
 
 
 def _group(groups: calltree.Floats, index: int) -> str:
-    """Return the group that most of a region's own time is of, muted where it has none."""
+    """Return the group with most of a region's exclusive time, muted if it has none."""
     return GROUPS[int(groups[index].argmax())] if groups[index].any() else "muted"
 
 
@@ -117,7 +117,7 @@ def _legend(groups: calltree.Floats) -> tuple[Key, ...]:
 
 
 def _meaning(run: RunRecord, metric: str) -> tuple[str, str]:
-    """Return unit and words of *metric* of a run with costs by region."""
+    """Return unit and name of *metric* for a run with costs by region."""
     time = "s" if run.clock_hz else "cycles"
     if metric == "time":
         return time, "processor time"
@@ -188,7 +188,7 @@ def _of_set(data: StudyData, metric: object, processors: object, size: object) -
 
 
 def _metric(measured: MeasurementSet, time: str, wanted: str) -> int | None:
-    """Return the number of the metric *wanted*; without a wish the time, else any time, else the first that adds up."""
+    """Return the number of the metric *wanted*; by default the time, else any time, else the first that adds up."""
     used = [(n, m) for n, m in enumerate(measured.metrics) if (measured.values["metric"] == n).any()]
     if wanted:
         names = [metric.name for _, metric in used]
@@ -215,7 +215,7 @@ def _rank(metric: Metric, time: str) -> int:
 
 
 def _of_size(measured: MeasurementSet, there: np.ndarray, size: str) -> np.ndarray:
-    """Return of the points *there* those whose parameters are as *size* says (``n=100``)."""
+    """Return those of the points *there* whose parameters match *size* (``n=100``)."""
     wanted = dict(part.strip().partition("=")[::2] for part in size.split(",") if part.strip())
     lacking = [name for name in wanted if name not in measured.parameters]
     if lacking:

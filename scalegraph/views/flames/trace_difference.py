@@ -20,7 +20,7 @@ def _make(
     icicle: bool = False,
 ) -> Figure | Need:  # fmt: skip
     other = data.others[0]
-    first, second = sorted((data, other), key=trace_common.processors)  # what grows with the processors is positive
+    first, second = sorted((data, other), key=trace_common.processors)  # so that growth with the processors is positive
     one, two = trace_trees.grown(first, value), trace_trees.grown(second, value)
     if isinstance(one, Need):
         return one

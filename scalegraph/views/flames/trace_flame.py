@@ -1,4 +1,4 @@
-"""Flame graph of a part of a trace: call paths as frames, as wide as the time spent in them."""
+"""Flame graph of a part of a trace: call paths as frames as wide as the time spent in them."""
 
 from __future__ import annotations
 

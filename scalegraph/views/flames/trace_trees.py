@@ -1,4 +1,4 @@
-"""The call tree of a part of a trace: call paths as they were entered and left."""
+"""The call tree of a part of a trace, from the calls recorded."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ NEEDS = (trace_sums.NO_CALLS, trace_lasting.TOO_SHORT, trace_sums.NOT_ENTERED)
 
 
 def grown(data: TraceData, value: object = "time", duration: object = None, **options: object) -> Grown | Need:
-    """Return the call tree of the chosen part with what its values mean, or what is missing.
+    """Return the call tree of the chosen part and the meaning of its values, or the need that is not met.
 
     Raises:
-        InputError: a choice that does not fit.
+        InputError: an invalid choice.
 
     """
     if none := trace_lasting.nothing(data, duration, "calls"):
@@ -61,12 +61,12 @@ def grown(data: TraceData, value: object = "time", duration: object = None, **op
 
 
 def _available(data: TraceData, sums: profile.CallSums) -> float:
-    """Return the seconds of all locations together: what shares of a trace's time are of, in every view."""
+    """Return the total time of all locations in seconds, which shares refer to in every view."""
     return float(sums.available / data.trace.meta.ticks_per_second)
 
 
 def _covered(data: TraceData, tree: CallTree, sums: profile.CallSums) -> str:
-    """Return how much of the locations' time has frames: what is outside all regions has none."""
+    """Return a note on how much of the locations' time has frames: time outside of all regions has none."""
     part = tree.whole / (_available(data, sums) or 1.0)
     return f"Frames cover {percent(part)} of the time of {trace_sums.located(data.trace, len(sums.locations))}."
 
@@ -75,7 +75,7 @@ def _tree(data: TraceData, sums: profile.CallSums, *, visits: bool, regions: fro
     paths, second = sums.paths, data.trace.meta.ticks_per_second
     counts = sums.visits.sum(axis=1).astype(np.float64)
     own = counts if visits else np.maximum(sums.exclusive.sum(axis=1), 0) / second
-    if regions is not None:  # what is on or below a chosen region; the way there stays
+    if regions is not None:  # keep paths on or below a chosen region, and their ancestors
         own = np.where(_on(paths.region, paths.parent, regions), own, 0.0)
     defined = data.trace.definitions.regions
     known = [defined[n] if 0 <= n < len(defined) else None for n in paths.region.tolist()]
@@ -88,7 +88,7 @@ def _tree(data: TraceData, sums: profile.CallSums, *, visits: bool, regions: fro
 
 
 def _on(region: np.ndarray, parent: np.ndarray, wanted: frozenset[int]) -> np.ndarray:
-    """Return which paths are on one of the regions *wanted*: it, or a caller of it, is one."""
+    """Return which paths contain one of the regions *wanted*."""
     chosen = np.isin(region, list(wanted))
     found, above = chosen.copy(), parent.copy()
     while (up := np.flatnonzero(above >= 0)).size:
@@ -98,7 +98,7 @@ def _on(region: np.ndarray, parent: np.ndarray, wanted: frozenset[int]) -> np.nd
 
 
 def roles(data: TraceData) -> dict[str, str]:
-    """Return the colours that regions have in all views of a trace, by name."""
+    """Return the colours of regions by name, the same in all views of a trace."""
     layer = data.timeline.layers.get("region")
     if layer is None:
         return {}

@@ -1,1 +1,1 @@
-"""Views of traces, and what they share."""
+"""Views of traces, and their shared parts."""

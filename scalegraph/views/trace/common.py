@@ -1,4 +1,4 @@
-"""Shared parts of views of traces: options, the requested part of the trace, colours."""
+"""Shared parts of trace views: options, selection of events, colours."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from scalegraph.views.common import CATEGORY_WORDS, category_role
 
 
 def region_keys(codes: Sequence[Any], names: Iterable[str] = ()) -> tuple[Key, ...]:
-    """Return a key for each code of the layer of regions (`traces.lod`).
+    """Return a key for each code of the region layer (`traces.lod`).
 
-    Regions of work have a colour that depends on their name: the same in every view and trace. Regions that wait,
-    communicate or manage have a shade of that activity. *names* are all names of work that share the picture, the most
-    important first (`working`), so that no two of them get one colour while there are more.
+    The colour of a work region depends on its name, so it is the same in every view and trace. Regions that wait,
+    communicate or manage have a shade of that activity's colour. *names* are all work regions of the picture, most
+    important first (`working`); no two get the same colour while there are unused ones.
     """
     slots = name_slots([*names, *sorted(code.name for code in codes if works(code))])
     return tuple(
@@ -29,10 +29,10 @@ def region_keys(codes: Sequence[Any], names: Iterable[str] = ()) -> tuple[Key, .
 
 
 def code_keys(codes: Iterable[Any]) -> tuple[Key, ...]:
-    """Return a key for each code of a layer of activities or states (`traces.lod`).
+    """Return a key for each code of an activity or state layer (`traces.lod`).
 
-    The categories of a simulated run have the names and shades that they have in all views, other states the shades of
-    their activity. A state that is none of the activities has the colour that the trace gives it.
+    Categories of a simulated run have the same names and shades in all views, other states a shade of their activity. A
+    state outside of all activities has the colour given in the trace.
     """
     made: list[Key] = []
     for code in codes:
@@ -45,18 +45,18 @@ def code_keys(codes: Iterable[Any]) -> tuple[Key, ...]:
 
 
 def unit_of(metric: Metric) -> str:
-    """Return what one of *metric* is called: its unit, or its name."""
+    """Return the unit of *metric*, or its name if it has none."""
     known = {"flops": "flop", "ops": "op"}
     return metric.unit or known.get(metric.name, metric.name)
 
 
 def of_others(chosen: Window) -> str:
-    """Return what must be said where *chosen* is a part of a run and other traces are beside it."""
+    """Return a note if *chosen* is part of a run and is compared with other traces."""
     return "Other traces: the whole of each." if chosen.data.others and not chosen.whole_run else ""
 
 
 def processors(data: TraceData) -> int:
-    """Return on how many processors the run was: as it is known, or as many as have events."""
+    """Return the run's number of processors if known, else the number of locations with events."""
     return int(data.facts.get("processors") or len(data.active))
 
 
@@ -66,7 +66,7 @@ def title(data: TraceData, what: str) -> str:
 
 
 def usual_notes(data: TraceData) -> tuple[str, ...]:
-    """Return what must be said below every picture of a trace: where the source was damaged or not understood."""
+    """Return the notes below every picture of a trace: what was damaged or not understood."""
     meta = data.trace.meta
     notes = [f"Only a part could be read: {sentence.rstrip('.')}." for sentence in meta.damage[:2]]
     if len(meta.damage) > 2:
@@ -86,6 +86,6 @@ def usual_notes(data: TraceData) -> tuple[str, ...]:
 
 
 def origin(data: TraceData) -> Origin:
-    """Return where the times of a trace come from: simulated processors, or a run that was measured."""
+    """Return the origin of a trace's times: simulated or measured."""
     kinds = {location.kind for location in data.trace.definitions.locations}
     return "simulated" if "processor" in kinds else "measured"

@@ -1,4 +1,4 @@
-"""The option `duration` of views of traces: only what lasts that long."""
+"""The option `duration` of trace views: the minimum duration to show."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TOO_SHORT = Need("No {what} lasts {least} or longer: choose a shorter duration."
 
 
 def told(data: TraceData, duration: object) -> tuple[str, ...]:
-    """Return what must be said below the picture."""
+    """Return the note for pictures with this option."""
     if least(data, duration) <= 0:
         return ()
     long = si(float(str(duration)), "s")
@@ -19,7 +19,7 @@ def told(data: TraceData, duration: object) -> tuple[str, ...]:
 
 
 def nothing(whole: TraceData, duration: object, *kinds: str) -> Need | None:
-    """Return `TOO_SHORT` if *kinds* are there, but none lasts *duration*; else None."""
+    """Return `TOO_SHORT` if the trace has *kinds* but none that last *duration*, else None."""
     data = lasting(whole, duration)
     if any(data.trace.count(kind) for kind in kinds) or not any(whole.trace.count(kind) for kind in kinds):
         return None

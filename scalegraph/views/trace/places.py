@@ -1,7 +1,7 @@
-"""A place in a trace as the key of a table row: when, where, in what; a click on the row goes there.
+"""A place in a trace as the key of a table row: time, location, region. A click on the row goes there.
 
-Rows of waits, of segments of the critical path, of messages .. carry such a key (`Row.key`). The window selects the
-interval, the location and the region, and the timeline shows it.
+Rows of waits, critical-path segments, messages .. have such a key (`Row.key`). The window then selects interval,
+location and region, and the timeline shows them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _MARK: Final = "at"
 
 @dataclass(frozen=True)
 class Place:
-    """A stretch of a trace: ticks (both ends), number of the location and of the region, -1 where there is none."""
+    """A place in a trace: first and last tick, and the numbers of location and region, -1 if none."""
 
     begin: int
     end: int
@@ -23,14 +23,14 @@ class Place:
 
     @property
     def key(self) -> str:
-        """The key of a table row that stands for this place."""
+        """The key of a table row for this place."""
         return f"{_MARK}:{self.begin}:{self.end}:{self.location}:{self.region}"
 
 
 def place_of(key: str) -> Place | None:
-    """Return the place that a row's *key* names, ``None`` if it names something else.
+    """Return the place named by a row's *key*, ``None`` if it names something else.
 
-    Behind the four numbers more may follow (``at:0:20:3:1:7``), so that two rows of one place have keys of their own.
+    More fields may follow (``at:0:20:3:1:7``), so that two rows of the same place have different keys.
     """
     mark, *numbers = key.split(":")
     if mark != _MARK or len(numbers) < 4:

@@ -1,4 +1,4 @@
-"""Sums over the chosen part of a trace that several views show: made once and kept with the trace."""
+"""Sums over the chosen part of a trace, shared by several views; computed once and cached with the trace."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_CALLS = Need(
     "Record them: a profiler's function or region instrumentation writes them.",
     met=needs.trace_with("calls"),
 )
-# of views that show something without calls, too
+# for views that also work without calls
 CALLS_CHOSEN = replace(NO_CALLS, met=None)
 CALLS_OF_BOTH = replace(
     NO_CALLS,
@@ -40,7 +40,7 @@ NO_ACTIVITY = Need(
 
 
 def call_notes(data: TraceData) -> tuple[str, ...]:
-    """Return what must be said of calls whose other end the trace lacks."""
+    """Return notes on calls without a matching enter or leave."""
     table, notes = calls(data), []
     if table.lone:
         what = "leave has no enter and counts" if table.lone == 1 else "leaves have no enter and count"
@@ -52,24 +52,24 @@ def call_notes(data: TraceData) -> tuple[str, ...]:
 
 
 def notes(chosen: Window, *more: str) -> tuple[str, ...]:
-    """Return the notes of a view: which part is shown, *more*, and what could not be read."""
+    """Return a view's notes: the part shown, *more*, and what could not be read."""
     return (f"Shown: {chosen.words}.", *(one for one in more if one), *usual_notes(chosen.data))
 
 
 def place(file: str, line: int) -> str:
-    """Return a place in the program text: ``solve.c:12``."""
+    """Return a source location: ``solve.c:12``."""
     return f"{file}:{line}" if file and line else file
 
 
 def located(trace: Trace, count: int) -> str:
-    """Return ``4 locations`` in the words of the trace: processors, threads, processes."""
+    """Return ``4 locations`` with the trace's own term: processors, threads, processes."""
     kinds = {location.kind for location in trace.definitions.locations}
     word = kinds.pop() if len(kinds) == 1 else "location"
     return f"{count} {word if count == 1 else plural(word)}"
 
 
 def prefix(largest: float, unit: str) -> tuple[float, str]:
-    """Return by what to divide values up to *largest*, and their unit then: ``(1e-3, "ms")``."""
+    """Return scale and unit for values up to *largest*: ``(1e-3, "ms")``."""
     if not unit or not 0 < largest < float("inf"):
         return 1.0, unit
     power = max(-4, min(0 if unit == "s" else 6, math.floor(math.log10(largest) / 3)))
@@ -77,5 +77,5 @@ def prefix(largest: float, unit: str) -> tuple[float, str]:
 
 
 def tick_tip(seconds: float, share: float) -> str:
-    """Return a time and its share for a tip: ``1.2345 ms, 12.3 %``."""
+    """Return a time and its share for a tooltip: ``1.2345 ms, 12.3 %``."""
     return f"{si(seconds, 's', 6)}, {exact(100 * share, '%')}"

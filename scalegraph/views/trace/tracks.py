@@ -1,4 +1,4 @@
-"""Tracks that several views of traces draw: activity bars, messages, lock hand-overs, barriers."""
+"""Tracks shared by several trace views: activity bars, messages, lock hand-overs, barriers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from scalegraph.views.trace import common as trace_common
 Rows: TypeAlias = Mapping[str, Array]  # columns of events
 HANDOVERS, OPENED = "lock hand-overs", "ends of barriers"
 OPERATIONS = "collectives"
-LEAST_WAIT = 1 / 400  # of the visible time: what waits less is too narrow to see
+LEAST_WAIT = 1 / 400  # of the visible time: a shorter wait is too narrow to see
 TIME = Axis("time", "s")
 _WHICH = "of the longest, the largest in every stretch of time"
 
@@ -42,9 +42,9 @@ def keys(window: Window, layer: str, names: Iterable[str] = ()) -> tuple[Key, ..
 
 
 def bars(window: Window, layer: str = "activity", *, title: str = "", names: Iterable[str] = ()) -> LaneTrack:
-    """Return the activity bars of *window*: a lane for each of its locations, coloured by *layer*.
+    """Return the activity bars of *window*: one lane per location, coloured by *layer*.
 
-    Where the window has regions, only their time is shown, which takes the layer ``region``.
+    If the window is filtered by region, only time in those regions is shown; *layer* is then ``region``.
     """
     data = window.data
     if window.regions is not None:
@@ -64,7 +64,7 @@ def bars(window: Window, layer: str = "activity", *, title: str = "", names: Ite
 
 
 def _lanes(window: Window, locations: Array) -> Array:
-    """Return the lanes of *locations*; one that is not shown is above or below by its number."""
+    """Return the lanes of *locations*; a hidden one is above or below all, by its number."""
     lanes: Array = window.lane_of(locations)
     if window.locations:
         below = (lanes < 0) & (locations > window.locations[-1])
@@ -73,10 +73,9 @@ def _lanes(window: Window, locations: Array) -> Array:
 
 
 def messages(window: Window, limit: int = 2000) -> tuple[Arrows, tuple[str, ...]]:
-    """Return the messages of *window*, slanted from sent to received and coloured by size, and what must be said.
+    """Return the messages of *window*, drawn from sent to received and coloured by size, and notes.
 
-    Of more than *limit* those are taken that `timelines.drawn` chooses of the longest; messages that lack an end are
-    not drawn.
+    Of more than *limit*, `timelines.drawn` chooses among the longest; messages without sender or receiver are omitted.
     """
     data = window.data
     chosen = window.chosen
@@ -135,7 +134,7 @@ def _told(what: str, drawn: int, total: int, which: str) -> tuple[str, ...]:
 
 
 def waits(window: Window, limit: int = 2000) -> tuple[Rows, int]:
-    """Return the columns of the longest waits of *window* and how many there are, those of chosen regions only."""
+    """Return the columns of the longest waits of *window*, only in chosen regions, and their number."""
     chosen = window.chosen
     sample = window.data.timeline.waits(window.begin, window.end, chosen, limit)
     rows: dict[str, Array] = dict(sample.columns)
@@ -148,13 +147,13 @@ def waits(window: Window, limit: int = 2000) -> tuple[Rows, int]:
 
 
 def visible(window: Window, rows: Rows) -> Rows:
-    """Return those of the waits *rows* that are wide enough to be seen at this zoom."""
+    """Return the waits of *rows* that are wide enough to be visible at this zoom."""
     keep = rows["end"] - rows["begin"] >= (window.end - window.begin) * LEAST_WAIT
     return {name: values[keep] for name, values in rows.items()}
 
 
 def handovers(window: Window, rows: Rows) -> Arrows:
-    """Return the locks that went from a holder to who waited, of the waits *rows*."""
+    """Return the lock hand-overs from holder to waiter, from the waits *rows*."""
     data = window.data
     mine = (rows["why"] == Wait.LOCK) & (rows["holder"] >= 0)
     released = np.where(rows["released"] == NO_TIME, rows["end"], rows["released"])[mine]
@@ -171,7 +170,7 @@ def handovers(window: Window, rows: Rows) -> Arrows:
 
 
 def barriers(window: Window, rows: Rows) -> Ticks:
-    """Return the ends of waiting at barriers, of the waits *rows*, and of barriers among the collective operations."""
+    """Return the ends of barrier waits, from the waits *rows* and from collective operations."""
     data = window.data
     mine = rows["why"] == Wait.BARRIER
     x, lane = data.seconds(rows["end"][mine]), _lanes(window, rows["location"][mine])
@@ -183,7 +182,7 @@ def barriers(window: Window, rows: Rows) -> Ticks:
 
 
 def operations(window: Window, limit: int) -> tuple[Arrows, tuple[str, ...]]:
-    """Return each location's part of the collective operations in *window*, the longest *limit*, and a note if any."""
+    """Return the *limit* longest parts of collective operations in *window*, one per location, and notes."""
     data = window.data
     found = data.trace.columns("collectives", begin=window.begin, end=window.end)
     lane = _lanes(window, found["location"])
@@ -215,7 +214,7 @@ def _operation_tips(window: Window, rows: Rows) -> Tips:
 
 
 def coloured(track: LaneTrack, values: Any, axis: Axis, steps: int = 32) -> LaneTrack:
-    """Return *track* with bins coloured by *values* [lanes, bins] along a ramp from the limits of *axis*."""
+    """Return *track* with bins coloured by *values* [lanes, bins] on a ramp between the limits of *axis*."""
     low, high = axis.limits or (0.0, 1.0)
     values = np.asarray(values, np.float64)
     known = np.isfinite(values)

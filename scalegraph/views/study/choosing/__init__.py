@@ -1,1 +1,1 @@
-"""Points of several machines, splits, schedules: which to take, and how they compare."""
+"""Points of several machines, splits and schedules: how they compare and which to take."""

@@ -1,4 +1,4 @@
-"""Which point to take: the answer, and the frontier of time against what a run costs."""
+"""The point to take, and the frontier of time against cost."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _make(
 
 
 def _line(at: int, name: str, found: list[Point], against: Objective) -> Line:
-    """Return the points of one machine: each split and schedule over N, with a gap before the next."""
+    """Return one machine's points as a line: each split and schedule over N, with gaps between them."""
     paths: dict[str, list[Point]] = {}
     for one in found:
         if one.cost(against) is not None:
@@ -95,7 +95,7 @@ def _line(at: int, name: str, found: list[Point], against: Objective) -> Line:
 
 
 def table(found: list[Point], taken: Point | None = None) -> Table:
-    """Return *found* as rows that sort by each column; *taken* is marked. Columns that nobody knows are left out."""
+    """Return *found* as sortable rows, with *taken* marked. Columns without values are omitted."""
     columns = {
         "machine": Column("machine"),
         "processors": Column("N"),
@@ -124,7 +124,7 @@ def table(found: list[Point], taken: Point | None = None) -> Table:
 
 
 def second_best(data: StudyData) -> tuple[Point, Point] | None:
-    """Return the fastest point and the next one of the frontier, or else the next best; None with a single point."""
+    """Return the fastest point and the next on the frontier, or else the next fastest; None for a single point."""
     every = points(data)[0]
     if len(every) < 2:
         return None

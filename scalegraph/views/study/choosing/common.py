@@ -1,4 +1,4 @@
-"""What the views of a study's space share: its axes, the points of one size, options."""
+"""Shared parts of views of a study's space: axes, points of one size, options."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EFFICIENCY = Option(
 
 
 def points(data: StudyData) -> tuple[list[Point], tuple[str, ...]]:
-    """Return the points of one size, and notes: which size, and what failed."""
+    """Return the points of one size, and notes on the size and on failures."""
     found, said = space.one_size(space.points(data), {})
     bad = space.failed(data)
     notes = [f"{said[:1].upper()}{said.partition('; --select')[0][1:]}."] if said else []
@@ -57,13 +57,13 @@ def axes(found: Sequence[Point]) -> list[str]:
 
 
 def values(found: Sequence[Point], axis: str) -> list[str]:
-    """Return the values of an axis: numbers rising, words as they came."""
+    """Return an axis's values: numbers ascending, words in their original order."""
     every = list(dict.fromkeys(AXIS[axis][1](one) for one in found))
     return sorted(every, key=int) if all(one.isdecimal() for one in every) else every
 
 
 def rest(one: Point, without: Sequence[str], varied: Sequence[str]) -> str:
-    """Return what *one* is on the axes *varied* besides those *without*, in words."""
+    """Return the position of *one* on the axes *varied*, except *without*, as text."""
     said = []
     for name in varied:
         if name not in without:
@@ -74,7 +74,7 @@ def rest(one: Point, without: Sequence[str], varied: Sequence[str]) -> str:
 
 
 def title(what: str, data: StudyData, found: Sequence[Point]) -> str:
-    """Return the title of a view: of the program, and of the machine if it is one."""
+    """Return a view's title with the program, and the machine if there is only one."""
     machines = values(found, "machine")
     if len(machines) == 1:
         return f"{what}: {common.study_title(data)}"

@@ -1,4 +1,4 @@
-"""Time over N as small multiples: a panel for each value of one axis, a curve for each of the others."""
+"""Time over N as small multiples: a panel per value of one axis, a curve per combination of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between two points, by cause: the elapsed time that each cause takes in both."""
+"""What differs between two points: the elapsed time of each cause in both."""
 
 from __future__ import annotations
 

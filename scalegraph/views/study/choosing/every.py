@@ -1,4 +1,4 @@
-"""All points of a study's space as one table, to be sorted and searched."""
+"""All points of a study's space in one table to sort and search."""
 
 from __future__ import annotations
 

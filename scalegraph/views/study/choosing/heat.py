@@ -1,4 +1,4 @@
-"""The best point of each pair of values of two axes, as a map of colours."""
+"""The best point for each pair of values of two axes, as a heat map."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from scalegraph.views.view import View
 _TITLE = "Parallel coordinates"
 _MOST = 300  # lines
 _BEST = 5
-_NAMED = 24  # values of an axis, more of which are not listed
+_NAMED = 24  # values on an axis up to which each is named
 
 
 def _make(data: StudyData) -> Figure:
@@ -32,7 +32,7 @@ def _make(data: StudyData) -> Figure:
         return [*ys, _place(one.elapsed_s, times), _place(one.core_hours, costs)]
 
     def line(name: str, role: str, some: Sequence[Point], *, thin: bool = False) -> Line:
-        """Return the lines of *some* points, a gap between them."""
+        """Return *some* points as lines, with gaps between them."""
         gap, every = float("nan"), range(len(labels))
         end = float(len(labels) - 1)
         return Line(
@@ -75,7 +75,7 @@ def _heights(names: list[str]) -> dict[str, float]:
 
 
 def _place(value: float, every: list[float]) -> float:
-    """Return where *value* is between the least and the most of *every*, by their logarithms."""
+    """Return the logarithmic position of *value* between minimum and maximum of *every*."""
     low, high = min(every), max(every)
     if low <= 0 or high <= low:
         return 0.5

@@ -1,1 +1,1 @@
-"""Two studies beside each other."""
+"""Two or more studies compared."""

@@ -1,4 +1,4 @@
-"""Several studies in one plot: GE1 beside GE2, one machine beside another, before and after a change."""
+"""Several studies in one plot: GE1 and GE2, two machines, before and after a change."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from scalegraph.views.view import View
 _LACKING = Need("{lacking} of the {studies} studies have no {words} {what} on two or more counts.")
 _UNITS = Need("The studies count their work differently ({units}).")
 _TITLE = "Studies side by side"
-# what -> (column, words, unit, whether more is better)
+# what -> (column, name, unit, whether more is better)
 QUANTITIES: dict[str, tuple[str, str, str, bool]] = {
     "speedup": ("speedup", "speedup", "", True),
     "efficiency": ("efficiency", "efficiency", "", True),
@@ -43,7 +43,7 @@ QUANTITIES: dict[str, tuple[str, str, str, bool]] = {
 
 
 def names(studies: Sequence[StudyData]) -> list[str]:
-    """Return a short name for each study: its program, with the machine or the file where that distinguishes them."""
+    """Return a short name per study: its program, plus machine or file if needed to tell them apart."""
     for make in (_program, _program_and_machine, _with_file):
         found = [make(data) for data in studies]
         if len(set(found)) == len(found):
@@ -105,7 +105,7 @@ def _make(data: StudyData, quantity: object = "speedup", held: object = "size", 
 
 
 def _works(studies: dict[str, StudyData], shown: list[str], column: str) -> list[str]:
-    """Return what W is in each study that is shown, where the quantity is one of W."""
+    """Return the definition of W in each study shown, if the quantity depends on W."""
     if column not in ("unit_speed", "generalized_speedup"):
         return []
     return [f"{name}: {studies[name].work_words}." for name in shown]

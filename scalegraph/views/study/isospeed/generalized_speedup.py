@@ -1,4 +1,4 @@
-"""Generalized speedup over N: parallel speed over one sequential speed, for sizes that one processor never ran."""
+"""Generalized speedup over N: parallel over sequential speed, also for sizes never run on one processor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
 _TITLE = "Generalized speedup"
-_MOST = 6  # curves of one size
+_MOST = 6  # curves for single sizes
 _LARGEST = "largest on each N"
 _SPOKEN: dict[str, str] = {
     "asymptotic": "the speed that one processor tends to",
@@ -73,7 +73,7 @@ def _make(data: StudyData, sequential: object = "asymptotic") -> Figure | Need:
 
 
 def _curves(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Return the curves by name: sizes that ran on many counts, evenly chosen, and the work that grows with N."""
+    """Return the curves by name: evenly chosen sizes that ran on many counts, and the work that grows with N."""
     unit = work_unit(rows)
     ordered = rows.sort_values(["processors", "work"], kind="stable")
     groups = [part for _, part in ordered.groupby("problem", sort=True) if len(set(part["processors"])) > 1]

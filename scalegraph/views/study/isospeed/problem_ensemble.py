@@ -1,4 +1,4 @@
-"""The problem-ensemble space: processors against work, bounded by memory and by communication (isospeed.txt Fig. 3)."""
+"""The problem-ensemble space: processors and work, bounded by memory and communication (isospeed.txt Fig. 3)."""
 
 from __future__ import annotations
 
@@ -72,20 +72,20 @@ def _make(
 
 
 def _whose(limit: float | None, capacity: float | None) -> str:
-    """Return where the limit of the memory comes from, where nobody gave it."""
+    """Return the origin of the memory limit, if the user has not given it."""
     if limit:
         return ""
     return ", what the machine has" if capacity else ", the most that was run"
 
 
 def _largest(data: StudyData, *, of_memory: bool, each: bool) -> float:
-    """Return the most memory, or work where memory is not known, that a run needs: of a processor, or in all."""
+    """Return the largest memory use of a run, or work if memory is not known: per processor, or in total."""
     values = numbers(data.scaling, "memory_bytes" if of_memory else "work")
     return float(np.nanmax(values / numbers(data.scaling, "processors") if each else values))
 
 
 def _bounds(made: Ensemble, unit: str) -> list[Line]:
-    """Return both bounds, what is between them shaded."""
+    """Return both bounds, with the area between them shaded."""
     least, most = dict(made.communication.points), dict(made.memory.points)
     both = made.usable
     lines = [
@@ -104,7 +104,7 @@ def _bounds(made: Ensemble, unit: str) -> list[Line]:
 
 def _contours(made: Ensemble, unit: str) -> list[Line]:
     lines = []
-    turn = 3  # behind the colours of the bounds and of what is between them
+    turn = 3  # after the colours of the bounds and the area
     for curve in made.efficiencies:
         words = f"E = {plain(curve.level)}"
         lines.append(_line(words, curve, f"series:{turn}", unit, words, "thin"))
@@ -129,7 +129,7 @@ def _line(name: str, curve: Curve, role: str, unit: str, words: str, style: str 
 
 
 def _runs(data: StudyData, unit: str) -> Line:
-    """Return the runs as points that nothing joins."""
+    """Return the runs as unconnected points."""
     x: list[float] = []
     y: list[float] = []
     tips, counts = [], []

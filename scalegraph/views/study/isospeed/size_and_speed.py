@@ -1,4 +1,4 @@
-"""Fixed size beside fixed speed: what speedup and isospeed scalability hold while N grows (isospeed.txt Fig. 1, 2)."""
+"""Fixed size beside fixed speed: what speedup and isospeed scalability hold constant (isospeed.txt Fig. 1, 2)."""
 
 from __future__ import annotations
 

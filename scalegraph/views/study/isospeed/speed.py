@@ -1,4 +1,4 @@
-"""Average unit speed over execution time, a curve for each N, with the speed that is held (isospeed.txt Fig. 4)."""
+"""Average unit speed over execution time, one curve per N, with the speed held constant (isospeed.txt Fig. 4)."""
 
 from __future__ import annotations
 

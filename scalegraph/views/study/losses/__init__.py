@@ -1,1 +1,1 @@
-"""Views of the processors' time: groups, categories, causes."""
+"""Processor time: groups, categories, causes."""

@@ -1,4 +1,4 @@
-"""Monitoring: the time of a run with it and without, over N (scale-graph.txt 4.1)."""
+"""The time of a run with and without monitoring, over N (scale-graph.txt 4.1)."""
 
 from __future__ import annotations
 

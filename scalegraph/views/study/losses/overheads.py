@@ -1,4 +1,4 @@
-"""Overhead patterns: what a processor loses on average, by cause (scale-graph.txt Fig. 11)."""
+"""Overhead patterns: the average loss per processor, by cause (scale-graph.txt Fig. 11)."""
 
 from __future__ import annotations
 

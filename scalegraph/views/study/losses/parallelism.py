@@ -1,4 +1,4 @@
-"""Parallelism patterns: how much of the time, or of the operations, is parallel (scale-graph.txt Fig. 12)."""
+"""Parallelism patterns: the parallel share of time or operations (scale-graph.txt Fig. 12)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TITLE = "Parallelism patterns"
 
 @dataclass(frozen=True)
 class _Share:
-    """A share of something that is parallel: its *column* in the run table, its unit, and words for it."""
+    """A parallel share: its *column* in the run table, unit and name."""
 
     column: str
     unit: str
@@ -78,7 +78,7 @@ def _make(data: StudyData, grow: object = None, of: object = "time") -> Figure |
 
 
 def _lines(data: StudyData, grow: object, share: _Share) -> tuple[list[Line], str, str, list[float]]:
-    """Return one curve for each N with a series in which the same parameter grows, that parameter and its values."""
+    """Return one curve per N whose series vary the same parameter, that parameter and its values."""
     if data.scaling.empty:
         return [], "", "", []
     counts = sorted({int(n) for n in data.scaling["processors"] if n > 1})

@@ -1,4 +1,4 @@
-"""The POP efficiency tree of a fixed size over N: which factor is lost, and where."""
+"""The POP efficiency tree for a fixed size over N: which factor is lost, and where."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _passes_messages(data: StudyData) -> bool:
 
 
 def _ways(data: StudyData) -> tuple[Way, ...]:
-    """Return how to get the runs that `free_times` needs."""
+    """Return the ways to get the runs that `free_times` needs."""
     if not _passes_messages(data):
         return (ways.FREE_SYNC,)
     hybrid = any((run.threads_per_process or 1) > 1 for run in data.runs)
@@ -122,7 +122,7 @@ def _reference(data: StudyData, rows: pd.DataFrame) -> RunRecord | None:
 
 
 def _spoken_of(found: pd.DataFrame, processors: object) -> tuple[pd.Series, int]:
-    """Return the efficiencies on *processors*, otherwise on the most, and their N."""
+    """Return the efficiencies on *processors*, by default on the most, and their N."""
     rows = found if processors is None else found[found["processors"] == int(str(processors))]
     return rows.iloc[-1], int(rows["processors"].iloc[-1])
 

@@ -1,4 +1,4 @@
-"""The accounting of every processor in one run: load balance at a glance."""
+"""The time accounting of every processor in one run, which shows the load balance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one-processor program under a scaling method: utilisation, access rate, miss rate (scale-graph.txt Figs. 6-8)."""
+"""The one-processor program as it grows: utilisation, access rate, miss rate (scale-graph.txt Figs. 6-8)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _make(data: StudyData, grow: object = None, processors: int = 1) -> Figure |
 
 
 def _miss_rate(series: Series) -> tuple[str, str]:
-    """Return the column and words of the miss rate that is informative: if all data fits, that of the first level."""
+    """Return column and name of the informative miss rate: the first level's, if all data fits into the caches."""
     if (numbers(series.rows, "miss_rate") > 0).any() or not (numbers(series.rows, "l1_miss_rate") > 0).any():
         return "miss_rate", "the miss rate"
     return "l1_miss_rate", "the first level's miss rate"

@@ -1,1 +1,1 @@
-"""Misses: where, of which kind and why."""
+"""Misses by place, class and cause."""

@@ -1,4 +1,4 @@
-"""Words and colours of causes, miss classes and variables: the same in every view."""
+"""Names and colours of causes, miss classes and variables, the same in every view."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ CLASSES_NEEDED = Need(
 
 
 def occurring(table: pd.DataFrame, words: dict[str, tuple[str, str]]) -> list[str]:
-    """Return the columns of *table* that are not 0 everywhere, in the order of *words*."""
+    """Return the columns of *table* that are not all 0, in the order of *words*."""
     return [name for name in words if name in table.columns and np.nansum(np.abs(numbers(table, name))) > 0]
 
 
 def stacked(rows: pd.DataFrame, parts: pd.DataFrame, axis: Axis) -> Plot:
-    """Return *parts*, a column for each cause and a row for each run of *rows*, as bars over N."""
+    """Return *parts*, a column per cause and a row for each run of *rows*, as bars over N."""
     counts = tuple(int(n) for n in rows["processors"])
     labels = [common.run_label(row) for row in rows.to_dict("records")]
     stacks, tips = [], []

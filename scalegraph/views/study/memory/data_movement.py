@@ -1,4 +1,4 @@
-"""Data movement: how many lines a microsecond go through the network (latency-metric.txt Fig. 5)."""
+"""Data movement: cache lines per microsecond through the network (latency-metric.txt Fig. 5)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLUMN = "data_movement"
 
 
 def movement(rows: pd.DataFrame) -> pd.Series[float]:
-    """Return the accesses of all processors through the network in a microsecond of each run; NaN where unknown."""
+    """Return each run's network accesses per microsecond, of all processors; NaN if not known."""
     if "misses" not in rows:
         return pd.Series(np.nan, index=rows.index)
     return pd.Series(numbers(rows, "misses") / (1e6 * numbers(rows, "time_s")), index=rows.index)

@@ -1,4 +1,4 @@
-"""Cache lines that processors share though they share no data: which variables, which bytes, written where."""
+"""Falsely shared cache lines: which variables and bytes, and where they are written."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _sentence(run: RunRecord) -> str:
 
 
 def _written(line: SharedLine) -> list[LinePart]:
-    """Return the parts of the line that anybody writes."""
+    """Return the parts of the line that are written."""
     spans = [span for user in line.users for span in user.written]
     return [part for part in line.parts if any(at < part.at + part.bytes and part.at < at + size for at, size in spans)]
 

@@ -1,4 +1,4 @@
-"""Share of references that hit, by cause, over N (latency-metric.txt Table III, Fig. 8)."""
+"""Hit rate of references by cause, over N (latency-metric.txt Table III, Fig. 8)."""
 
 from __future__ import annotations
 

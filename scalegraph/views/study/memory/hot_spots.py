@@ -1,4 +1,4 @@
-"""Links and memory modules: how busy, and how long transactions wait for them."""
+"""Links and memory modules: utilisation, and how long transactions wait for them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _ranked(costs: pd.DataFrame, most: int) -> tuple[Plot, Table]:
 
 
 def _heat(data: StudyData, size: object, most: int) -> Grid:
-    """Return the busiest resources of all runs of the series, busy share by N."""
+    """Return the busiest resources in all runs of the series, with their utilisation by N."""
     series = series_.chosen_series(data, size)
     found = [] if series is None else [data.by_key.get(str(keys).split(",")[0]) for keys in series.rows["keys"]]
     runs = [run for run in found if run is not None and run.resources]

@@ -1,4 +1,4 @@
-"""Invalidated copies by cause over N, and how many copies one write invalidates (latency-metric.txt Table IV)."""
+"""Invalidated copies by cause over N, and copies invalidated per write (latency-metric.txt Table IV)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
 
 
 def _table(data: StudyData, series: Series) -> Table:
-    """Return Table IV: invalidations, those by barriers and locks with their shares, and the average width."""
+    """Return Table IV: invalidations, those by barriers and locks with shares, and the average width."""
     parts = causes.invalidations(series.rows)
     columns = ("N", "all", "by barriers", "by locks", "average width")
     units = ("", "", "% of all", "% of all", "copies")

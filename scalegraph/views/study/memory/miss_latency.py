@@ -1,4 +1,4 @@
-"""Average time of an access through the network: all, computation, synchronisation (latency-metric.txt Fig. 10)."""
+"""Average latency of network accesses: all, computation, synchronisation (latency-metric.txt Fig. 10)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NEED = needs.counts(
 _NO_ACCESS = Need("No access of these runs goes through the network.")
 _TITLE = "Miss latencies"
 OTHERS = "atomics, forks, chunks and tasks"
-_FAR = 8.0  # times: latencies further apart need a logarithmic axis
+_FAR = 8.0  # factor: latencies further apart get a logarithmic axis
 _CURVES = (
     ("program", "all accesses", "ink"),
     ("computation", "computation", "memory_stall"),
@@ -66,7 +66,7 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
 
 
 def _sentence(series: Series, latency: pd.DataFrame) -> str:
-    """Return the mean on the most processors and the means that it is made of, each with its share of the accesses."""
+    """Return a sentence on the mean at the most processors, and its components with their shares of accesses."""
     last, shares = latency.iloc[-1], causes.access_shares(series.rows).iloc[-1]
     parts = [
         f"{words} {significant(float(last[name]))} ({percent(float(shares[name]))})"
@@ -81,7 +81,7 @@ def _sentence(series: Series, latency: pd.DataFrame) -> str:
 
 
 def curves(rows: pd.DataFrame, latency: pd.DataFrame, wanted: Sequence[tuple[str, str, str]]) -> tuple[Line, ...]:
-    """Return a line over N for every one of *wanted* (column of *latency*, words, role) that is known anywhere."""
+    """Return a line over N for every known one of *wanted* (column of *latency*, name, role)."""
     rows = rows.assign(**{f"latency.{name}": latency[name] for name in latency.columns})
     return tuple(
         common.curve(rows, f"latency.{name}", words, role, unit="cycles")

@@ -1,4 +1,4 @@
-"""To how many processors the latency of misses lets a program scale (latency-metric.txt 5.3, Tables V and VI)."""
+"""The number of processors to which miss latency lets a program scale (latency-metric.txt 5.3, Tables V and VI)."""
 
 from __future__ import annotations
 

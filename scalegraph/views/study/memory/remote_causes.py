@@ -1,4 +1,4 @@
-"""Accesses through the network by what caused them, over N (latency-metric.txt Table III, Fig. 7)."""
+"""Network accesses by cause, over N (latency-metric.txt Table III, Fig. 7)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _make(data: StudyData, size: object = None, show: object = "accesses") -> Fi
     series = common.the_series(data, size)
     rows = series.rows
     parts = causes.remote_accesses(rows) if show == "accesses" else causes.stalls(rows)
-    known = parts.notna().all(axis=1)  # predicted runs have a time only
+    known = parts.notna().all(axis=1)  # predicted runs have only a time
     rows, parts = rows[known], parts[known]
     axis = Axis("remote accesses") if show == "accesses" else Axis("waiting for memory", "cycles")
     first, last = parts.iloc[0], parts.iloc[-1]

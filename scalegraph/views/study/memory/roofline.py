@@ -1,4 +1,4 @@
-"""Roofline: the speed of the run, its regions and its loops over operations per byte, below the machine's roofs."""
+"""Roofline: speed over operations per byte of the run, its regions and loops, below the machine's roofs."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _make(
 
 
 def _sentence(rows: pd.DataFrame) -> str:
-    """Return what the run does, and what the place does that takes most of its time."""
+    """Return a sentence on the run, and on the place that takes most of its time."""
     whole, *places = _records(rows)
     text = _capital(str(whole["sentence"]))
     named = [row for row in places if row["share"] >= roofline.SHARE and row["bytes"]]
@@ -116,7 +116,7 @@ def _words(roofs: Roofs, kind: str, unit: str) -> str:
 
 
 def _sloped_roofs(roofs: Roofs) -> list[tuple[str, float, str, Literal["solid", "dashed"]]]:
-    """Return name, bytes a second, role and style of the roofs that follow the operations per byte."""
+    """Return name, bytes per second, role and style of the sloped roofs."""
     made: tuple[tuple[str, float, str, Literal["solid", "dashed"]], ...] = (
         ("memory", roofs.memory_b_s, "memory_stall", "solid"),
         ("shared cache", roofs.shared_b_s, "memory_stall:2", "dashed"),
@@ -132,7 +132,7 @@ def _flat_roofs(roofs: Roofs, kind: str) -> list[tuple[str, float]]:
 
 
 def _roof_lines(roofs: Roofs, flat: list[tuple[str, float]], low: float, high: float) -> list[Line]:
-    """Return the roofs as lines from *low* to *high*, the sloped ones as far as the highest flat one."""
+    """Return the roofs as lines from *low* to *high*, the sloped ones up to the highest flat one."""
     top = max(value for _, value in flat)
     lines = [Line(name, (low, high), (value, value), "muted", "computed", markers=False) for name, value in flat]
     for name, rate, role, style in _sloped_roofs(roofs):

@@ -1,4 +1,4 @@
-"""Variables in the order of what waiting for them costs."""
+"""Variables, sorted by the cost of waiting for them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _table(rows: list[dict[Any, Any]], collected: tuple[str, ...], names: list[s
             values.insert(4, int(row["references"]) if math.isfinite(row["references"]) else None)
         where = f"{row['file']}:{row['line']}" if row["file"] else ""
         blocks = f"{row['blocks']} blocks allocated in {row['function']}" if row["blocks"] else ""
-        key = where or (f"data:{row['name']}" if row["kind"] == "global" else "")  # what a virtual speedup calls it
+        key = where or (f"data:{row['name']}" if row["kind"] == "global" else "")  # target of a virtual speedup
         made.append(Row(tuple(values), key=key, tip="\n".join(part for part in (name, where, blocks) if part)))
     return Table(tuple(columns), tuple(made))
 

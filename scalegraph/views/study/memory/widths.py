@@ -1,4 +1,4 @@
-"""Copies that one write invalidates (latency-metric.txt Fig. 9)."""
+"""Copies invalidated per write (latency-metric.txt Fig. 9)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NEED = needs.counts(
     "Invalidation widths need a simulated run in which a write invalidates a copy elsewhere.", needs.run_with("widths")
 )
 _TITLE = "Invalidation widths"
-_SINGLE = 8  # wider ones are shown in powers of two
+_SINGLE = 8  # wider ones are grouped by powers of two
 
 
 def _make(data: StudyData, processors: object = None, size: object = None) -> Figure:

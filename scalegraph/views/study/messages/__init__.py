@@ -1,1 +1,1 @@
-"""Messages of a run: what they cost, and how the interconnect is loaded."""
+"""Messages of a run: their cost, and the load of the interconnect."""

@@ -1,4 +1,4 @@
-"""What messages cost, by communicator, or by rank and partner."""
+"""The cost of messages by communicator, or by rank and partner."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _partners(run: RunRecord) -> tuple[Panel, ...]:
 
 
 def _matrix(run: RunRecord, pairs: pd.DataFrame) -> Grid:
-    """Return the time of each rank by partner; more than `_MOST` ranks in groups of equal size."""
+    """Return each rank's time by partner; more than `_MOST` ranks are put into groups of equal size."""
     ranks = run.processes or int(pairs["rank"].max()) + 1
     each = -(-ranks // _MOST)
     groups = -(-ranks // each)

@@ -1,4 +1,4 @@
-"""Where the nodes and switches of an interconnect are drawn, and which two a link joins."""
+"""Positions of an interconnect's nodes and switches, and the two ends of each link."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from scalegraph.base.links import LinkLoads
 
 Point: TypeAlias = tuple[float, float]
 _NUMBERS = re.compile(r"\d+")
-_BOW = 0.13  # of the other side: how far the ends of a row of a grid are out of line
+_BOW = 0.13  # of the other side: bend of a grid's rows
 
 
 def node_name(number: int) -> str:
-    """Return the name of a node among the places."""
+    """Return the name of a node, as used for positions."""
     return f"node {number}"
 
 
 def places(loads: LinkLoads) -> dict[str, Point]:
-    """Return the place of every node of the run, and of the switches that a topology of this kind has."""
+    """Return the positions of all nodes of the run, and of the switches in a topology of this kind."""
     return _PLACES.get(loads.kind, _circle)(loads.nodes, loads.shape)
 
 
 def ends(loads: LinkLoads, link: str) -> tuple[str, str]:
-    """Return the two places that *link*, by its name, joins; empty names where it joins none."""
+    """Return the two ends of *link*, by its name; empty names if it has none."""
     numbers = [int(number) for number in _NUMBERS.findall(link)]
     shape = loads.shape
     if loads.kind == "fat_tree" and len(numbers) == 3:
@@ -54,7 +54,7 @@ def _tree(level: int, group: int) -> str:
 
 
 def _gray(code: int) -> int:
-    """Return the place of *code* in the order in which neighbours differ in one digit."""
+    """Return the position of *code* in the Gray sequence, in which neighbours differ in one bit."""
     place = 0
     while code:
         place ^= code
@@ -69,7 +69,7 @@ def _hypercube(nodes: int, shape: Mapping[str, int]) -> dict[str, Point]:
 
 
 def _bowed(places: list[Point]) -> list[Point]:
-    """Return *places* of a grid on rows and columns that are bows, so that no link lies upon another one."""
+    """Return the *places* of a grid with bent rows and columns, so that no link covers another."""
     width, height = max((x for x, _ in places), default=0.0), max((y for _, y in places), default=0.0)
     bow_x, bow_y = _BOW * width / max(height / 2, 1.0) ** 2, _BOW * height / max(width / 2, 1.0) ** 2
     return [(x + bow_x * (y - height / 2) ** 2, y + bow_y * (x - width / 2) ** 2) for x, y in places]

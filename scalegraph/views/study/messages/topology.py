@@ -1,4 +1,4 @@
-"""The interconnect of a run: nodes and links, coloured by load, in a chosen part of the time."""
+"""The interconnect of a run: nodes and links coloured by load in a chosen time range."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _NEED = needs.simulated(
     needs.run_with("links"),
 )
 _TITLE = "Interconnect"
-_CELLS = 16  # along each axis: places of many nodes are grouped by where they are
-_MANY = 400  # places from which they are grouped
+_CELLS = 16  # along each axis: many positions are grouped into a grid
+_MANY = 400  # positions from which they are grouped
 _ROWS = 200
 _CLASSES = ((0.0, 5.0), (5.0, 25.0), (25.0, 50.0), (50.0, 75.0), (75.0, 100.0))  # busy, in %
-_TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)  # of less busy links, in %: equal classes to there
+_TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)  # %: load classes of less busy links
 
 
 def _make(
@@ -61,7 +61,7 @@ def _make(
 
 
 def _window(run: RunRecord, loads: LinkLoads, low: float, high: float) -> npt.NDArray[np.float64]:
-    """Return what of each span is in the window of *low* to *high* percent of the run, 0 to 1."""
+    """Return the fraction of each span that lies in the window of *low* to *high* percent of the run."""
     whole = float(run.time_cycles or loads.width * 32)
     edges = np.arange(33, dtype=np.float64) * loads.width
     begin, end = whole * low / 100, whole * high / 100
@@ -70,7 +70,7 @@ def _window(run: RunRecord, loads: LinkLoads, low: float, high: float) -> npt.ND
 
 
 def _table(run: RunRecord, loads: LinkLoads, low: float, high: float) -> pd.DataFrame:
-    """Return the links with their ``load`` in the window (0 to 1), the busiest first."""
+    """Return the links with their ``load`` in the window (0 to 1), busiest first."""
     whole = float(run.time_cycles or 1)
     spans = np.asarray(loads.spans, dtype=np.float64).reshape(len(loads.name), -1)
     weight = _window(run, loads, low, high)
@@ -102,7 +102,7 @@ def _sentence(table: pd.DataFrame, words: str) -> str:
 
 
 def _drawing(loads: LinkLoads, table: pd.DataFrame) -> tuple[Plot, str]:
-    """Return the picture of nodes and links, and a remark if places are grouped."""
+    """Return the picture of nodes and links, and a note if positions are grouped."""
     places = layout.places(loads)
     place_of, remark = _grouped(places)
     busiest: dict[tuple[layout.Point, layout.Point], tuple[float, str]] = {}
@@ -131,7 +131,7 @@ def _limits(values: list[float]) -> tuple[float, float]:
 
 
 def _grouped(places: dict[str, layout.Point]) -> tuple[dict[str, layout.Point], str]:
-    """Return the place of everything by name; of very many, the middle of the cell of a grid that it is in."""
+    """Return all positions by name; if there are many, the centre of the grid cell."""
     if len(places) <= _MANY:
         return places, ""
     xs = np.array([x for x, _ in places.values()])
@@ -146,7 +146,7 @@ def _grouped(places: dict[str, layout.Point]) -> tuple[dict[str, layout.Point], 
 
 
 def _classes(most: float) -> tuple[tuple[float, float], ...]:
-    """Return the classes of load in % that distinguish links of which the busiest has *most* (0 to 1)."""
+    """Return load classes in % that tell the links apart; the busiest has the load *most* (0 to 1)."""
     top = next((top for top in _TOPS if 100 * most <= top), None)
     if top is None:
         return _CLASSES
@@ -159,7 +159,7 @@ def _class_line(
     classes: tuple[tuple[float, float], ...],
     busiest: dict[tuple[layout.Point, layout.Point], tuple[float, str]],
 ) -> Line | None:
-    """Return all links of one class of load as a curve with gaps."""
+    """Return all links of one load class as a curve with gaps."""
     low, high = classes[number]
     x: list[float] = []
     y: list[float] = []
@@ -194,7 +194,7 @@ def _nodes(place_of: dict[str, layout.Point]) -> Line:
 
 
 def _over_time(run: RunRecord, loads: LinkLoads, low: float, high: float) -> Plot:
-    """Return the load of the busiest link and the mean over the run, with the window's ends to drag."""
+    """Return the load of the busiest link and the mean over the run, with the window's ends as handles."""
     spans = np.asarray(loads.spans, dtype=np.float64).reshape(len(loads.name), -1) / loads.width
     whole = float(run.time_cycles or loads.width * spans.shape[1])
     count = min(spans.shape[1], max(1, int(np.ceil(whole / loads.width))))

@@ -1,4 +1,4 @@
-"""Back-test: predictions of the laws for the largest N from the other runs."""
+"""Back-test: the laws' predictions for the largest N, fitted to the other runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times over N with the laws that were fitted to them, beyond the largest N that was run."""
+"""Times over N and the laws fitted to them, extrapolated beyond the largest N run."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _make(
 
 
 def _one(timed: Timed, fit: Fit) -> float:
-    """Return T(1): of the run if there is one, else by the law."""
+    """Return T(1): from the run if there is one, else from the law."""
     at = np.flatnonzero(timed.processors == 1)
     return float(timed.mean[at[0]]) if len(at) else float(fit.predict([1.0])[0])
 

@@ -1,4 +1,4 @@
-"""Isoefficiency order: the growth of the problem with N that keeps an efficiency."""
+"""Isoefficiency order: how fast the problem must grow with N to keep an efficiency."""
 
 from __future__ import annotations
 

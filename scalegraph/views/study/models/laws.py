@@ -1,4 +1,4 @@
-"""Every law fitted to the times of one problem, side by side."""
+"""All laws fitted to the times of one problem, side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared parts of views of models: the fitted times, the fits, their sentences and curves."""
+"""Shared parts of views of models: times, fits, texts and curves."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ TIMES = (
 
 
 def span(low: float, high: float, count: int = 49) -> Floats:
-    """Return places from *low* to *high*, evenly in logarithms."""
+    """Return positions from *low* to *high*, evenly spaced in logarithms."""
     return np.geomspace(low, high, count)
 
 
 def interval(low: float, high: float, digits: int = 3) -> str:
-    """Return an interval for display: ``0.1 to 0.2``; an end that is not bounded is said so."""
+    """Return an interval for display: ``0.1 to 0.2``; an unbounded end is named."""
     ends = ["unbounded" if not math.isfinite(end) else significant(end, digits) for end in (low, high)]
     return f"{ends[0]} to {ends[1]}"
 
 
 def floor_band(low: Floats, high: Floats, values: Floats) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return a band as a curve's low and high; none when it has no bounds. Times are above 0."""
+    """Return a band as a curve's low and high, none if unbounded; clipped to stay positive."""
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         return (), ()
     least = 1e-3 * float(np.abs(values[np.isfinite(values)]).min(initial=np.inf))

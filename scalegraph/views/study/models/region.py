@@ -1,4 +1,4 @@
-"""The model of one call path over one parameter, with its band and its rivals."""
+"""The model of one call path over one parameter, with its band and rivals."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _make(
 
 
 def _series(made: RegionModels, data: StudyData, path: object) -> int | None:
-    """Return the series of *path* (its name, the end of its name, or ``path:`` and its number), else the dominant one.
+    """Return the series of *path* (a name, the end of a name, or ``path:`` and a number), else the dominant one.
 
     None when the set has the call path, but there is no model of it.
 
@@ -114,7 +114,7 @@ def _column(made: RegionModels, over: object, processors: int | None) -> int:
 
 
 def _held(made: RegionModels, index: int, column: int) -> Floats:
-    """Return the values of the other parameters at which most points of the series lie, the largest of equal ones."""
+    """Return the values of the other parameters at which the series has most points; of equal ones the largest."""
     known = np.isfinite(made.source.values[index]).any(axis=1)
     points = made.source.points[known]
     others = np.delete(points, column, axis=1)
@@ -168,7 +168,7 @@ def _lines(
 
 
 def _positive(low: Floats, values: Floats) -> list[float]:
-    """Return the lower edge of a band; what cannot be negative is not, and shows on a logarithmic axis."""
+    """Return the lower edge of a band, clipped to stay positive, so that it shows on a logarithmic axis."""
     least = float(np.nanmin(values))
     kept: list[float] = (np.maximum(low, 1e-3 * least) if least > 0 else low).tolist()
     return kept

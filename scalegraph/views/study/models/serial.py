@@ -1,4 +1,4 @@
-"""The serial fraction at every N after Karp and Flatt, and what its trend says."""
+"""The serial fraction at every N (Karp and Flatt), and its trend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a problem costs over N: energy to solution by what draws it, energy-delay product, core-hours, price."""
+"""The cost of a problem over N: energy by consumer, energy-delay product, core-hours, price."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TITLE: Final = "Energy and price"
 _KNOWN: Final = "known"
 _NEED = needs.counts("What a problem costs over N needs it on two or more processor counts.", needs.series())
 _NO_WATTS = Need("{why}. Core-hours are known: choose them under Costs.")
-# what is shown -> (column, words of the curve, unit)
+# what is shown -> (column, name of the curve, unit)
 _SHOWN: Final = {
     "energy": ("energy_j", "energy to solution", "J"),
     "energy-delay": ("energy_delay_js", "energy-delay product", "J s"),

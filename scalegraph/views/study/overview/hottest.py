@@ -1,4 +1,4 @@
-"""The most expensive places of a program: lines, regions or call paths, as the study records them."""
+"""The most expensive places of a program: lines, regions or call paths, whichever the study records."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _regions(data: StudyData, run: RunRecord, most: int) -> tuple[tuple[Row, ...
 
 
 def _mostly(row: Mapping[Any, Any]) -> str:
-    """Return in words what most of what a row is charged with went to."""
+    """Return the main cause of a row's cost as text."""
     spent = {common.GROUP_WORDS[group]: float(row[f"{group}_s"]) for group in GROUPS}
     spent[common.GROUP_WORDS["idle"]] -= float(row["waited_s"])
     spent["causes waiting"] = float(row["caused_s"])
@@ -118,7 +118,7 @@ def _sentence(run: RunRecord, rows: list[Row], what: str) -> str:
 
 
 def _of_paths(data: StudyData, lost: pd.DataFrame, most: int) -> Figure:
-    """Return the call paths of measurements in which most is lost."""
+    """Return the call paths of measurements with the largest loss."""
     rows = tuple(
         Row(
             (loss.place_words(row), known(row["share"], 100), float(row["loss_s"]), str(row["words"])),

@@ -1,4 +1,4 @@
-"""The hottest lines of the program in one run."""
+"""The hottest source lines in one run."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
 
 
 def _sentence(costs: pd.DataFrame, blames: bool) -> str:
-    """Return how few lines take half of processor time, or how much of it all lines take where that is less."""
+    """Return how few lines take half of processor time, or the share of all lines if that is less."""
     sums, many = costs["charged_share"].cumsum(), len(costs)
     first = f"the first takes {significant(100 * float(costs['charged_share'].iloc[0]))} {PROCESSOR_TIME}"
     first += ", with the waiting that it causes" if blames else ""

@@ -1,4 +1,4 @@
-"""Execution profile with the subroutine structure, and where scaling loses time (scale-graph.txt Fig. 5)."""
+"""Execution profile by nested regions, and where scaling loses time (scale-graph.txt Fig. 5)."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _bars(costs: pd.DataFrame, run: RunRecord, most: int) -> Plot:
     series = [
         (common.GROUP_WORDS[group], group, tuple(float(row[f"{group}_s"]) for row in records)) for group in GROUPS
     ]
-    if run.blame:  # waiting is drawn where it is caused, if that is known
+    if run.blame:  # draw waiting where it is caused, if known
         left = tuple(float(row["idle_s"] - row["waited_s"]) for row in records)
         series[GROUPS.index("idle")] = ("other idle time", "idle", left)
         series.append(("waiting that it causes", "idle:2", tuple(float(row["caused_s"]) for row in records)))

@@ -1,4 +1,4 @@
-"""All runs of a study, those that failed with the reason."""
+"""All runs of a study; failed ones with the reason."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _make(data: StudyData) -> Figure:
 
 
 def _state(run: RunRecord) -> str:
-    """Return how *run* ended, with a mark if a remark says more."""
+    """Return how *run* ended, marked if there is a remark."""
     if run.ok:
         return f"{run.status} !" if run.warnings else run.status
     return f"{run.status}: {run.message}" if run.message else run.status
@@ -84,7 +84,7 @@ def _sizes(run: RunRecord, parameters: list[str]) -> tuple[tuple[bool, float, st
 
 
 def _work(run: RunRecord, row: Mapping[Hashable, object], unit: str) -> float | None:
-    """Return what the run itself executed, or T_seq where that stands for the work."""
+    """Return the work executed by the run itself, or T_seq if that is used as the work."""
     if unit == "s":
         return known(row.get("work"))
     return known(run.work_flops if unit == "flop" else run.work_ops)

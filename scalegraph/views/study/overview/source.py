@@ -1,4 +1,4 @@
-"""Program text beside its instrumentation, with the cost of every line."""
+"""Source code beside its instrumentation, with the cost per line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NEED = needs.simulated(
     "This study keeps no program text. Runs of a request keep it.", lambda data, **_: bool(data.sources)
 )
 _TITLE = "Source and cost"
-_NOTHING = 5e-4  # a share that is shown as 0.0 %
+_NOTHING = 5e-4  # a smaller share is shown as 0.0 %
 _LINE = re.compile(r"\s*#\s*line\s+(\d+)")
 _TIMES = (
     Column("share", PROCESSOR_TIME, "muted"),
@@ -37,7 +37,7 @@ _TIMES = (
     Column("primitives", "s", "primitive"),
     Column("miss rate", REFERENCES),
 )
-# Of runs that know what waiting waits for.
+# For runs that record what waiting is for.
 _BLAMED_TIMES = (
     Column("cost", PROCESSOR_TIME, "mark"),
     *_TIMES[1:-1],
@@ -88,7 +88,7 @@ def _notes(run: RunRecord, show: str) -> tuple[str, ...]:
 
 
 def base_notes(run: RunRecord) -> tuple[str, ...]:
-    """Return what the shares of lines are of, and how much of it no line is charged with."""
+    """Return notes on the base of the lines' shares, and on time not charged to any line."""
     costs = line_costs(run)
     rest = 1 - float(costs["share"].sum())
     if not run.clock_hz or math.isnan(rest):
@@ -128,7 +128,7 @@ def _times(run: RunRecord, source: SourceText) -> dict[int, Values]:
 
 
 def _misses(run: RunRecord, lines: Sequence[LineCost]) -> tuple[tuple[Column, ...], dict[int, Values]]:
-    """Return the columns of misses, by class where that was collected, else by cause, and their values by line."""
+    """Return the columns of misses, by class if collected, else by cause, and their values by line."""
     by_class = "classes" in run.collected
     words = cause_words.CLASSES if by_class else cause_words.CAUSES
     parts = [(line, line.classes if by_class else line.causes) for line in lines]
@@ -163,7 +163,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _by_line(instrumented: str) -> dict[int, str]:
-    """Return instrumented text by the line of the original it stands for, following ``#line`` directives."""
+    """Return the instrumented text by original line, following ``#line`` directives."""
     found: dict[int, str] = {}
     number = 1
     for text in instrumented.splitlines():

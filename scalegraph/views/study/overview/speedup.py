@@ -1,4 +1,4 @@
-"""Speedup and efficiency over N of a fixed-size problem (latency-metric.txt 2.1)."""
+"""Speedup and efficiency over N for a fixed-size problem (latency-metric.txt 2.1)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _make(data: StudyData, size: object = None, what_if: object = False, efficie
 
 
 def _than(rows: pd.DataFrame) -> str:
-    """Return what a speedup of *rows* is over, for the sentence."""
+    """Return the reference of the speedup of *rows*, for the sentence."""
     words = reference.fast_as(rows)
     return words.replace("one", "on one processor", 1) if words.startswith("one") else words
 

@@ -1,4 +1,4 @@
-"""Time over N of a fixed-size problem, with p_x marked (scale-graph.txt Fig. 9)."""
+"""Time over N for a fixed-size problem, with p_x marked (scale-graph.txt Fig. 9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The findings of a study, in sentences, with the numbers and places behind them."""
+"""A study's findings in sentences, with the numbers and places behind them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
 
 
 def _compared(lost: pd.DataFrame | None) -> str:
-    """Return what the parts of the loss add up to."""
+    """Return the meaning of the sum of the loss's parts."""
     whole: loss.Whole | None = None if lost is None else lost.attrs.get("whole")
     if whole is None or (whole.reference == 1 and not whole.grows):
         return "processor time beyond that of one processor; the parts add up to all of it (N T_para - T_seq)"
@@ -70,7 +70,7 @@ def _compared(lost: pd.DataFrame | None) -> str:
 
 
 def _parts(lost: pd.DataFrame, checked: Mapping[str, float], processors: int) -> Table:
-    """Return the largest parts; *checked*: times as fast without a place, by `culprits.target_of`."""
+    """Return the largest parts; *checked* has the speedup if a part were removed, by `culprits.target_of`."""
     deals = bool((lost.head(_SHOWN)["dealing"] != "").any())
     columns = [Column("cause"), Column("share", LOSS), Column("place"), Column("loss", "s", "mark")]
     if checked:

@@ -1,4 +1,4 @@
-"""Errors of predictions where the predicted point was run too, and how much time they save (4.8), (4.9)."""
+"""Errors of predictions that were also run, and the time that predicting saves (4.8), (4.9)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where the steps of a thread graph are drawn: a column for each class of threads, a row for each step.
+"""Layout of a thread graph: a column per class of threads, a row per step.
 
-As in the semi-empirical paper, Figs. 1 to 4: an arrowed line is a thread, a dot an event, an oval a communication,
-an arc a loop. Threads that run one after the other share a column.
+As in the semi-empirical paper, Figs. 1 to 4: an arrow is a thread, a dot an event, an oval a communication, an arc a
+loop. Threads that run one after the other share a column.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Final
 from scalegraph.figures.diagram import Diagram, DiagramKey, Item, Point, Shape
 from scalegraph.predict.graph import Graph, Step, ThreadClass
 
-COLUMN: Final = 16.0  # rows between two columns
-_FIRST: Final = (2.6, 1.6)  # place of the first column
-_BULGE: Final = 0.75  # of the innermost arc, and what each arc around is wider
-_BESIDE: Final = 0.75  # from a line to its names
+COLUMN: Final = 16.0  # row heights between two columns
+_FIRST: Final = (2.6, 1.6)  # position of the first column
+_BULGE: Final = 0.75  # of the innermost arc, and the increment of each arc around it
+_BESIDE: Final = 0.75  # between a line and its labels
 _HALF: Final = 0.5
-_PASSES: Final = 8  # until what waits for each other is in one row
-_LANE, _SEGMENT, _FRONT, _EVENT = range(4)  # what is in front of what
+_PASSES: Final = 8  # until events that wait for each other are in one row
+_LANE, _SEGMENT, _FRONT, _EVENT = range(4)  # drawing order
 
 
 @dataclass(frozen=True)
 class Looks:
-    """How a step looks: its *name*, its *tip*, the *key* it selects, and for a segment its colour and *width*.
+    """The appearance of a step: *name*, *tip*, the *key* it selects, and for a segment colour and *width*.
 
-    *front*: it does not scale, so it is drawn in front, with a border; *weight*: whose name goes first.
+    *front*: the step does not scale; it is drawn in front, with a border. *weight*: priority of its name.
     """
 
     name: str
@@ -44,19 +44,19 @@ LooksOf = Callable[[str, Step, ThreadClass], Looks]  # of the step at a path
 
 @dataclass
 class _Place:
-    """What is where so far; *met*: rows of events by class and occurrence, which others have to be level with."""
+    """What has been placed so far; *met*: rows of events by class and occurrence, to which others are aligned."""
 
     shapes: list[tuple[int, Shape]] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     free: dict[int, float] = field(default_factory=lambda: defaultdict(float))  # column -> row from which it is free
-    ends: dict[str, Point] = field(default_factory=dict)  # of forked threads that are not joined yet
+    ends: dict[str, Point] = field(default_factory=dict)  # of forked threads not yet joined
     met: dict[tuple[str, str, int], list[tuple[str, Point]]] = field(default_factory=lambda: defaultdict(list))
     seen: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     widest: int = 0
 
 
 def diagram(graph: Graph, looks: LooksOf, titles: Mapping[str, str], key: Sequence[DiagramKey], title: str) -> Diagram:
-    """Return *graph*, whose parts are expanded, as a diagram; *titles* of its classes."""
+    """Return *graph*, with its parts expanded, as a diagram; *titles* are its classes' names."""
     level: dict[tuple[str, str, str, int], float] = {}
     for _ in range(_PASSES):
         place = _Drawing(graph, looks, titles, level).draw()
@@ -72,7 +72,7 @@ def diagram(graph: Graph, looks: LooksOf, titles: Mapping[str, str], key: Sequen
 
 
 def _level(place: _Place) -> dict[tuple[str, str, str, int], float]:
-    """Return the least row of events that belong together: barriers are level, messages come after they are sent."""
+    """Return the least row of matching events: barriers are aligned, receives come after sends."""
     wanted: dict[tuple[str, str, str, int], float] = {}
     for (kind, name, number), where in place.met.items():
         if kind == "barrier" and len({one for one, _ in where}) > 1:
@@ -98,7 +98,7 @@ def _communication(place: _Place) -> None:
 
 
 class _Drawing:
-    """One attempt; *level*: least rows of events that belong together."""
+    """One layout attempt; *level*: least rows of matching events."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class _Drawing:
         self.numbers = {one.name: number for number, one in enumerate(graph.classes)}
 
     def draw(self) -> _Place:
-        """Return where everything is."""
+        """Return the positions of all parts."""
         forked = self.graph.forked
         for one in self.graph.classes:
             if one.name not in forked:
@@ -128,9 +128,9 @@ class _Drawing:
         return column
 
     def _thread(self, one: ThreadClass, column: int, row: float) -> Point:
-        """Draw the threads of a class from *row* on; return where they end."""
+        """Draw the threads of a class from *row* on; return the row where they end."""
         x = _FIRST[0] + COLUMN * column
-        self.place.free[column] = 1e9  # until it has ended
+        self.place.free[column] = 1e9  # until the thread has ended
         title = self.titles.get(one.name, one.name)
         self.place.items.append(Item(title, (x - _HALF, row - 0.1), room=COLUMN - 4, weight=2.0, side="above"))
         last = self._steps(one, column, str(self.numbers[one.name]), one.steps, row) + 0.9
@@ -193,7 +193,7 @@ class _Drawing:
         return row + 1.0
 
     def _holder(self, one: ThreadClass, column: int, path: str, step: Step, looks: Looks, row: float) -> float:
-        """Draw a loop or branch as an arc, a critical section as an oval around what is inside."""
+        """Draw a loop or branch as an arc, a critical section as an oval around its content."""
         x = _FIRST[0] + COLUMN * column
         item = self._item(looks, self._beside(column, row))
         begin = (x, row + _HALF)
@@ -232,5 +232,5 @@ class _Drawing:
 
 
 def _deepest(steps: Sequence[Step]) -> int:
-    """Return how many arcs are inside one another in *steps*."""
+    """Return the nesting depth of arcs in *steps*."""
     return max((int(step.kind != "critical") + _deepest(step.steps) for step in steps if step.steps), default=0)

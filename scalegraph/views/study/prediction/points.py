@@ -1,4 +1,4 @@
-"""What views of predictions share: the points beside their runs, the parameter that axes show, lines and words."""
+"""Shared parts of views of predictions: points and their runs, the parameter on the axis, lines and texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
 
-MOST_LINES: Final = 8  # sizes or N that have a line each
+MOST_LINES: Final = 8  # sizes or N with a line each
 _FEW: Final = 2  # N of one size: too few for a curve over N
 
 NEED = Need(
@@ -41,7 +41,7 @@ OVER = Option(
 
 @dataclass(frozen=True)
 class Point:
-    """A predicted point; *time_s* is None where it was refused, *actual_s* where it was not run."""
+    """A predicted point; *time_s* is None if no prediction was made, *actual_s* if it was not run."""
 
     kept: KeptPoint
     size: Mapping[str, int]
@@ -50,42 +50,42 @@ class Point:
 
     @property
     def error(self) -> float | None:
-        """Relative error (4.9); None where it is not known."""
+        """Relative error (4.9), None if not known."""
         if self.kept.time_s is None or not self.actual_s:
             return None
         return measures.error(self.actual_s, self.kept.time_s)
 
     @property
     def ratio(self) -> float | None:
-        """Conservative prediction ratio (4.8); of the predicted time where the point was not run."""
+        """Conservative prediction ratio (4.8); uses the predicted time if the point was not run."""
         return measures.known_ratio(self.actual_s or self.kept.time_s, self.kept.samples_s, self.kept.estimate_s)
 
     @property
     def host_ratio(self) -> float | None:
-        """The same ratio of times on this computer, None where the point was not run."""
+        """The same ratio with times on this computer, None if the point was not run."""
         return measures.known_ratio(self.actual_host_s, self.kept.samples_host_s, self.kept.estimate_s)
 
     @property
     def inside(self) -> bool:
-        """Whether the time of the run is in the interval."""
+        """Whether the run's time lies within the interval."""
         low, high = self.kept.low_s, self.kept.high_s
         return self.actual_s is not None and low is not None and high is not None and low <= self.actual_s <= high
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The parameters that differ, and the one of them that axes show."""
+    """The parameters that vary, and the one on the axis."""
 
     names: tuple[str, ...]
     shown: str
 
     def text(self, values: Mapping[str, object]) -> str:
-        """Return the parameters that differ, with their *values*."""
+        """Return the varying parameters with their *values* as text."""
         return assigned([(name, values[name]) for name in self.names if name in values]) or "the size"
 
 
 def actual(data: StudyData, point: KeptPoint) -> float | None:
-    """Return the time in s of the run at *point*, None if there is none."""
+    """Return the time of the run at *point* in s, None if there is none."""
     run = _run(data, point)
     return point.actual_s if run is None else run.time_s
 
@@ -101,7 +101,7 @@ def _host(data: StudyData, point: KeptPoint) -> float | None:
 
 
 def points_of(data: StudyData) -> list[Point]:
-    """Return what was predicted, beside the runs that are there."""
+    """Return the predictions with their runs, if there are any."""
 
     def whole(point: KeptPoint) -> dict[str, int]:
         return {name: value for name, value in point.parameters.items() if isinstance(value, int)}
@@ -110,7 +110,7 @@ def points_of(data: StudyData) -> list[Point]:
 
 
 def sizes_of(points: Sequence[Point], runs: Sequence[RunRecord]) -> Sizes:
-    """Return the parameters in which *points* and *runs* differ."""
+    """Return the parameters that vary over *points* and *runs*."""
     every = [*(point.size for point in points), *(values_of(run) for run in runs)]
     distinct = {name: len({values.get(name) for values in every}) for name in every[0]}
     names = tuple(name for name in sorted(distinct) if distinct[name] > 1)
@@ -118,14 +118,14 @@ def sizes_of(points: Sequence[Point], runs: Sequence[RunRecord]) -> Sizes:
 
 
 def runs_of(data: StudyData, points: Sequence[Point]) -> list[RunRecord]:
-    """Return the good runs that were not predicted: samples, and those at predicted points."""
+    """Return the successful runs: samples, and runs at predicted points."""
     used = {*data.predictions.samples, *(point.kept.key for point in points)}
     own = [run for run in data.runs if run.ok and run.source != "predicted" and not run.point.repetition]
     return [run for run in own if run.point.key in used] or own
 
 
 def over_size(points: Sequence[Point], sizes: Sizes, over: str) -> bool:
-    """Return whether times are drawn over the size: where nothing is chosen, unless one size has several N."""
+    """Return whether the axis is the size; by default it is, unless one size has several N."""
     if not sizes.shown or over == "processors":
         return False
     counts = {point.kept.processors for point in points}
@@ -136,7 +136,7 @@ def over_size(points: Sequence[Point], sizes: Sizes, over: str) -> bool:
 def lines_of(
     data: StudyData, points: Sequence[Point], runs: Sequence[RunRecord], sizes: Sizes, *, by_size: bool
 ) -> tuple[Line, ...]:
-    """Return a dashed line of what was predicted and one of what was run, for each N, or for each size."""
+    """Return, for each N or each size, a dashed line of predictions and a line of runs."""
     made: list[Line] = []
     groups: dict[tuple[str, str], list[Point]] = {}
     for point in points:
@@ -180,7 +180,7 @@ def _of_runs(runs: Sequence[RunRecord], name: str, role: str, parameter: str) ->
 
 
 def line_of(points: Sequence[Point], name: str, role: str, sizes: Sizes, *, by_size: bool) -> Line:
-    """Return *points* as a dashed line with the band of their intervals."""
+    """Return *points* as a dashed line with a band for their intervals."""
 
     def place(point: Point) -> float:
         return float(point.size.get(sizes.shown, 0)) if by_size else float(point.kept.processors)
@@ -203,7 +203,7 @@ def line_of(points: Sequence[Point], name: str, role: str, sizes: Sizes, *, by_s
 
 
 def tip(point: Point, sizes: Sizes) -> str:
-    """Return the exact numbers of a point."""
+    """Return a point's tooltip with exact numbers."""
     kept = point.kept
     lines = [f"predicted: {common.exact(kept.time_s or 0.0, 's')}"]
     if kept.low_s is not None and kept.high_s is not None:
@@ -222,7 +222,7 @@ def axis(lines: Sequence[Line], sizes: Sizes, *, by_size: bool) -> Axis:
 
 
 def sentence(points: Sequence[Point], data: StudyData, sizes: Sizes) -> str:
-    """Return what was predicted in words, with its errors where they are known."""
+    """Return a sentence on the predictions, with their errors if known."""
     samples = counted(len(data.predictions.samples), "sample run")
     known = [point for point in points if point.error is not None]
     errors = [abs(point.error or 0.0) for point in known]

@@ -1,4 +1,4 @@
-"""Predicted times beside those of runs, with their intervals, and what the predicted time consists of."""
+"""Predicted times beside run times, with intervals, and the composition of the predicted time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The thread graph of a program (semi-empirical paper, Figs. 1 to 4), with the time of every segment."""
+"""A program's thread graph (semi-empirical paper, Figs. 1 to 4), with the time of every segment."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _NEED = Need(
     met=lambda data, **_: data.graph is not None or samples(data) is not None,
 )
 _CANNOT = Need("The runs do not determine the thread graph: {said}", ways.PREDICT)
-_SHARES: Final = (0.01, 0.05, 0.2, 0.5)  # of the predicted time: ends of the classes of colour
-_LEAST: Final = 0.001  # share that a name says
+_SHARES: Final = (0.01, 0.05, 0.2, 0.5)  # of the predicted time: upper ends of the colour classes
+_LEAST: Final = 0.001  # smallest share shown in a name
 _WORDS: Final[dict[Growth, str]] = {
     "serial": "serial: one thread runs it, the others wait",
     "in turn": "one thread at a time",
@@ -119,7 +119,7 @@ def _looks(data: StudyData, found: ThreadGraph, path: str, step: Step, one: Thre
 
 
 def _takes_time(found: ThreadGraph, path: str) -> bool:
-    """Return whether a segment inside the section at *path* takes a part of the time that is seen."""
+    """Return whether any segment inside the section at *path* has a visible share of the time."""
     return any(fact.placed.path.startswith(f"{path}.") and fact.share >= _SHARES[0] for fact in found.facts)
 
 

@@ -72,7 +72,7 @@ def _cell(mean: Matrix, single: tuple[Matrix, ...], n: int, n2: int, data: Study
 
 
 def parse(text: str) -> tuple[float, ...]:
-    """Return the efficiencies of ``0.2, 0.4, 0.6``; raise `InputError` for anything else."""
+    """Return the efficiencies in ``0.2, 0.4, 0.6``; raise `InputError` for anything else."""
     found = []
     for part in text.replace(";", ",").split(","):
         try:

@@ -1,4 +1,4 @@
-"""Efficiency over processors and work, with lines of equal efficiency: the isoefficiency function drawn from runs."""
+"""Efficiency over processors and work, with lines of equal efficiency: the isoefficiency function from runs."""
 
 from __future__ import annotations
 

@@ -16,12 +16,12 @@ NOTE = "Dots are runs; between them the map is interpolated, and it ends where t
 
 
 def limits(found: WorkField) -> tuple[float, float]:
-    """Return the least and the greatest value."""
+    """Return the minimum and the maximum."""
     return float(np.nanmin(found.values)), float(np.nanmax(found.values))
 
 
 def panel(found: WorkField, value: Axis, unit: str, levels: tuple[float, ...], handles: tuple[Handle, ...]) -> Field:
-    """Return the map of *found*, of which *value* is the quantity; work is in *unit*."""
+    """Return the map of *found*; *value* is its quantity, and *unit* that of work."""
     low, high = limits(found)
     dots = tuple(
         Dot(
@@ -54,7 +54,7 @@ def _shown(value: float, unit: str) -> str:
 
 
 def sentence(met: Sequence[Anchor], held: str, unit: str) -> str:
-    """Return what the marked line says: how the work grows from count to count that *met* the value, as in matrices."""
+    """Return the meaning of the marked line: how work grows between counts that *met* the value, as in matrices."""
     if not held:
         return "No one value is met on several processor counts."
     ends = [(one.processors, one.work) for one in met if one.known and one.work]

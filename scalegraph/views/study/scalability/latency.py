@@ -35,7 +35,7 @@ def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
     lines = []
     if np.isfinite(numbers(rows, "latency_s")).any():
         lines.append(common.curve(rows, "latency_s", "L = (ML + IT + PT)/N", "latency", unit="s"))
-    # thin, since it mostly is on the other
+    # thin, as it is mostly on top of the other
     simple = common.curve(rows, "latency_method1_s", "L = T_para - T_seq/N", "series:5", unit="s")
     lines.append(replace(simple, style="thin"))
     point = turning_point(rows)
@@ -79,7 +79,7 @@ def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
 
 
 def _in_a_unit_of_time(data: StudyData, series: Series) -> Figure:
-    """Return the average latency divided by T_para: which share of the time a processor loses."""
+    """Return the average latency divided by T_para: the share of time that a processor loses."""
     rows = series.rows.assign(latency_rate=numbers(series.rows, "latency_method1_s") / numbers(series.rows, "time_s"))
     known = rows[np.isfinite(numbers(rows, "latency_rate"))]
     several = known[known["processors"] > 1]

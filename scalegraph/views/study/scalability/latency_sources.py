@@ -61,7 +61,7 @@ def _make(data: StudyData, held: object = "size", size: object = None, detail: o
 
 
 def rows_held(data: StudyData, held: str, size: object) -> tuple[pd.DataFrame | None, str]:
-    """Return the rows of a fixed *size*, or the runs nearest to a bound *held*, and words for what is held."""
+    """Return the rows of a fixed *size*, or the runs nearest to the bound *held*, and words for what is constant."""
     if held == "size":
         series = series_.chosen_series(data, size)
         return (None, "") if series is None else (series.rows, series.label or "this problem")

@@ -1,4 +1,4 @@
-"""The scalability matrix: numbers, heat map, three values a cell, reasons (scale-graph.txt Fig. 14)."""
+"""The scalability matrix: numbers, heat map, up to three values per cell, reasons (scale-graph.txt Fig. 14)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _NEED = Need(_TEXT, ways.ADD_SIZES)
 _ASKED_FOR = Need(f"{_TEXT} The request of this study asks for them; they appear as they end.")
 _MEASURED = Need(f"{_TEXT} {{what}}")
 _TITLE = "Scalability matrix"
-_ORDER: tuple[Bound, ...] = ("time", "efficiency", "memory")  # as Fig. 14 writes them
-_CHOSEN: tuple[Bound, ...] = ("energy",)  # shown where it is asked for alone
+_ORDER: tuple[Bound, ...] = ("time", "efficiency", "memory")  # as in Fig. 14
+_CHOSEN: tuple[Bound, ...] = ("energy",)  # shown only if chosen
 
 
 def _make(
@@ -66,7 +66,7 @@ def _compares(found: list[Matrix]) -> bool:
 
 
 def _missing(data: StudyData) -> Need:
-    """Return what is missing, with the button that plans it where the program can be run."""
+    """Return the need that is not met, with a button that plans the runs if the program can be run."""
     if data.imported is not None:
         return _MEASURED.of(what=ways.what_to_measure(data))
     return _ASKED_FOR if ways.asks_for_sizes(data) else _NEED
@@ -112,13 +112,13 @@ def _cell(found: list[Matrix], n: int, n2: int, origin: Origin) -> Cell:
 
 
 def _span(ends: tuple[float, float], way: str) -> str:
-    """Return the interval of a cell: of a prediction by its doubt, of runs by the tolerance of the bound."""
+    """Return a cell's interval: of a prediction by its uncertainty, of runs by the bound's tolerance."""
     what = "95 % between" if way == "predicted" else "within the tolerance of the bound between"
     return f", {what} {significant(ends[0])} and {significant(ends[1])}"
 
 
 def _origin(ways: set[str], runs: Origin) -> Origin:
-    """Return what the weakest of a cell's values is; *runs* is where runs come from."""
+    """Return the weakest origin of a cell's values; *runs* is that of runs."""
     if "predicted" in ways:
         return "predicted"
     return "computed" if "computed" in ways else "imported" if "imported" in ways else runs

@@ -1,4 +1,4 @@
-"""Overestimation by the time bound beside the efficiency-conserved value (scale-graph.txt 6.4.1, eq. 12 and 13)."""
+"""Overestimation by the time bound, compared with the efficiency bound (scale-graph.txt 6.4.1, eq. 12 and 13)."""
 
 from __future__ import annotations
 

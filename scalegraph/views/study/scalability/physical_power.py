@@ -1,4 +1,4 @@
-"""Networks of workstations grown by stations and by speed: efficiency over both (scale-graph.txt section 7)."""
+"""Networks of workstations that grow in number or in speed: efficiency over both (scale-graph.txt section 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Speedup with the size, the time, or the memory of each processor held (Sun and Ni 1993)."""
+"""Speedup with size, time, or memory per processor held (Sun and Ni 1993)."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _held(made: tuple[Speedups, ...]) -> str:
 
 
 def _missing(made: tuple[Speedups, ...]) -> list[str]:
-    """Return why counts have no value, each reason once for a kind."""
+    """Return why counts have no value, each reason once per kind."""
     found = [(one.kind, why) for one in made for why in dict.fromkeys(one.reasons.values())]
     return [f"{kind[:1].upper()}{kind[1:]}: {why}." for kind, why in found[:_REASONS]]
 

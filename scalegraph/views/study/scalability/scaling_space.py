@@ -1,4 +1,4 @@
-"""Scaling space: the sizes at which something is held while the processors grow (scale-graph.txt Fig. 4)."""
+"""Scaling space: the sizes at which a quantity stays constant while N grows (scale-graph.txt Fig. 4)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BOUNDS: Final[Mapping[Bound, str]] = {
 
 @dataclass(frozen=True)
 class _Way:
-    """One way through the space: *sizes* (parameter -> value at each of *counts*) and what was held."""
+    """A way through the space: *sizes* (parameter -> value at each of *counts*), and what was held."""
 
     words: str
     role: str
@@ -64,7 +64,7 @@ def _make(data: StudyData, x: object = None, y: object = None) -> Figure | Need:
 
 
 def _ways(data: StudyData) -> Iterator[_Way]:
-    """Yield the fixed size and every bound that two or more counts meet, with the parameters of their sizes."""
+    """Yield the fixed size and every bound met on two or more counts, with the parameters of their sizes."""
     if data.scaling.empty:
         return
     names = [str(name) for name in data.scaling.columns if str(name).startswith(PARAMETER)]
@@ -90,12 +90,12 @@ def _named(sizes: Mapping[str, tuple[float, ...]]) -> dict[str, tuple[float, ...
 
 
 def _size(rows: pd.DataFrame, anchor: Anchor, name: str) -> float:
-    """Return the mean of parameter *name* of the runs that *anchor* rests on."""
+    """Return the mean of parameter *name* over the runs behind *anchor*."""
     return float(np.mean([numbers(rows.loc[[key]], name)[0] for key in anchor.keys])) if anchor.keys else float("nan")
 
 
 def _grown(found: list[_Way]) -> list[str]:
-    """Return the parameters that grow in some way and are known in all, those that grow most first."""
+    """Return the parameters that grow in some way and are known in all, fastest growing first."""
     growth: dict[str, float] = {}
     for name in found[0].sizes if found else ():
         values = [way.sizes.get(name, ()) for way in found]

@@ -1,1 +1,1 @@
-"""Views of schedules of worksharing loops: which is best, and why."""
+"""Schedules of worksharing loops: which is best, and why."""

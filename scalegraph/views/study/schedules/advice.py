@@ -1,4 +1,4 @@
-"""Which schedule each loop should have, what that gains, and how sure that is."""
+"""The best schedule of each loop, its gain, and the confidence in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _make(data: StudyData, processors: int | None = None) -> Figure:
     runs = words.the_runs(data)
     count = words.the_count(runs, processors)
     advice = runs.advice(count)
-    assert advice is not None  # counts are those with an advice
+    assert advice is not None  # counts are those with advice
     return Figure(
         f"{_TITLE}: {common.study_title(data)}, N = {count}",
         f"{words.verdict(advice)} {words.confirmed(advice)}",

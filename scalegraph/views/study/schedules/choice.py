@@ -1,4 +1,4 @@
-"""Which run and which loop a view of schedules shows."""
+"""The run and the loop that a view of schedules shows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LOOPS_NEED = Need(
 
 @dataclass(frozen=True)
 class Chosen:
-    """A run with the name of its schedule, and one of its loops."""
+    """A run, the name of its schedule, and one of its loops."""
 
     name: str
     run: RunRecord
@@ -38,16 +38,16 @@ class Chosen:
 
 
 def of_size(data: StudyData, size: object = None) -> list[tuple[str, RunRecord]]:
-    """Return the runs under every schedule of the problem that `common.chosen_run` takes."""
+    """Return the runs under all schedules of the problem that `common.chosen_run` selects."""
     run = common.chosen_run(data, size)
     return [pair for pair in loop_runs(data) if run is None or pair[1].point.parameters == run.point.parameters]
 
 
 def on_count(data: StudyData, size: object = None, processors: object = None) -> list[tuple[str, RunRecord]]:
-    """Return those of `of_size` on *processors* (else the most), the fastest first.
+    """Return the `of_size` runs on *processors* (default: the most), fastest first.
 
     Raises:
-        InputError: there is no run on so many processors.
+        InputError: there is no run on that many processors.
 
     """
     runs = of_size(data, size)
@@ -62,10 +62,10 @@ def on_count(data: StudyData, size: object = None, processors: object = None) ->
 def the_loop(
     data: StudyData, size: object = None, processors: object = None, schedule: object = None, loop: object = None
 ) -> Chosen:
-    """Return the chosen run and loop: the fastest schedule and the longest loop where nothing is chosen.
+    """Return the chosen run and loop; by default the fastest schedule and the longest loop.
 
     Raises:
-        InputError: there is no such run, schedule or loop; those that there are, are named.
+        InputError: there is no such run, schedule or loop; the message lists what there is.
 
     """
     runs = [pair for pair in on_count(data, size, processors) if pair[1].loops]
@@ -85,11 +85,11 @@ def the_loop(
 
 
 def words(chosen: Chosen) -> str:
-    """Return what a picture shows, for its title: ``heavy.c:8 under EA, N = 8``."""
+    """Return the picture's title: ``heavy.c:8 under EA, N = 8``."""
     under = f"as written ({chosen.loop.schedule})" if chosen.name == WRITTEN else f"under {chosen.loop.schedule}"
     return f"{chosen.loop.place} {under}, N = {chosen.run.point.processors}"
 
 
 def note(chosen: Chosen) -> str:
-    """Return the same as a note, where a window has no title of the picture."""
+    """Return the same as a note, for windows that show no title."""
     return f"Loop: {chosen.loop.place}. Run: {chosen.run.point.label()}."

@@ -1,4 +1,4 @@
-"""The chunks of a loop over time: who executed what, taken from whom, and how large chunks are."""
+"""A loop's chunks over time: processor, origin and size."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from scalegraph.views.view import View
 
 _TITLE = "Chunk history"
 _MANY = 100  # chunks
-_LANES = 16  # with a tick each
-_CURVES = 8  # processors whose chunk size is drawn
+_LANES = 16  # up to which each has a tick
+_CURVES = 8  # processors whose chunk sizes are drawn
 _ORIGINS = (("own share", "busy"), ("share of another", "idle"), ("central queue", "primitive"))
 
 
@@ -70,7 +70,7 @@ def _which(number: int | None, executions: int) -> str:
 
 
 def _execution(chosen: choice.Chosen, asked: object) -> int | None:
-    """Return the execution to show, from 1 on: of many chunks only the last that is kept whole; None: all."""
+    """Return the execution to show, from 1; with many chunks the last complete one; None: all."""
     whole = chunks.whole_executions(chosen.loop)
     if asked is not None:
         return int(str(asked))

@@ -1,4 +1,4 @@
-"""What each processor did in a loop."""
+"""Each processor's time and iterations in a loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops x schedules: the time of each loop under each schedule, beside its time as written."""
+"""Loops x schedules: each loop's time under each schedule, relative to its time as written."""
 
 from __future__ import annotations
 

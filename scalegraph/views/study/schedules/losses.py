@@ -19,7 +19,7 @@ from scalegraph.views.study.schedules import words
 from scalegraph.views.view import View
 
 _TITLE = "Losses by schedule"
-# The three overheads that a schedule trades (adaptive-loop-scheduling.txt, section 1), and what is left.
+# The three overheads that a schedule trades (adaptive-loop-scheduling.txt, section 1), and the rest.
 _ALLOCATION: Final = ("prim_schedule", "idle_lock", "prim_lock")
 _IMBALANCE: Final = ("idle_barrier", "idle_finished")
 _PARTS: Final = (
@@ -31,7 +31,7 @@ _PARTS: Final = (
 
 
 def parts(run: RunRecord) -> tuple[float, ...]:
-    """Return what a processor loses on average, in seconds: allocation, imbalance, memory stall, all else."""
+    """Return the average loss per processor in seconds: allocation, imbalance, memory stall, rest."""
     groups = CATEGORY_GROUPS
     sums = [0.0] * len(_PARTS)
     for name, cycles in run.categories.items():

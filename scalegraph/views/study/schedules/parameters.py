@@ -53,7 +53,7 @@ def _make(data: StudyData, processors: int | None = None) -> Figure:
 
 
 def _rank(value: str) -> tuple[str, float, str]:
-    """Numbers rise; what depends on N and P comes behind them."""
+    """Sort key: numbers ascending, then values that depend on N and P."""
     name, _, number = value.rpartition("=")
     try:
         return name, float(number), ""

@@ -1,4 +1,4 @@
-"""Time of an iteration over the index space and over the executions of a loop, and the loop's type and locality."""
+"""Iteration times over the index space and over a loop's executions; the loop's type and locality."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _spread(count: int) -> list[int]:
 
 
 def _histogram(times: npt.NDArray[np.float64]) -> Plot:
-    """Return how many parts of the index space and executions have iterations of which time."""
+    """Return a histogram of iteration times, counting parts of the index space and executions."""
     counts, edges = np.histogram(times, bins=_CLASSES) if len(times) else (np.zeros(1), np.zeros(2))
     labels = tuple(si(float(value), "s") for value in (edges[1:] + edges[:-1]) / 2)
     tips = tuple(

@@ -1,4 +1,4 @@
-"""What views of schedules share: the need of runs, words, and the sentence that says which is best, and why."""
+"""Shared parts of views of schedules: the need for runs, texts, and the verdict on the best schedule."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from scalegraph.views import common, ways
 GROUP: Final = "What would change it"
 AS_WRITTEN: Final = "as written"
 EACH_BEST: Final = "best of each loop"
-_HOLDS = 0.5  # of what was expected
-_PARTS, _SMALL = 3, 0.005  # of a sentence: so many, none smaller
+_HOLDS = 0.5  # of the expected gain
+_PARTS, _SMALL = 3, 0.005  # in a sentence: at most so many, none smaller
 
 NEED = Need(
     "No schedules of loops were compared yet.",
@@ -31,21 +31,21 @@ NEED = Need(
 
 
 def the_runs(data: StudyData) -> ScheduleRuns:
-    """Return the runs under schedules, of a view whose need says that there are some."""
+    """Return the runs under schedules, for a view whose needs guarantee some."""
     found = schedule_runs(data)
     assert found is not None
     return found
 
 
 def said(name: str) -> str:
-    """Return a schedule as people say it."""
+    """Return a schedule's display name."""
     if by_loop(name):
         return EACH_BEST
     return name.removeprefix("runtime=") if name != WRITTEN else AS_WRITTEN
 
 
 def notes(data: StudyData, runs: ScheduleRuns) -> tuple[str, ...]:
-    """Return the notes of every view of schedules."""
+    """Return the notes shown by every view of schedules."""
     problem = assigned(dict(runs.size).items()) if runs.size else ""
     errors = [run.time_error for run in (*runs.runs.values(), *runs.together.values()) if run.estimated]
     widest = percent(max(errors, default=0.0))
@@ -55,10 +55,10 @@ def notes(data: StudyData, runs: ScheduleRuns) -> tuple[str, ...]:
 
 
 def the_count(runs: ScheduleRuns, processors: int | None) -> int:
-    """Return *processors*, or the most that schedules were compared on.
+    """Return *processors*, or the highest count on which schedules were compared.
 
     Raises:
-        InputError: schedules were not compared on so many.
+        InputError: schedules were not compared on that count.
 
     """
     if processors is None:
@@ -70,7 +70,7 @@ def the_count(runs: ScheduleRuns, processors: int | None) -> int:
 
 
 def verdict(advice: Advice) -> str:
-    """Return what the fastest schedule gains, and where the processors' time is saved or spent."""
+    """Return the gain of the fastest schedule, and where processor time is saved or spent."""
     on = f"On {advice.processors} processor{'s' if advice.processors > 1 else ''}"
     if advice.fastest == WRITTEN:
         return f"{on} no schedule is faster than what the program says."
@@ -83,7 +83,7 @@ def verdict(advice: Advice) -> str:
 
 
 def changed(written: RunRecord, other: RunRecord) -> list[str]:
-    """Return which categories change most from *written* to *other*, as shares of all time as written."""
+    """Return the categories that change most from *written* to *other*, as shares of all time as written."""
     whole = sum(written.categories.values()) or 1
     shares: Mapping[str, tuple[float, float]] = {
         key: (written.categories.get(key, 0) / whole, other.categories.get(key, 0) / whole)
@@ -98,7 +98,7 @@ def changed(written: RunRecord, other: RunRecord) -> list[str]:
 
 
 def confirmed(advice: Advice) -> str:
-    """Return whether the run with the best schedule of each loop shows what was expected."""
+    """Return whether the run with the best schedule of each loop confirms the expected gain."""
     if not advice.together:
         return "Every loop is best as it is written."
     if advice.run is None or not advice.expected_s or not advice.written.time_s:
@@ -112,7 +112,7 @@ def confirmed(advice: Advice) -> str:
 
 
 def interval(found: list[Advice]) -> str:
-    """Return between which ends the gain lies over the processor counts, and whether one schedule is best on all."""
+    """Return the range of gains over the processor counts, and whether one schedule is best on all."""
     gains = sorted(advice.gain for advice in found)
     counts = f"{found[0].processors} to {found[-1].processors} processors"
     if len(found) == 1:

@@ -1,1 +1,1 @@
-"""Views of measured runs: beside simulated ones, what the model misses, and noise."""
+"""Measured runs: compared with simulated ones, what the model misses, and noise."""

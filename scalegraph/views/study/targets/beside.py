@@ -1,4 +1,4 @@
-"""Simulated beside measured: time, and processor time by cause, of one size over N."""
+"""Simulated and measured times by cause, for one size over N."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the model misses: the differences of measured and simulated time by region and cause, the largest first."""
+"""What the model misses: differences of measured and simulated time by region and cause, largest first."""
 
 from __future__ import annotations
 

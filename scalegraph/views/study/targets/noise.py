@@ -1,4 +1,4 @@
-"""Noise of measured runs: their repetitions, which are outliers, and which processor other programs took."""
+"""Noise of measured runs: repetitions, outliers, and processors taken by other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the views of this folder share: the pair of runs that is shown, and what they need. No view."""
+"""Shared parts of the views in this folder: the pair of runs shown, and their needs. Not a view."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NEED_TEXT = "No run of this study was both simulated and measured."
 
 
 def of_study(data: StudyData) -> list[Pair]:
-    """Return every pair of a simulated and a measured run of *data*."""
+    """Return every pair of a simulated and a measured run in *data*."""
     return pairs((run for run in data.runs if run.source == "simulated"), data.elsewhere)
 
 
@@ -28,9 +28,9 @@ ACCOUNTS = Need("No measured run of this study has its time by region.", ways.ME
 
 
 def chosen(data: StudyData, size: object = None, processors: object = None) -> Pair:
-    """Return the pair of the chosen size on *processors*, else of the size shown with the most processors measured.
+    """Return the chosen size's pair on *processors*; by default on the most processors measured.
 
-    Raises `InputError` for a size that there is not, and for an N without a pair.
+    Raises `InputError` for an unknown size, or an N without a pair.
     """
     found = of_study(data)
     series = series_.chosen_series(data, size)
@@ -47,5 +47,5 @@ def chosen(data: StudyData, size: object = None, processors: object = None) -> P
 
 
 def title(pair: Pair) -> str:
-    """Return what is compared: ``ge1, N = 2, n = 400``."""
+    """Return the title of a pair: ``ge1, N = 2, n = 400``."""
     return f"{pair.measured.program}, {pair.simulated.point.label()}"

@@ -1,1 +1,1 @@
-"""Views of changes: what-if runs, virtual speedups, advice."""
+"""Changes: what-if runs, virtual speedups, advice."""

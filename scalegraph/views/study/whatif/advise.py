@@ -1,4 +1,4 @@
-"""The next run: the point that narrows the prediction most for its cost."""
+"""The best next run: the point that narrows the prediction most for its cost."""
 
 from __future__ import annotations
 

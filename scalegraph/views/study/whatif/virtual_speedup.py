@@ -1,4 +1,4 @@
-"""Virtual speedups: what the whole program gains when a line, a region, a lock or a variable is faster."""
+"""Virtual speedups: the program's gain if a line, region, lock or variable were faster."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def _words(factor: float) -> str:
 
 
 def _away(factor: float) -> float:
-    """Return the percentage of the cost that a factor takes away."""
+    """Return the percentage of the cost that a factor removes."""
     return 100.0 if math.isinf(factor) else 100 * (1 - 1 / factor)
 
 
 def _names(curves: list[Curve]) -> list[str]:
-    """Return what each curve is called: its target and, where problems of several sizes were run, its size."""
+    """Return the curves' names: the target and, if several sizes were run, its size."""
     sizes = [dict(curve.size) for curve in curves]
     apart = [key for key in sizes[0] if len({size.get(key) for size in sizes}) > 1]
     return [
@@ -90,7 +90,7 @@ def _plot(curves: list[Curve], names: list[str]) -> Plot:
 
 
 def _text(data: StudyData, target: str) -> str:
-    """Return the program's text of a line that is a target, which may be named by less than its path."""
+    """Return the source text of a target line, which may be named by part of its path."""
     place, _, number = target.removeprefix("line:").rpartition(":")
     for source in data.sources:
         parts, wanted = PurePath(source.file).parts, PurePath(place).parts

@@ -1,4 +1,4 @@
-"""Actual, contention-free, ideal: the what-if runs of a problem beside the actual ones, and what each closes."""
+"""Actual, contention-free, ideal: a problem's what-if runs beside the actual ones, and the gap each closes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _make(
 
 
 def overlays(data: StudyData, keys: str, quantity: str) -> tuple[Line, ...]:
-    """Return dashed curves of the what-if runs that are requested, for a view of *quantity* of the actual ones.
+    """Return dashed curves of the requested what-if runs, for a view of the actual runs' *quantity*.
 
     *keys* are those of an actual run of the problem, as in a row of `metrics.scaling`.
     """
@@ -104,7 +104,7 @@ OVERLAY = Option(
 
 
 def sentence(here: Sequence[Compared]) -> str:
-    """Return what the runs of one processor count say: what stops the program, and how much would be gained."""
+    """Return a sentence on the runs of one processor count: what limits the program, and the possible gain."""
     if not here:
         return ""
     gaps = whatif.gaps(here, here[0].processors)
@@ -136,7 +136,7 @@ def _with(row: Compared) -> str:
 
 
 def _asked(data: StudyData, rows: list[Compared]) -> list[Compared]:
-    """Return the rows of what the study's request requests now; earlier settings stay in the study."""
+    """Return the rows of what-if runs in the study's current request; the study also keeps earlier ones."""
     wanted = set()
     for given in (data.manifest.get("request") or {}).get("what_if") or ():
         wanted.add(
@@ -146,7 +146,7 @@ def _asked(data: StudyData, rows: list[Compared]) -> list[Compared]:
 
 
 def _of_size(data: StudyData, rows: list[Compared], size: object) -> list[Compared]:
-    """Return the rows of one problem: the one named, or that with the most what-if runs."""
+    """Return the rows of one problem: the one named, or the one with the most what-if runs."""
     if not rows:
         return []
     groups: dict[Size, list[Compared]] = {}
@@ -194,7 +194,7 @@ def _curves(data: StudyData, rows: list[Compared], quantity: str) -> Plot:
 
 
 def _actual(data: StudyData, rows: list[Compared]) -> list[Compared]:
-    """Return the actual runs of the problem of *rows* in the same shape, on every count."""
+    """Return the actual runs of the problem of *rows*, on every count, as the same kind of row."""
     size, found = rows[0].size, {}
     for run in data.runs:
         if run.ok and run.time_s is not None and tuple(sorted(run.point.parameters.items())) == size:
@@ -221,7 +221,7 @@ def _line(name: str, rows: Sequence[Compared], quantity: str, role: str, unit: s
 
 
 def _bars(data: StudyData, here: list[Compared]) -> Plot:
-    """Return where the time of a processor goes, actual on top, then each what-if run."""
+    """Return bars of where a processor's time goes: actual on top, then each what-if run."""
     records = {record.point.key: record for record in (*data.runs, *data.variants)}
     actual = next(
         run
@@ -230,7 +230,7 @@ def _bars(data: StudyData, here: list[Compared]) -> Plot:
         and run.point.processors == here[0].processors
         and tuple(sorted(run.point.parameters.items())) == here[0].size
     )
-    shown = [actual, *(records[row.key] for row in here[:12])][::-1]  # bars go upwards
+    shown = [actual, *(records[row.key] for row in here[:12])][::-1]  # bars are drawn from the bottom up
     names = tuple(record.point.variant.label() for record in shown)
     series, tips = [], []
     for group in GROUPS:

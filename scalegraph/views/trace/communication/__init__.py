@@ -1,1 +1,1 @@
-"""Messages: senders, receivers, sizes."""
+"""Messages: senders, receivers and sizes."""

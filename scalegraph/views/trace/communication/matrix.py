@@ -1,4 +1,4 @@
-"""Messages by sender and receiver; on shared memory, waits by waiter and holder."""
+"""Messages by sender and receiver; for shared memory, waits by waiter and holder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from scalegraph.views.view import View
 
 _TITLE = "Communication matrix"
 _MOST = 64
-_MANY = 12  # locations from which those that are silent may be left out
+_MANY = 12  # more locations are shown without silent ones
 _OF = ("auto", "messages", "waits", *(one.name.lower() for one in Wait))
 _NO_MESSAGES = Need(
     "This trace has no messages.",
@@ -61,7 +61,7 @@ def _make(data: TraceData, of: object = "auto", value: object = None, **options:
         sent = messages.sent_messages(data.trace, chosen.begin, chosen.end)
         chosen, silent = _talking(chosen, np.union1d(sent["sender"], sent["receiver"]))
         found = messages.message_matrix(data.trace, sent, chosen.locations, _MOST, names)
-        usual = "bytes" if found.size.any() or not found.count.any() else "count"  # sizes may not be recorded
+        usual = "bytes" if found.size.any() or not found.count.any() else "count"  # the trace may not record sizes
         figure = _messages(chosen, found, str(value or usual))
         return replace(figure, notes=(*figure.notes, *silent))
     why = None if what == "waits" else [int(Wait[what.upper()])]
@@ -70,7 +70,7 @@ def _make(data: TraceData, of: object = "auto", value: object = None, **options:
 
 
 def _talking(chosen: Window, ends: Array) -> tuple[Window, tuple[str, ...]]:
-    """Return the window without its silent locations where they are most of many, and what must be said then."""
+    """Return the window without silent locations if those are the majority of many, and a note."""
     there = set(ends.tolist())
     talking = tuple(number for number in chosen.locations if number in there)
     left = len(chosen.locations) - len(talking)
@@ -80,7 +80,7 @@ def _talking(chosen: Window, ends: Array) -> tuple[Window, tuple[str, ...]]:
 
 
 def need(data: TraceData, what: str) -> Need:
-    """Return what a trace without messages, or without waits, lacks and how to get it."""
+    """Return what a trace without messages, or without waits, lacks, and how to get it."""
     if what == "messages" and data.trace.count("waits"):
         return _WAITS_INSTEAD
     if what == "messages":

@@ -1,4 +1,4 @@
-"""Statistics of messages, collective operations and waits: sizes, latency, bandwidth, by pair, tag or communicator."""
+"""Statistics of messages, collective operations and waits: size, latency, bandwidth, by pair, tag or communicator."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Traces summed up: where the time went."""
+"""Traces summed up: where the time goes."""

@@ -64,7 +64,7 @@ def _make(data: TraceData, least: float = 0.0, duration: object = None, **option
 
 
 def _related(chosen: Window, sums: profile.CallSums, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of call paths with a chosen region on them, and of those that lead there."""
+    """Return the call paths that contain a chosen region, and their ancestors."""
     if chosen.regions is None:
         return table
     paths = sums.paths

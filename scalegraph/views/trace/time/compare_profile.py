@@ -1,4 +1,4 @@
-"""Two traces by region or call path: the time of each in both, its difference and ratio."""
+"""Two traces by region or call path: time in each, difference and ratio."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TIME = Option("time", "Time", "choice", "exclusive", ("exclusive", "inclusive")
 
 @dataclass(frozen=True)
 class Compared:
-    """One region or call path in the traces A and B; times are sums over all locations (s), shares 0 to 1."""
+    """A region or call path in traces A and B; times are sums over all locations (s), shares 0 to 1."""
 
     name: str
     a: float
@@ -40,21 +40,21 @@ class Compared:
     share_b: float
     visits_a: int
     visits_b: int
-    region_a: int  # numbers of the region, -1 where it is not there
+    region_a: int  # region numbers, -1 if missing
     region_b: int
 
     @property
     def more(self) -> float:
-        """How much more time B takes than A (s)."""
+        """Time of B minus time of A (s)."""
         return self.b - self.a
 
 
 def compared(
     first: TraceData, second: TraceData, by: str = "region", time: str = "exclusive", region: object = None
 ) -> list[Compared]:
-    """Return regions or call paths of both traces, those whose times differ most first.
+    """Return the regions or call paths of both traces, largest difference first.
 
-    Raises `InputError` where none of either is called *region*.
+    Raises `InputError` if neither has a region called *region*.
     """
     one, two = _sums(first, by, time), _sums(second, by, time)
     names = dict.fromkeys([*one, *two])
@@ -76,7 +76,7 @@ def _wanted(first: TraceData, second: TraceData, region: object) -> set[str]:
     for data in (first, second):
         try:
             found |= {data.region_name(number) for number in trace_window.chosen_regions(data, region) or ()}
-        except InputError as error:  # a region of only one of them is compared with nothing
+        except InputError as error:  # a region in only one of the traces is compared with zero
             refused.append(error)
     if len(refused) == 2:
         raise refused[0]
@@ -84,7 +84,7 @@ def _wanted(first: TraceData, second: TraceData, region: object) -> set[str]:
 
 
 def _sums(data: TraceData, by: str, time: str) -> Mapping[str, tuple[float, float, int, int]]:
-    """Return (seconds, share, visits, number of the region) by name; regions of one name are one."""
+    """Return (seconds, share, visits, region number) by name; regions of the same name are merged."""
     chosen = trace_window.window(data)
     sums = interval_sums.call_sums(chosen)
     table = profile.flat(data.trace, sums) if by == "region" else _named(profile.tree(data.trace, sums))
@@ -100,7 +100,7 @@ def _sums(data: TraceData, by: str, time: str) -> Mapping[str, tuple[float, floa
 
 
 def _named(tree: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `profile.tree` with the names of whole paths."""
+    """Return the rows of `profile.tree`, named by full paths."""
     names: dict[int, str] = {}
     for path, parent, name in zip(tree["path"], tree["parent"], tree["name"], strict=True):
         names[int(path)] = f"{names[int(parent)]} / {name}" if int(parent) in names else str(name)
@@ -111,7 +111,7 @@ def _make(
     data: TraceData, by: object = "region", time: object = "exclusive", region: object = None, bars: int = _BARS
 ) -> Figure:
     other = data.others[0]
-    first, second = sorted((data, other), key=trace_common.processors)  # what grows with the processors is positive
+    first, second = sorted((data, other), key=trace_common.processors)  # so that growth with the processors is positive
     rows = compared(first, second, str(by), str(time), region)
     names = _names(first, second)
     notes = [f"Times are {time}, summed over all locations of the whole runs.",
@@ -127,7 +127,7 @@ def _make(
 
 
 def _names(data: TraceData, other: TraceData) -> tuple[str, str]:
-    """Return what both are called in the heads of columns: their processors where these differ."""
+    """Return the traces' names for column headings: their processor counts if these differ."""
     one, two = trace_common.processors(data), trace_common.processors(other)
     if one != two:
         return f"N = {one}", f"N = {two}"

@@ -1,4 +1,4 @@
-"""Durations of the calls of a region: a histogram, and the longest with their places in time."""
+"""Durations of a region's calls: a histogram, and the longest with their times."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TITLE = "Durations"
 
 
 def _sentence(length: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> str:
-    """Return what durations (s) say: how many, how long, and how much the longest take."""
+    """Return a sentence on durations (s): count, median, and the share of the longest."""
     median, most, total = float(np.median(length)), float(length.max()), float(length.sum())
     sentence = f"{counted(len(length), 'call')}, half of them in {si(median, 's')} or less, the longest {si(most, 's')}"
     few = max(1, len(length) // 100)

@@ -1,4 +1,4 @@
-"""A polygon of the processors' use (after ParaGraph's Kiviat diagram)."""
+"""How the processors are used, as a polygon (after ParaGraph's Kiviat diagram)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _WORDS = {
 }
 
 
-# spokes that are shown where the trace records of that activity
+# shown only if the trace records this activity
 _KINDS = {"memory": MEMORY_STALL, "synchronisation": PRIMITIVE, "communication": COMMUNICATION}
 
 
@@ -103,7 +103,7 @@ def _sentence(values: dict[str, float]) -> str:
 
 
 def _by_location(chosen: Window, sums: ActivitySums) -> Figure | Need:
-    """Return ParaGraph's diagram: a spoke for each location, as long as it was busy."""
+    """Return ParaGraph's diagram: one spoke per location, its length the share of busy time."""
     data = chosen.data
     if len(chosen.locations) > _MOST:
         return _TOO_MANY.of(spokes=len(chosen.locations), most=_MOST)
@@ -137,8 +137,8 @@ VIEW = View(
     _make,
     (
         *trace_window.COMMON[:3],
-        # a spoke for each processor says nothing above some dozens of them, and two runs on 4 and 16 have no spoke in
-        # common; efficiencies do
+        # More than a few dozen spokes are unreadable, and runs on 4 and 16 processors have no spokes in common;
+        # efficiencies work for both.
         Option("spokes", "Spokes", "choice", "efficiencies", ("efficiencies", "locations"),
                description="shares of what could be lost, or the utilisation of each location"),
     ),

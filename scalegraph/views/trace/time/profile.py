@@ -1,4 +1,4 @@
-"""Time of an interval by region: flat, with the part of each location."""
+"""Time of an interval by region: a flat profile, with each location's part."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ COLUMNS = (
 
 
 def values(row: dict[Any, Any]) -> tuple[float | int | str | None, ...]:
-    """Return the cells of a row of `profile.flat` or `profile.tree` below `COLUMNS`."""
+    """Return the cells below `COLUMNS` for a row of `profile.flat` or `profile.tree`."""
     return (
         int(row["visits"]),
         float(row["exclusive_s"]),
@@ -82,7 +82,7 @@ def values(row: dict[Any, Any]) -> tuple[float | int | str | None, ...]:
 
 
 def tip(data: TraceData, row: dict[Any, Any]) -> str:
-    """Return the exact numbers of such a row."""
+    """Return the tooltip with the exact numbers of such a row."""
     visits = int(row["visits"])
     each = f", {exact(float(row['inclusive_s']) / visits, 's')} a visit" if visits else ""
     return "\n".join(
@@ -106,7 +106,7 @@ def _table(data: TraceData, table: pd.DataFrame) -> Table:
 
 
 def _bars(chosen: Window, table: pd.DataFrame, most: int, *, shared: bool) -> Plot:
-    """Return a bar for each of the longest regions, of what was done in it where the trace records that (*shared*)."""
+    """Return a bar for each of the longest regions, split by activity if the trace records it (*shared*)."""
     data = chosen.data
     rows = table[table["exclusive_s"] > 0].head(most)[::-1].to_dict("records")
     ticks = interval_sums.region_activity(chosen) if shared else None

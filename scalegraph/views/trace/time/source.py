@@ -1,4 +1,4 @@
-"""Program text with the time that the chosen interval of a trace spends in the regions that begin on each line."""
+"""Source code with the time in the chosen interval of regions that begin on each line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COLUMNS = (Column("share", LOCATIONS_TIME, "muted"), Column("time", "s", "time"
 
 
 def _files(data: TraceData) -> list[str]:
-    # a region without a line has no place: Score-P names "MPI" as the file of the calls of that library
+    # a region without a line has no location: Score-P gives "MPI" as the file of MPI calls
     return sorted({region.file for region in data.trace.definitions.regions if region.file and region.line > 0})
 
 
@@ -58,7 +58,7 @@ def _make(data: TraceData, file: object = None, **options: OptionValue) -> Figur
 
 
 def _times(chosen: Window) -> dict[tuple[str, int], float]:
-    """Return seconds by (file, line) where a region begins, summed over the locations, without what it calls."""
+    """Return exclusive seconds by (file, line) of a region's beginning, summed over locations."""
     data = chosen.data
     layer = data.timeline.layers.get("region")
     if layer is None or chosen.end <= chosen.begin:
@@ -79,7 +79,7 @@ def _times(chosen: Window) -> dict[tuple[str, int], float]:
 
 
 def _chosen(data: TraceData, file: object, files: list[str], times: dict[tuple[str, int], float]) -> str:
-    """Return the file that is requested, else that with most time among those whose text is there."""
+    """Return the requested file, else the one with the most time whose text was found."""
     if file:
         wanted = str(file)
         for name in files:
@@ -93,7 +93,7 @@ def _chosen(data: TraceData, file: object, files: list[str], times: dict[tuple[s
 
 
 def _regions(data: TraceData, name: str) -> dict[int, int]:
-    """Return by line the region that begins there, the first defined of several."""
+    """Return, by line, the region that begins there (the first defined, if several)."""
     found: dict[int, int] = {}
     for number, region in enumerate(data.trace.definitions.regions):
         if region.file == name and region.line:

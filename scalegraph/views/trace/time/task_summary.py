@@ -1,4 +1,4 @@
-"""The share of total execution time in each task or phase (ParaGraph's task summary; isospeed.txt Figs. 11, 12)."""
+"""The share of execution time of each task or phase (ParaGraph's task summary; isospeed.txt Figs. 11, 12)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _make(
 
 
 def _summary(chosen: Window, what: str, by: object, depth: object) -> tuple[pd.DataFrame, str]:
-    """Return a row for each phase or kind of task, with its share of the time, and what a row is."""
+    """Return a row per phase or kind of task with its share of the time, and the word for a row."""
     trace = chosen.data.trace
     if what == "tasks":
         table = tasks.task_times(trace, chosen.begin, chosen.end, chosen.locations)
@@ -78,12 +78,12 @@ def _summary(chosen: Window, what: str, by: object, depth: object) -> tuple[pd.D
 
 
 def _told(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of *table* without that of the rest."""
+    """Return the rows of *table* except that of the remaining time."""
     return table[table["phase"] >= 0] if "phase" in table.columns else table
 
 
 def _plot(made: list[tuple[str, Window, pd.DataFrame]]) -> Plot:
-    """Return a bar for each task; of several traces the bars of a task are next to each other."""
+    """Return a bar per task; with several traces, grouped by task."""
     names = list(dict.fromkeys(str(name) for _, _, table in made for name in table["name"]))[:_BARS]
     shares = [table.groupby("name", sort=False)["share"].sum() for _, _, table in made]
     if len(made) == 1:
@@ -115,7 +115,7 @@ def _plot(made: list[tuple[str, Window, pd.DataFrame]]) -> Plot:
 
 
 def _table(name: str, table: pd.DataFrame, what: str) -> Table:
-    whose = name.replace(",", "")  # a tab is called by what is before a comma
+    whose = name.replace(",", "")  # a tab's name ends at the first comma
     return Table(
         (
             Column(f"task of {whose}" if whose else "task"),

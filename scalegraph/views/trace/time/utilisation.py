@@ -1,4 +1,4 @@
-"""Numbers of locations that were busy, stalled, communicating or idle over time (ParaGraph's active processors)."""
+"""Number of busy, stalled, communicating and idle locations over time (ParaGraph's active processors)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from scalegraph.views.view import View
 
 _NO_STATES = Need("This trace has no states: choose by activity or by region.")
 _TITLE = "Active processors"
-_TOLD_APART = 9  # states or regions with an area of their own
+_TOLD_APART = 9  # states or regions that get an area of their own
 
 
 def _make(data: TraceData, by: object = "activity", **options: object) -> Figure | Need:
@@ -91,7 +91,7 @@ _SOURCES = {
 
 
 def _areas(chosen: Window, layer: str) -> tuple[Floats, tuple[Area, ...]]:
-    """Return the edges in seconds, and an area for everything that is distinguished; the others share one."""
+    """Return the edges in seconds, and an area per item; the smallest share one."""
     data = chosen.data
     codes = data.timeline.layers[layer].codes
     found = data.timeline.totals(layer, chosen.begin, chosen.end, chosen.width, list(chosen.locations))

@@ -1,4 +1,4 @@
-"""Wait states: the worst first, where they are, who was waited for, and what that one did meanwhile."""
+"""Wait states, worst first: where they are, for whom, and what the other did meanwhile."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _single(window: Window, states: WaitStates, most: int) -> Table:
 
 
 def _table(title: str, columns: tuple[Column, ...], rows: tuple[Row, ...]) -> Table:
-    """Return a table of that *title*, without the hand-overs if none takes time."""
+    """Return a table with that *title*, without the hand-over column if it is all zero."""
     at = columns.index(_HANDED)
     if any(row.values[at] for row in rows):
         return Table(columns, rows, title)

@@ -1,4 +1,4 @@
-"""Traces on one axis of time: the same program on 4 and on 16 processors (isospeed.txt Figs. 8 to 10, 14 to 17)."""
+"""Traces on one time axis: the same program on 4 and 16 processors (isospeed.txt Figs. 8 to 10, 14 to 17)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SILENT = Need(
     "One of these traces holds no events.",
     met=lambda data, **_: all(one.active and one.trace.counts() for one in data.others),
 )
-_SAME_SPEED = 0.05  # unit speeds that differ by less count as held
+_SAME_SPEED = 0.05  # relative difference of unit speeds that counts as equal
 _PLACE = "place on the common axis: s, or % where shares of the runs are aligned; otherwise everything"
 _ALIGN = Option("align", "Align", "choice", "absolute", ("absolute", "relative", "region"),
                 description="what is aligned: the same time, the same share of the run, or the first "
@@ -41,11 +41,11 @@ _ALIGN = Option("align", "Align", "choice", "absolute", ("absolute", "relative",
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """One of the traces: what is shown of it, and how its seconds become places on the common axis."""
+    """One of the traces: its visible part, and the mapping from seconds to the common axis."""
 
     window: Window
-    shift: float  # s of the run that are at 0
-    factor: float  # places for each second
+    shift: float  # s of the run at 0 of the axis
+    factor: float  # axis units per second
 
     def at(self, seconds: Any) -> Any:
         return (seconds - self.shift) * self.factor
@@ -56,7 +56,7 @@ def _make(
     width: object = 1000, align: object = "absolute", colour: object = "activity", messages: object = True,
     locks: object = False, barriers: object = True, most: object = 2000,
 ) -> Figure:  # fmt: skip
-    several = tuple(sorted((data, *data.others), key=trace_common.processors))  # those of few processors above
+    several = tuple(sorted((data, *data.others), key=trace_common.processors))  # fewest processors on top
     sides = _from_zero([_side(one, align, region, locations, width) for one in several])
     low, high = _visible(sides, begin, end, str(align))
     sides = [_cut(side, low, high) for side in sides]
@@ -94,19 +94,19 @@ def _side(data: TraceData, align: object, region: object, locations: object, wid
 
 
 def _from_zero(sides: Sequence[_Side]) -> list[_Side]:
-    """Return *sides* on an axis that begins with the first moment of any of them."""
+    """Return *sides* on an axis that starts at the earliest moment of any."""
     low, _high = _limits(sides)
     return [replace(side, shift=side.shift + low / side.factor) for side in sides]
 
 
 def _fastest(sides: Sequence[_Side]) -> float:
-    """Return the end of the scale of speeds that all traces share."""
+    """Return the upper end of the speed scale shared by all traces."""
     tracks = [spacetime.laned(side.window, "speed")[0] for side in sides]
     return max((track.scale.limits[1] for track in tracks if track.scale and track.scale.limits), default=0.0)
 
 
 def _first(window: Window, region: object) -> float:
-    """Return the time (s) at which a location first enters a region that is called *region*."""
+    """Return the time (s) at which any location first enters a region named *region*."""
     data = window.data
     wanted = sorted(trace_window.chosen_regions(data, region) or ())
     found = [
@@ -128,7 +128,7 @@ def _limits(sides: Sequence[_Side]) -> tuple[float, float]:
 
 
 def _visible(sides: Sequence[_Side], begin: object, end: object, align: str) -> tuple[float, float]:
-    """Return the ends of the axis; *begin* and *end* are places on it."""
+    """Return the ends of the visible axis; *begin* and *end* are positions on it."""
     low, high = _limits(sides)
     shown_low = low if begin is None else max(low, float(str(begin)))
     shown_high = high if end is None else min(high, float(str(end)))
@@ -140,13 +140,13 @@ def _visible(sides: Sequence[_Side], begin: object, end: object, align: str) -> 
 
 
 def _cut(side: _Side, low: float, high: float) -> _Side:
-    """Return *side* with the window that is visible."""
+    """Return *side* cut to the visible window."""
     data = side.window.data
     begin = data.ticks(low / side.factor + side.shift)
     end = data.ticks(high / side.factor + side.shift)
     meta = data.trace.meta
     begin, end = max(begin, meta.begin), min(end, meta.end)
-    if end <= begin:  # not visible at all: its last moment
+    if end <= begin:  # not visible at all: keep its last moment
         begin, end = max(meta.begin, meta.end - 1), meta.end
     return replace(side, window=replace(side.window, begin=begin, end=end))
 
@@ -163,7 +163,7 @@ def _moved(side: _Side, overlay: Overlay) -> Overlay:
 
 
 def _one_scale(tracks: Sequence[LaneTrack]) -> list[LaneTrack]:
-    """Return *tracks* with messages coloured on one scale, so that one legend shows their sizes."""
+    """Return *tracks* with messages coloured on one scale, so that one legend fits all."""
     arrows = [one for track in tracks for one in track.overlays if isinstance(one, Arrows)]
     values = [one.value for one in arrows if one.value is not None]
     known = np.concatenate(values) if values else np.empty(0)
@@ -194,7 +194,7 @@ def _words(window: Window) -> str:
 
 
 def _work(data: TraceData) -> float | None:
-    """Return the work W of the run: as it is known of the run, or as its trace counted it; None if neither is."""
+    """Return the run's work W, known from the run or counted in its trace, else None."""
     if data.facts.get("work"):
         return float(data.facts["work"])
     found = interval_sums.counted_work(data)
@@ -206,7 +206,7 @@ def _work(data: TraceData) -> float | None:
 
 
 def _unit_speed(data: TraceData) -> float | None:
-    """Return the average unit speed W/(N T) (isospeed.txt, section II), None where no work is known."""
+    """Return the average unit speed W/(N T) (isospeed.txt, section II), None if the work is not known."""
     work = _work(data)
     return None if work is None or not data.length else work / (trace_common.processors(data) * data.length)
 
@@ -217,7 +217,7 @@ def _speed(data: TraceData, speed: float) -> str:
 
 
 def _sentence(several: Sequence[TraceData]) -> str:
-    """Return the ratio of the times, and psi where the work is known (isospeed.txt, approach 1: T_N/T_N')."""
+    """Return a sentence with the ratio of times, and psi if the work is known (isospeed.txt, approach 1: T_N/T_N')."""
     parts = [_pair(first, second) for first, second in pairwise(several)]
     return f"{'; '.join(parts)}."
 

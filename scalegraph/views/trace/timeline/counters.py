@@ -1,4 +1,4 @@
-"""Counters over time: what they counted a second, or the values they had, with their lowest and highest in each bin."""
+"""Counters over time: rates or values, with minimum and maximum per bin."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _NEED = Need(
     "Record hardware counters.",
     met=lambda data, **_: bool(data.trace.count("counters") and data.trace.definitions.metrics),
 )
-_SEVERAL = 8  # lines of locations in one track
+_SEVERAL = 8  # locations in one track, one line each
 _TRACKS = 12
-_WHOLE = 10_000  # counts below are written with all their digits
-_ROUNDING = 1e-9  # of the largest rate: what is less is what differences of sums leave of nothing
+_WHOLE = 10_000  # smaller counts are written with all their digits
+_ROUNDING = 1e-9  # of the largest rate: smaller rates are rounding errors of differences
 
 
 def _make(data: TraceData, metrics: object = None, each: object = False, **options: object) -> Figure:
@@ -72,7 +72,7 @@ def _make(data: TraceData, metrics: object = None, each: object = False, **optio
 
 
 def _chosen_metrics(defined: list[Metric], text: object) -> list[int]:
-    """Return the numbers of the metrics that *text* names (names or patterns, comma separated), or all."""
+    """Return the numbers of the metrics matching *text* (names or patterns, comma separated), or all."""
     if text is None or not str(text).strip():
         return list(range(len(defined)))
     found: list[int] = []
@@ -97,7 +97,7 @@ def _track(chosen: Window, number: int, *, apart: bool) -> AreaTrack:
     who = chosen.locations if apart else (None,)
     lines = [data.timeline.counter(number, one, chosen.begin, chosen.end, chosen.width) for one in who]
     factor, unit, least = 1.0, _unit(metric), 0.0
-    if work.counts(metric):  # the axis is named by the metric: its unit need not say it again
+    if work.counts(metric):  # the axis has the metric's name already
         largest = max((float(bins.high[np.isfinite(bins.high)].max(initial=0.0)) for bins in lines), default=0.0)
         least = largest * _ROUNDING
         factor, unit = trace_sums.prefix(largest, unit if metric.unit not in ("", "1", "#") else "/s")
@@ -115,7 +115,7 @@ def _track(chosen: Window, number: int, *, apart: bool) -> AreaTrack:
 
 
 def _row(chosen: Window, number: int) -> Row:
-    """Return exact sums of a metric that counts, or the values of one that does not."""
+    """Return totals of a counting metric, or statistics of any other."""
     data = chosen.data
     metric = data.trace.definitions.metrics[number]
     seconds = chosen.seconds
@@ -158,7 +158,7 @@ def _sentence(chosen: Window, rows: list[Row]) -> str:
 
 
 def _amount(total: float, unit: str) -> str:
-    """Return *total* in words; a small count is whole."""
+    """Return *total* as text; a small count has no decimals."""
     if unit == "µs":
         return si(total * 1e-6, "s", 4)
     return thousands(int(total)) if not unit and total.is_integer() and total < _WHOLE else si(total, unit, 4)

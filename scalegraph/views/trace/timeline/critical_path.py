@@ -1,4 +1,4 @@
-"""The critical path, drawn on the lanes of a timeline, and what is on it."""
+"""The critical path, drawn over a timeline's lanes, and a table of its parts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _WORDS: Final = {
     Piece.MESSAGE: "message from {1} to {0}",
     Piece.UNEXPLAINED: "{} waits, why is not known",
 }
-_MOST = 4000  # pieces that are drawn as they are
+_MOST = 4000  # pieces up to which each is drawn
 _ROWS = 500
 _NO_STATE = "no state recorded"
 
@@ -72,7 +72,7 @@ def _make(
 
 
 def _line(window: Window, part: CriticalPath) -> tuple[PathLine, tuple[str, ...]]:
-    """Return the path to draw; of more pieces than a picture holds, the location that has most of each bin."""
+    """Return the path to draw; if it has too many pieces, the location with the largest share of each bin."""
     data = window.data
     if len(part) > max(_MOST, 2 * window.width):
         said = (
@@ -98,7 +98,7 @@ def _line(window: Window, part: CriticalPath) -> tuple[PathLine, tuple[str, ...]
 
 def _coarse(window: Window, part: CriticalPath) -> PathLine:
     edges = np.linspace(part.run_begin, part.run_end, window.width + 1)
-    # where the pieces cross an edge of a bin they are cut
+    # cut pieces at the edges of bins
     cuts = np.unique(np.r_[part.begin, part.end[-1:], edges[1:-1].astype(np.int64)])
     owner = np.searchsorted(part.begin, cuts[:-1], side="right") - 1
     place = np.clip(np.searchsorted(edges, cuts[:-1], side="right") - 1, 0, window.width - 1)
@@ -145,7 +145,7 @@ def _regions(window: Window, part: CriticalPath, found: OnPath) -> Table:
 
 
 def _edges(window: Window, part: CriticalPath, columns: int) -> tuple[Row, ...]:
-    """Return rows for what of the path is not what a location did."""
+    """Return rows for parts of the path outside of locations, such as messages."""
     second, length = window.data.trace.meta.ticks_per_second, max(part.ticks(), 1)
     rest = (None,) * (columns - 3)
     return tuple(
@@ -156,7 +156,7 @@ def _edges(window: Window, part: CriticalPath, columns: int) -> tuple[Row, ...]:
 
 
 def _activities(window: Window, part: CriticalPath, found: OnPath) -> Table:
-    """Return a row for each state, or for each activity of regions where the trace records no states."""
+    """Return a row per state, or per activity of regions if the trace records no states."""
     data, length = window.data, max(part.ticks(), 1)
     trace, second = data.trace, data.trace.meta.ticks_per_second
     if trace.count("states") or trace.count("shares"):

@@ -1,4 +1,4 @@
-"""Busy, overhead and idle of every location over time (ParaGraph's Gantt chart), and its share of each."""
+"""Busy, overhead and idle time of every location (ParaGraph's Gantt chart), and their shares."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _lanes(chosen: Window, of: np.ndarray, named: tuple[tuple[str, str], ...], t
 
 
 def _bars(chosen: Window, sums: activity.ActivitySums, named: tuple[tuple[str, str], ...], ticks: np.ndarray) -> Plot:
-    """Return a stacked bar for each location: the exact share of the time that went to each."""
+    """Return a stacked bar per location: the exact share of time of each activity."""
     names, members = groups(chosen.data.trace, chosen.locations, _MOST, interval_sums.location_names(chosen.data))
     lanes = chosen.lanes
     length = sums.length or 1

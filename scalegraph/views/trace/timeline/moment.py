@@ -1,4 +1,4 @@
-"""One moment of a trace: state of every location, since when, its wait and the holder."""
+"""One moment of a trace: each location's state, its beginning, and who it waits for."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TITLE: Final = "Now: one moment"
 _NOBODY: Final = Need("No location is in {words} at {when}.")
 _MOST: Final = 1024  # locations that are listed
 _NO_REGION: Final = "not recorded"
-_PURE: Final = 0.995  # share from which an activity is all there is
+_PURE: Final = 0.995  # share from which an activity counts as the only one
 _COLUMNS: Final = (
     Column("location"), Column("activity"), Column("region"), Column("waits for"), Column("for whom"),
     Column("for so long", "s", "idle"), Column("since", "s"), Column("which is in"), Column("called from"),
@@ -38,7 +38,7 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True)
 class _Activity:
-    """What a location spends most of the moment with: a place among the codes of the layer, and its share there."""
+    """A location's main activity around the moment: a code of the layer, and its share there."""
 
     code: int
     share: float
@@ -47,7 +47,7 @@ class _Activity:
 def _make(data: TraceData, at: object = None, locations: object = None, region: object = None) -> Figure | Need:
     window = trace_window.window(data, None, None, locations, region)
     meta = data.trace.meta
-    last = max(meta.end - 1, meta.begin)  # nobody is anywhere at the end itself
+    last = max(meta.end - 1, meta.begin)  # no location is in a state at the very end
     tick = meta.begin if at is None else min(max(data.ticks(float(str(at))), meta.begin), last)
     around = dependencies.around(window, tick)
     data = dependencies.subject(around)
@@ -78,19 +78,19 @@ def _make(data: TraceData, at: object = None, locations: object = None, region: 
 
 
 def changes(data: TraceData) -> Changes:
-    """Return when locations change what they do, found once."""
+    """Return the index of state changes of all locations, built once."""
     return interval_sums.remembered(data, "changes", lambda: Changes.of(dependencies.waits(data), _states(data)))
 
 
 def _states(data: TraceData) -> StateRows | None:
-    """Return the states of a trace that records some; None of others."""
+    """Return a trace's states, None if it records none."""
     if not data.trace.count("states"):
         return None
     return interval_sums.remembered(data, "state rows", lambda: StateRows.of(data.trace))
 
 
 def change(data: TraceData, at: float, locations: str = "", *, back: bool = False) -> float | None:
-    """Return the next change of any of *locations* after the moment *at* (s), or the last before it; None: none."""
+    """Return the next change of any of *locations* after *at* (s), or the last before it; None if there is none."""
     tick = data.ticks(at)
     window = trace_window.window(data, None, None, locations)
     found = changes(dependencies.subject(dependencies.around(window, tick)))
@@ -99,7 +99,7 @@ def change(data: TraceData, at: float, locations: str = "", *, back: bool = Fals
 
 
 def _of_regions(window: Window, now: Moment) -> list[int]:
-    """Return the places of the locations that are in one of the chosen regions, or in what one of them called."""
+    """Return the positions of locations inside a chosen region or its callees."""
     everybody = list(range(len(now.locations)))
     if window.regions is None:
         return everybody
@@ -142,7 +142,7 @@ def _row(data: TraceData, now: Moment, activities: list[_Activity], place: int) 
 
 
 def _waiting(data: TraceData, now: Moment, place: int) -> tuple[str, str, str]:
-    """Return what a location waits for, its holder, and the holder's region now."""
+    """Return what a location waits for, the holder, and the holder's current region."""
     if now.wait[place] < 0:
         return "", "", ""
     waits = dependencies.waits(data)
@@ -156,7 +156,7 @@ def _waiting(data: TraceData, now: Moment, place: int) -> tuple[str, str, str]:
 
 
 def _counts(data: TraceData, now: Moment, activities: list[_Activity], kept: list[int]) -> Counter[str]:
-    """Return how many locations do what; who waits counts by what it waits for."""
+    """Return the number of locations per activity; waiting ones count by what they wait for."""
     rows = dependencies.waits(data).rows
     said: Counter[str] = Counter()
     for place in kept:

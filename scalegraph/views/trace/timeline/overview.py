@@ -1,4 +1,4 @@
-"""Overview of a trace: its run, its locations, its events, and what of its source was not understood."""
+"""Overview of a trace: run, locations, events, and what of its source was not understood."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from scalegraph.views.trace import sums as trace_sums
 from scalegraph.views.view import View
 
 _TITLE = "Overview of the trace"
-_MOST = 200  # locations by name
+_MOST = 200  # locations listed by name
 _PROPERTIES = 12
-_LONG = 200  # letters of a property that are shown
+_LONG = 200  # characters of a property
 
 
 def _make(data: TraceData) -> Figure:

@@ -1,4 +1,4 @@
-"""Shared parts of views of phases: the choice of stretches, and bars along time."""
+"""Shared parts of views of phases: choice of the time range, and bars over time."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import Array
 from scalegraph.views.trace.tracks import coloured
 
-_FINE: Final = 4  # times the width: so many cuts are drawn where they are
+_FINE: Final = 4  # times the width: up to so many phase boundaries are drawn exactly
 
 
 def bars(chosen: Window, made: Phases, values: Array, scale: Axis, title: str) -> LaneTrack:
-    """Return a lane for each location with its phases coloured by *values* along *scale*.
+    """Return a lane per location with its phases coloured by *values* along *scale*.
 
-    Bins end where phases do; where there are too many for that, a bin has the mean of its phases by their time.
+    Bins end where phases do; if there are too many, a bin has the time-weighted mean of its phases.
     """
     edges = np.unique(np.r_[chosen.begin, made.begin, made.end, chosen.end])
     if len(edges) > _FINE * chosen.width:
@@ -44,7 +44,7 @@ def bars(chosen: Window, made: Phases, values: Array, scale: Axis, title: str) -
 
 
 def spread(lane: Array, begin: Array, end: Array, values: Array, lanes: int, edges: Array) -> tuple[Array, Array]:
-    """Return by lane and bin the sum over stretches of time times value, and of time; values that are NaN are none."""
+    """Return, by lane and bin, the sums of time times value and of time; NaN values are skipped."""
     keep = (lane >= 0) & np.isfinite(values) & (end > begin)
     lane, begin, end, values = lane[keep].astype(np.int64), begin[keep], end[keep], values[keep]
     bins = len(edges) - 1

@@ -1,4 +1,4 @@
-"""Spacetime diagram, after ParaGraph (isospeed.txt Figs. 8, 14, 15): a bar for each location, messages slanted."""
+"""Spacetime diagram after ParaGraph (isospeed.txt Figs. 8, 14, 15): a bar per location, slanted messages."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def _make(
 def laned(
     window: Window, colour: str, names: Iterable[str] = (), top: float = 0.0
 ) -> tuple[LaneTrack, tuple[str, ...]]:
-    """Return the bars of *window* coloured by activity, region or speed, and notes on what they show.
+    """Return the bars of *window* coloured by activity, region or speed, and notes.
 
-    *names* as in `trace_common.region_keys`; *top* is at least the end of the scale of speeds.
+    *names* as in `trace_common.region_keys`; *top* is a lower limit for the end of the speed scale.
     """
     if colour == "speed":
         return _by_speed(window, top)
@@ -117,7 +117,7 @@ def _by_speed(window: Window, least: float) -> tuple[LaneTrack, tuple[str, ...]]
 def drawn(
     window: Window, *, messages: bool, locks: bool, barriers: bool, operations: bool = False, most: int
 ) -> tuple[tuple[Overlay, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return what is drawn on the lanes, notes on what is left out, and what there is in words, with counts."""
+    """Return what is drawn over the lanes, notes on omissions, and counts as text."""
     overlays: list[Overlay] = []
     notes: list[str] = []
     counts: list[str] = []
@@ -171,9 +171,9 @@ def _many(count: int, one: str) -> str:
 def sentence(
     window: Window, keys: Sequence[Key], seconds: float, counts: Sequence[str], *, complete: bool = False
 ) -> str:
-    """Return what the picture says, as in ``4 processors, the whole run of 12.3 ms: busy 63 %; 12 messages``.
+    """Return a summary such as ``4 processors, the whole run of 12.3 ms: busy 63 %; 12 messages``.
 
-    When the keys should be *complete*, what they leave of the time is said, too.
+    If the keys should be *complete*, the remaining time is mentioned as unknown.
     """
     data = window.data
     kinds = {data.trace.definitions.locations[number].kind for number in window.locations}

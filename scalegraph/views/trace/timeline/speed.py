@@ -1,4 +1,4 @@
-"""Average speed of every processor in every phase, along time (isospeed.txt Figs. 9, 10, 16, 17)."""
+"""Average speed of every processor in every phase over time (isospeed.txt Figs. 9, 10, 16, 17)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NEED = Need(
     "Record a counter of floating-point operations or instructions.",
     met=needs.trace_with("counters"),
 )
-_SAME = 0.05  # average unit speeds that differ by less are held to be the same
+_SAME = 0.05  # relative difference of average unit speeds that counts as equal
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class _Chart:
 
     @property
     def count(self) -> int:
-        """How many locations."""
+        """Number of locations."""
         return len(self.chosen.locations)
 
 
@@ -163,7 +163,7 @@ def _sentence(charts: list[_Chart], name: str) -> str:
 
 
 def _psi(small: _Chart, large: _Chart, unit: str) -> str:
-    """Return the scalability read from two clocks: psi(N, N') = T/T' where the average unit speed is the same."""
+    """Return the scalability from two clocks: psi(N, N') = T/T' if the average unit speeds are equal."""
     if small.count == large.count:
         ratio = large.made.seconds / small.made.seconds if small.made.seconds else float("nan")
         return f"{large.name} takes {significant(ratio)} times as long as {small.name} on as many locations."
