@@ -1,15 +1,15 @@
 """The assembler behind the compilers of simulated programs: hooks become part of the program's code.
 
-It is called as ``as`` by gcc (option ``-B``), changes the compiler's output and calls the assembler proper. A call of a
-hook stays where it is; before it comes code that does what the hook does nearly always, and jumps over the call. So the
-return address, which names the place, is what it was, and who reads the machine code leaves out what is before a call.
-After a call no register is live but those that a function must keep, so nothing has to be saved.
+gcc calls it as ``as`` (option ``-B``); it changes the compiler's output and calls the real assembler. The call of a
+hook stays in place; code inserted before it handles the common case and jumps over the call. So the return address,
+which identifies the place, stays the same, and readers of the machine code can skip the inserted code. After a call
+only callee-saved registers are live, so nothing has to be saved.
 
 References are not counted one by one. A *segment* is code between two labels, jumps or calls of the program's own: it
-is executed as a whole. The hook of its block counts it, or code of its own where it has none, in a *slot*, and a table
-(section ``.debug_scalegraph``, not loaded) says what each segment refers to. ``csrc/arch/sg_inline.c`` reads it.
+is executed as a whole. The hook of its block, or code of its own if it has none, counts it in a *slot*, and a table
+(section ``.debug_scalegraph``, not loaded) lists the references of each segment. ``csrc/arch/sg_inline.c`` reads it.
 
-This file is run by itself, without the package: ``python -I -S assembler.py ASSEMBLER OPTION.. FILE``.
+This file runs as a script, without the package: ``python -I -S assembler.py ASSEMBLER OPTION.. FILE``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CALL = re.compile(r"\tcall\t(__(?:sanitizer_cov_trace_pc|tsan_\w+))(?:@PLT)?\s*
 _REFERENCE = re.compile(r"__tsan_(?:volatile_)?(read|write)[1248]$")
 _UNCOUNTED: Final = ("__tsan_func_entry", "__tsan_func_exit")
 _LABEL = re.compile(r"\s*([.\w$]+):")
-# Labels of debug information, exceptions and sections, to which nothing jumps.
+# Labels of debug information, exceptions and sections, which are never jump targets.
 _NO_TARGET = re.compile(r"\.L(?:VL|BB|BE|BI|FB|FE|EHB|EHE|CFI|LSDA|text|cold|etext|VUS?|HOT|COLD|FSB|COLDB|HOTB)\w*$")
 _ENDS = re.compile(r"\t(?:j|loop|call|ret|rep[\s;]+ret|notrack|bnd|syscall|int|ud2|hlt|iret|xbegin)", re.IGNORECASE)
 _SECTION = re.compile(r"\t\.section\t(\S+?)(?:,\"([^\"]*)\"(.*))?$")
@@ -57,7 +57,7 @@ _SEGMENT_CODE = """\
 \tmovq\t{executed}(%rdx), %rdx
 \tincq\t{slot}(%rdx)
 """
-# The constants of the shift and the mask are those of the machine: written when the program starts.
+# The constants of the shift and the mask depend on the machine: they are patched when the program starts.
 _REFERENCE_CODE = """\
 \tmovq\tsg_now(%rip), %rdx
 \tmovq\t{fast}(%rdx), %rdx
@@ -78,7 +78,7 @@ _IS_WRITTEN = "\trolq\t$2, %rdx\n\tcmpq\t$3, %rdx\n\tje\t{end}\n"
 
 @dataclass
 class _Group:
-    """What is written behind the code, for each group of sections that the linker keeps or drops together."""
+    """Data written after the code, for each group of sections that the linker keeps or drops together."""
 
     slots: list[str] = field(default_factory=list)
     table: list[str] = field(default_factory=list)
@@ -93,12 +93,12 @@ class _Rewriting:
         self.sections = [""]  # stack; by the group of each
         self.before = ""
         self.number = 0
-        self.slot = ""  # of the segment that goes on; "": none
+        self.slot = ""  # of the current segment; "": none
         self.references = 0
         self.inside_asm = False
 
     def line(self, text: str) -> None:
-        """Take over one line of the compiler's output."""
+        """Process one line of the compiler's output."""
         call = _CALL.match(text)
         if call and not self.inside_asm:
             self._hook(call[1], text)
@@ -119,7 +119,7 @@ class _Rewriting:
             self.slot = ""
 
     def _directive(self, text: str) -> None:
-        """Follow the sections."""
+        """Track section directives."""
         word = text.split(None, 1)[0]
         if word in (".section", ".pushsection"):
             found = _SECTION.match(text.replace(".pushsection", ".section"))
@@ -197,7 +197,7 @@ class _Rewriting:
         self.references += 1
 
     def _left_out(self, name: str) -> None:
-        """Put five bytes that do nothing in place of a hook that does nothing, for who reads the code."""
+        """Replace a hook that does nothing by a five-byte no-op, which readers of the code recognise."""
         start, end = self._labels()
         slot, self.slot = self.slot, ""
         self.out.append(f"{start}:\n\t.byte\t0x0f, 0x1f, 0x44, 0, 0\n{end}:")
@@ -205,7 +205,7 @@ class _Rewriting:
         self.slot = slot
 
     def text(self) -> str:
-        """Return the whole."""
+        """Return the rewritten file."""
         for group, made in self.groups.items():
             name, flags = (f",{group},comdat", "G") if group else ("", "")
             if made.slots:
@@ -217,7 +217,7 @@ class _Rewriting:
 
 
 def rewritten(text: str) -> str:
-    """Return the compiler's output *text* with its hooks in line; as it is where it is not in AT&T's syntax."""
+    """Return the compiler's output *text* with its hooks inlined; unchanged if it is not in AT&T syntax."""
     if _OTHER_SYNTAX.search(text) or SLOTS in text or _PROBE not in text:
         return text
     rewriting = _Rewriting()
@@ -227,9 +227,9 @@ def rewritten(text: str) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Run as an assembler with the options *words*, of which the first is the assembler proper; return its exit code.
+    """Run as an assembler with the options *words*, the first of which is the real assembler; return its exit code.
 
-    A file that it does not take with hooks in line is assembled as it is.
+    A file that it rejects with inlined hooks is assembled unchanged.
     """
     inputs = [at for at, word in enumerate(words) if at and words[at - 1] != "-o" and _is_input(word)]
     if not inputs and "-o" in words:  # with -pipe

@@ -1,4 +1,4 @@
-"""A compiler's command line, read as gcc reads it: what is requested, which words are files, which are options."""
+"""Parses a compiler's command line as gcc does: the request, the files and the options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scalegraph.runtime.languages import LINKED, PLAIN, Language, language_of
 
 Mode = Literal["ask", "preprocess", "assemble", "compile", "link"]
 
-# Options whose argument is the next word (those that may also be written in one word are listed again below).
+# Options whose argument is the next word (those that may also be written in one word are repeated below).
 TAKES_WORD: Final = frozenset((
     "-I", "-D", "-U", "-L", "-l", "-o", "-x", "-T", "-u", "-z", "-e", "-A", "-B", "-J", "-include", "-imacros",
     "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefix", "-isysroot", "-imultilib", "-MF", "-MT", "-MQ",
@@ -20,7 +20,7 @@ TAKES_WORD: Final = frozenset((
     "--param", "--sysroot", "-target", "-wrapper", "-specs", "-arch", "-h", "-R", "-rpath", "-soname", "-mllvm",
 ))  # fmt: skip
 _PREPROCESS: Final = frozenset(("-E", "-M", "-MM"))
-# These request an answer of the compiler itself.
+# These request information from the compiler itself.
 _ASK: Final = ("-dump", "-print-", "--print-", "--version", "--help", "-###", "--target-help")
 _X: Final[dict[str, Language]] = {
     "c": "c",
@@ -38,12 +38,12 @@ _FORMS: Final = {
     "f95-cpp-input": ("-ffree-form", "-cpp"),
 }
 _RULES: Final = ("-MD", "-MM", "-MF", "-MT", "-MQ", "-MP")  # of make
-_LIMIT: Final = 64  # response files that name each other
+_LIMIT: Final = 64  # nesting of response files, which may name each other
 
 
 @dataclass(frozen=True)
 class Input:
-    """A file on the command line at word *index* of `Command.rest`. *language* None: compiled or linked as it is."""
+    """A file on the command line, at word *index* of `Command.rest`. *language* None: compiled or linked unchanged."""
 
     index: int
     file: str
@@ -53,10 +53,10 @@ class Input:
 
 @dataclass(frozen=True)
 class Command:
-    """What a command line requests.
+    """The request of a command line.
 
-    *rest*: all words except what says the mode and ``-o``; the *inputs* are among them; *options*: *rest* without the
-    inputs and without options of the linker.
+    *rest*: all words except the mode and ``-o``; the *inputs* are among them; *options*: *rest* without the inputs and
+    without linker options.
     """
 
     mode: Mode
@@ -67,7 +67,7 @@ class Command:
 
 
 def read_command(words: Sequence[str], compiler: Language = "c") -> Command:
-    """Return what *words* (without the name of the *compiler*) request. Response files are put in place."""
+    """Return the request in *words* (without the name of the *compiler*), with response files expanded."""
     expanded = list(_expanded(words, 0))
     mode: Mode = "link"
     output = ""
@@ -105,14 +105,14 @@ def read_command(words: Sequence[str], compiler: Language = "c") -> Command:
 
 
 def is_linking(word: str) -> bool:
-    """Return whether an option is the linker's alone."""
+    """Return whether an option is only for the linker."""
     return word.startswith(("-l", "-L", "-Wl,", "-Xlinker", "-rdynamic", "-T", "-u", "-z", "-static", "-shared")) or (
         word in ("-s", "-pie", "-no-pie", "-r", "-rpath", "-e", "-R", "-nostdlib", "-nostartfiles", "-nodefaultlibs")
     )
 
 
 def without_rules(options: Sequence[str]) -> tuple[str, ...]:
-    """Return *options* without those that write rules for make."""
+    """Return *options* without those that write make rules."""
     return tuple(word for option in with_arguments(options) if not option[0].startswith(_RULES) for word in option)
 
 
@@ -122,7 +122,7 @@ def _input(index: int, word: str, forced: str | None, compiler: Language) -> Inp
     suffix = Path(word).suffix
     language = language_of(word)
     if language == "c" and compiler == "c++":
-        language = "c++"  # as g++ takes it
+        language = "c++"  # as g++ treats it
     return Input(index, word, language, compiled=language is not None or suffix in PLAIN)
 
 
@@ -140,7 +140,7 @@ def with_arguments(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _expanded(words: Sequence[str], depth: int) -> Iterator[str]:
-    """Yield *words* with the contents of response files (``@file``) in their place."""
+    """Yield *words* with response files (``@file``) replaced by their contents."""
     for word in words:
         path = Path(word[1:])
         if not word.startswith("@") or depth > _LIMIT or not path.is_file():

@@ -1,4 +1,4 @@
-"""Errors of compilers and linkers, in a sentence that names the user's own files and functions."""
+"""Errors of compilers and linkers, as sentences that name the user's own files and functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _MPI = pattern(
     r"|undefined reference to [`'](P?MPI_\w+|p?mpi_\w+_)'"
     r"|\bmpi(cc|cxx|c\+\+|CC|f77|f90|fort|run|exec): (command )?(not found|No such file)",
 )
-# What g++ says of things that are newer than its standard (C++17); of the library's it only says that they are missing.
+# g++'s messages for features newer than its standard (C++17); for library features they only say that a name is
+# missing.
 _NEWER_NAMES = (
     "barrier|latch|jthread|stop_token|counting_semaphore|binary_semaphore|span|ranges|views|source_location|atomic_ref|"
     "bit_cast|popcount|endian|strong_ordering|partial_ordering|convertible_to|integral|floating_point|coroutine_handle|"
@@ -29,7 +30,7 @@ _NEWER = pattern(
     r"|error: .(requires|concept|co_await|co_return|co_yield|consteval|constinit)\W"
     rf"|error: .(std::)?({_NEWER_NAMES}). (is not a member of|was not declared|in namespace|has not been declared)"
 )
-# What compilers make of a function: parts of it, outlined or specialised.
+# Suffixes that compilers add to parts of a function, outlined or specialised.
 _PARTS = pattern(
     r"(in function [`'][^`'\s.]+)(?:\.(?:_omp_fn|_omp_cpyfn|cold|constprop|isra|part|lto_priv)(?:\.\d+)?)+(')"
 )
@@ -46,7 +47,7 @@ _HINT = "; does a library lack?"
 
 
 def about_mpi(output: str) -> str:
-    """Return what to know about MPI if a compiler, linker or shell misses it, by its *output*; else nothing."""
+    """Return advice on MPI if *output* shows that a compiler, linker or shell misses it, otherwise ""."""
     found = _MPI.search(output)
     if found is None:
         return ""
@@ -54,13 +55,13 @@ def about_mpi(output: str) -> str:
 
 
 def with_mpi(sentence: str, output: str) -> str:
-    """Return *sentence*, with what to know about MPI if that is what *output* misses."""
+    """Return *sentence*, with advice on MPI if *output* shows that it is missing."""
     said = about_mpi(output)
     return f"{sentence.removesuffix(_HINT)}: {said}" if said else sentence
 
 
 def with_standard(sentence: str, output: str) -> str:
-    """Return *sentence*, with the option that a C++ program needs, by *output*, to be compiled as a newer standard."""
+    """Return *sentence*, with the option for a newer C++ standard if *output* shows that the program needs it."""
     if "std=" in sentence or (found := _NEWER.search(output)) is None:
         return sentence
     standard = found["said"] or found["from"] or "20"
@@ -68,9 +69,9 @@ def with_standard(sentence: str, output: str) -> str:
 
 
 def in_users_terms(output: str, names: Mapping[Path, str], cwd: Path) -> str:
-    """Return the linker's *output* with the user's names: of sources for objects, of functions for their parts.
+    """Return the linker's *output* in the user's terms: sources for objects, functions for their parts.
 
-    *names*: the sources that temporary objects stand for; names below *cwd* become relative to it.
+    *names*: the sources of temporary objects; names below *cwd* become relative to it.
     """
     for item, name in names.items():
         output = output.replace(f"{item}:{cwd}/{name}:", f"{name}:").replace(str(item), name)
@@ -78,7 +79,7 @@ def in_users_terms(output: str, names: Mapping[Path, str], cwd: Path) -> str:
 
 
 def of_linker(output: str) -> str:
-    """Return the linker's first complaint in a sentence; *output* as `in_users_terms` gives it."""
+    """Return the linker's first error as a sentence; *output* comes from `in_users_terms`."""
     if "undefined reference to `main'" in output:
         return "the program has no function main; expected it in one of the sources"
     if (twice := _TWICE.search(output)) is not None:
@@ -98,7 +99,7 @@ def of_linker(output: str) -> str:
 
 
 def _undefined(output: str, first: re.Match[str]) -> str:
-    """Return the sentence about the *first* name that is defined nowhere, and how many more there are."""
+    """Return a sentence about the *first* undefined name, and the number of others."""
     where = f"{first['file']}:{first['line']}: " if first["line"] else f"{first['file']}: " if first["file"] else ""
     within = [match["function"] for match in _FUNCTION.finditer(output, 0, first.start())]
     used = f"is used in {within[-1]}" if within else "is used"

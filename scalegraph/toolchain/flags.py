@@ -1,4 +1,4 @@
-"""The user's compiler and linker flags: what is passed on, what is ours to say, what cannot work."""
+"""The user's compiler and linker flags: those passed on, those that ScaleGraph sets, and those that cannot work."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ _PREFIX = {
     "-save-temps": "ScaleGraph chooses where files go",
     "-fopenacc": "the simulated target runs OpenMP, not OpenACC",
 }
-# What wrapped compilers are requested beside their job: done by themselves, or harmless.
+# Options of wrapped compilers that the wrapper handles itself, or that are harmless.
 _WRAPPED = ("-c", "-S", "-E", "-o", "-M", "-MD", "-MM", "-save-temps", "-pie", "-fPIE", "-fpie", "-flto")
 _AT_LINK = ("-shared", "-static-pie", "-nostdlib", "-nostartfiles", "-nodefaultlibs")
 _DROPPED = ("-pie", "-fPIE", "-fpie", "-fPIC", "-fpic", "-flto", "-ffat-lto", "-fuse-linker-plugin", "-fwhole-program")
 # Left out with a warning: the program computes the same without it.
 LEFT_OUT = {"-static": "the simulated target needs the shared C library; linked without it"}
-_OURS = ("-fopenmp", "-lgomp", "-no-pie", "-fno-pie", "-fno-PIE", "-pipe")  # said by us anyway
+_OURS = ("-fopenmp", "-lgomp", "-no-pie", "-fno-pie", "-fno-PIE", "-pipe")  # set by us anyway
 
 
 @dataclass(frozen=True)
 class Flags:
-    """Flags for the compilation and for the link, in the user's order; *include* are directories for headers."""
+    """Flags for compiling and for linking, in the user's order; *include*: directories for headers."""
 
     compile: tuple[str, ...] = ()
     link: tuple[str, ...] = ()
@@ -62,9 +62,9 @@ class Flags:
 
 
 def read_flags(cflags: str | Sequence[str], ldflags: str | Sequence[str], include: Iterable[str]) -> Flags:
-    """Split and check the user's flags. Libraries among the compiler flags go to the link, as ``gcc prog.c -lm`` does.
+    """Split and check the user's flags; libraries among the compiler flags go to the link, as in ``gcc prog.c -lm``.
 
-    Raises `InputError` with one fault for each flag that cannot work, saying why.
+    Raises `InputError` with one fault for each flag that cannot work, and the reason.
     """
     faults: list[Fault] = []
     to_compile: list[str] = []
@@ -104,14 +104,14 @@ def _options(given: str | Sequence[str], key: str, faults: list[Fault]) -> list[
 
 
 def is_dropped(word: str, *, linking: bool) -> bool:
-    """Return whether a wrapped compiler leaves *word* out: said otherwise by us, or without meaning here."""
+    """Return whether a wrapped compiler drops *word*: we set it another way, or it has no meaning here."""
     if linking and (word.startswith("-fopenmp") or word == "-lgomp" or is_library(word)):
         return True
     return word.startswith(_DROPPED) or word in LEFT_OUT
 
 
 def refusal(word: str, *, linking: bool, wrapped: bool = False) -> str:
-    """Return why *word* cannot be used, "" if it can; *wrapped*: by one of our compilers, which make does not know."""
+    """Return why *word* cannot be used, "" if it can; *wrapped*: passed to one of our compilers, by an unaware make."""
     harmless = word.startswith(_WRAPPED) or word in LEFT_OUT or (word in _AT_LINK and not linking)
     if wrapped and harmless:
         return ""

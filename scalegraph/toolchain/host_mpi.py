@@ -1,4 +1,4 @@
-"""The MPI library of this computer: its compilers' options and the command that starts its processes."""
+"""The MPI library of this computer: its compilers' options and its launcher."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class HostMpi:
     open_mpi: bool
 
     def start(self, processes: int, hosts: Sequence[tuple[str, int]] = (), variables: Sequence[str] = ()) -> list[str]:
-        """Return the words that start so many processes of the program that follows them.
+        """Return the words that start *processes* processes of the program that follows them.
 
-        *hosts*: computers and how many processes each takes at most, reached by SSH; *variables*: names of those that
-        the processes there need. MPICH gives them all. Raises `MissingTool` without ``mpirun``.
+        *hosts*: computers, reached by SSH, and the most processes on each; *variables*: names of those that remote
+        processes need. MPICH passes on all. Raises `MissingTool` without ``mpirun``.
         """
         if self.mpirun is None:
             raise MissingTool(_NO_MPIRUN)
@@ -44,7 +44,7 @@ class HostMpi:
         return [str(self.mpirun), *more, *self._passed(variables), "-n", str(processes)]
 
     def passing(self, words: Sequence[str], variables: Sequence[str]) -> list[str]:
-        """Return *words*, which start processes, so that those on other computers get *variables*, too."""
+        """Return *words*, which start processes, extended so that processes on other computers get *variables*, too."""
         return [words[0], *self._passed(variables), *words[1:]]
 
     def _passed(self, variables: Sequence[str]) -> list[str]:
@@ -52,13 +52,13 @@ class HostMpi:
 
     @property
     def env(self) -> dict[str, str]:
-        """Variables without which it refuses to start processes as a superuser, as in containers."""
+        """Variables without which it refuses to start processes as root, as in containers."""
         return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if self.open_mpi else {}
 
     def options(self, language: Language) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the options for compiling and for linking a source of *language*; raise `MissingTool` if it has none.
 
-        A library without a compiler for Fortran may still be there for C.
+        A library without a Fortran compiler may still work for C.
         """
         words = _shown(_COMPILERS[language], self.open_mpi)
         compiling = tuple(word for word in words if word.startswith(("-I", "-D")))
@@ -67,7 +67,7 @@ class HostMpi:
 
 
 def _find(name: str) -> Path | None:
-    """Return the command *name*: beside this Python, where a wheel puts it, or in the path."""
+    """Find the command *name*: next to this Python, where a wheel puts it, or in the path."""
     beside = Path(sys.prefix) / "bin" / name
     if beside.exists():
         return beside
@@ -77,11 +77,11 @@ def _find(name: str) -> Path | None:
 
 @cache
 def host_mpi() -> HostMpi:
-    """Return the MPI library of this computer; raise `MissingTool` with what to install if there is none."""
+    """Return the MPI library of this computer; raise `MissingTool`, saying what to install, if there is none."""
     compiler, mpirun = _find("mpicc"), _find("mpirun")
     if compiler is None or (mpirun is None and _find("srun") is None):
         raise MissingTool(f"no MPI library was found (mpicc, mpirun); install one with: {INSTALL}")
-    if mpirun is None:  # sites of Slurm may have srun alone
+    if mpirun is None:  # Slurm sites may have only srun
         open_mpi = "Open MPI" in _output([str(compiler), "--showme:version"])
         return HostMpi("Open MPI" if open_mpi else "MPICH", None, open_mpi)
     said = _output([str(mpirun), "--version"])

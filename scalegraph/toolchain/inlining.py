@@ -1,4 +1,4 @@
-"""Options of a compiler for the hooks of the simulated target, in line where that is possible and wanted."""
+"""Compiler options for the hooks of the simulated target, inlined where possible and wanted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCRIPT: Final = Path(__file__).with_name("assembler.py")
 
 
 def is_inlining() -> bool:
-    """Return whether hooks shall be in line; raise `InputError` if the environment says neither yes nor no."""
+    """Return whether hooks should be inlined; raise `InputError` if the environment variable is neither 0 nor 1."""
     given = os.environ.get(INLINE, "1")
     if given not in ("0", "1"):
         raise InputError(f"{INLINE}={given}: expected 0 or 1")
@@ -27,24 +27,24 @@ def is_inlining() -> bool:
 
 
 def may_inline(compiler: Compiler) -> bool:
-    """Return whether *compiler* can put hooks in line: gcc for x86-64."""
+    """Return whether *compiler* can inline hooks: gcc for x86-64."""
     return not compiler.clang and compiler.architecture == "x86_64"
 
 
 def hooks(compiler: Compiler) -> tuple[str, ...]:
-    """Return the options that make *compiler* plant hooks, and put them in line if that is wanted and possible."""
+    """Return the options that make *compiler* plant hooks, inlined if wanted and possible."""
     return (*compiler.hooks, *in_line(compiler))
 
 
 def in_line(compiler: Compiler) -> tuple[str, ...]:
-    """Return the option by which *compiler* has its assembler put hooks in line, none where that is not possible."""
+    """Return the option that makes *compiler*'s assembler inline hooks; empty if that is not possible."""
     if not is_inlining() or not may_inline(compiler):
         return ()
     return (f"-B{_assembler(compiler)}{os.sep}",)
 
 
 def _assembler(compiler: Compiler) -> Path:
-    """Return a directory in which ``as`` is our assembler before that of *compiler*."""
+    """Return a directory in which ``as`` is our assembler, which calls *compiler*'s."""
     known = f"{compiler.identity}\0{sys.executable}\0{_SCRIPT}"
     where = cache_root() / "assemblers" / hashlib.sha256(known.encode()).hexdigest()[:24]
 

@@ -1,4 +1,4 @@
-"""Objects to a program: linked with the simulator in place of OpenMP's and the sanitizer's run-time libraries."""
+"""Links objects into a program, with the simulator in place of the OpenMP and sanitizer run-time libraries."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ _MISSES_MPI = re.compile(r"undefined reference to `P?(MPI|mpi)_")
 def fixed_places() -> tuple[str, ...]:
     """Return the options that give static data and code fixed addresses.
 
-    Where static data lies decides which of it shares a cache line, a page and a cache set: it must not move with the
-    size of our own code. 27 MiB for the text, 16 for constants, 16 for variables that have a value; zeroed ones last.
-    All are low, as they are natively, because programs map memory at places of their own choice. Our own code has no
-    zeroed variables (compile.flags): those of the program that the linker places last of all, in .bss (names of
-    critical sections, common blocks of Fortran), would move with their size; nor texts that the linker merges with the
-    program's. Our variables are before all that: ranks of a message-passing program share them, and have the others
-    for themselves.
+    The addresses of static data decide which variables share a cache line, a page and a cache set, so they must not
+    depend on the size of our own code. 27 MiB are for code, 16 for constants, 16 for initialised variables; zeroed ones
+    come last. All are low, as in native programs, because programs map memory at addresses of their choice. Our own
+    code has no zeroed variables (compile.flags), whose size would shift the program's last ones in .bss (names of
+    critical sections, Fortran common blocks); nor strings that the linker would merge with the program's. Our variables
+    come before all that: the ranks of an MPI program share them, and have private copies of the rest.
     """
-    from scalegraph.toolchain.assembler import SLOTS  # a program of its own, with much that only it needs
+    from scalegraph.toolchain.assembler import SLOTS  # a separate script, with many imports that only it needs
 
     return (
         f"-Wl,--section-start={SLOTS}=0x1d00000",
@@ -54,8 +53,8 @@ def link(
 ) -> str:
     """Link objects and libraries (*arguments*, in the user's order) into the program *target*; return the messages.
 
-    *names*: the sources that temporary objects stand for. Static data gets fixed addresses, unless the program is too
-    large for them or places its data itself. Raises `BuildError` with the linker's output.
+    *names*: the sources of temporary objects. Static data gets fixed addresses, unless the program is too large for
+    them or places its data itself. Raises `BuildError` with the linker's output.
     """
 
     def linked(*places: str) -> subprocess.CompletedProcess[str]:
@@ -78,10 +77,10 @@ def link(
 
 
 def _calls_mpi(item: Path) -> bool:
-    """Whether the object *item* has the name of a function of MPI, as C or Fortran call it."""
+    """Whether the object *item* names an MPI function, as called from C or Fortran."""
     try:
         return _MPI_NAME.search(item.read_bytes()) is not None
-    except OSError:  # the linker says so
+    except OSError:  # the linker reports it
         return False
 
 
@@ -95,9 +94,9 @@ def link_host(
     cancel: CancelToken,
     observed: Sequence[str] = (),
 ) -> str:
-    """Link objects and libraries (*arguments*) into the program *target* for this computer; return the messages.
+    """Link objects and libraries (*arguments*) into the native program *target*; return the messages.
 
-    *observed*: what links the monitor (`runtime.monitor.library`).
+    *observed*: words that link the monitor (`runtime.monitor.library`).
 
     Raises `BuildError` with the linker's output.
     """
@@ -111,22 +110,23 @@ def link_host(
 
 
 def driver(languages: Collection[Language]) -> Language:
-    """Return whose compiler links a program of *languages*: C++ before Fortran before C."""
+    """Return the language whose compiler links a program of *languages*: C++ before Fortran before C."""
     return "c++" if "c++" in languages else "fortran" if "fortran" in languages else "c"
 
 
 def libraries(languages: Collection[Language]) -> tuple[str, ...]:
     """Return the libraries that the linking compiler does not add by itself.
 
-    Mathematics is among them, as it is part of the simulator: what links for that shall link for all targets.
+    This includes the mathematics library, which is part of the simulator: a program that links there must link for all
+    targets.
     """
     return ("-lgfortran", "-lm") if {"c++", "fortran"} <= set(languages) else ("-lm",)
 
 
 def _without_ours(output: str, runtime: Library) -> str:
-    """Return the linker's *output* without its lines about our library, which the user has not written.
+    """Return the linker's *output* without lines about our library, which the user did not write.
 
-    Our library calls the program's ``main``: that there is none stays.
+    The error that ``main``, which our library calls, is missing stays.
     """
     lines = output.splitlines(keepends=True)
     kept = [line for line in lines if str(runtime.archive) not in line and not line.startswith("sg_")]

@@ -1,4 +1,4 @@
-"""Copies of sources whose static worksharing loops ask the runtime for their iterations, see `instrument.schedules`."""
+"""Copies of sources whose static worksharing loops call the runtime for iterations, see `instrument.schedules`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scalegraph.runtime.languages import Language
 
 _SUFFIX: Final[dict[Language, str]] = {"c": ".i", "c++": ".ii"}
-# What only the preprocessor heeds, and would heed twice: rules for make, and files that it reads before the source.
+# Options for the preprocessor alone, which must not apply twice: make rules, and files read before the source.
 _ONCE: Final = frozenset(("-M", "-MM", "-MD", "-MMD", "-MG", "-MP"))
 _ONCE_WITH_NAME: Final = frozenset(("-MF", "-MT", "-MQ", "-include", "-imacros"))
 _RULE: Final = frozenset(("-MD", "-MMD"))
@@ -35,10 +35,10 @@ def compile_asking(
     cwd: Path,
     cancel: CancelToken,
 ) -> subprocess.CompletedProcess[str]:
-    """Preprocess the C or C++ file *copy*, let its static loops ask, those of its headers too, and compile that.
+    """Preprocess the C or C++ file *copy*, make its static loops call the runtime, headers included, and compile it.
 
-    *options* are for both steps, *end* for the second (``-c -o ..``); *target* is what a rule for make names. Returns
-    the step that failed, or the second.
+    *options*: for both steps, *end*: for the second (``-c -o ..``); *target*: the target in a make rule. Returns the
+    result of the step that failed, or of the second.
     """
     from scalegraph.instrument.schedules import at_run_time
 
@@ -65,7 +65,8 @@ def _without_preprocessor(options: Sequence[str]) -> list[str]:
 
 
 def fortran_asking(text: str, options: Sequence[str], *, fixed: bool) -> str:
-    """Return the Fortran *text* with static loops that ask; *options* may say how wide lines of *fixed* form are."""
+    """Return the Fortran *text* with static loops that call the runtime; *options* may set the width of *fixed* form.
+    """
     from scalegraph.instrument.fortran_schedules import FIXED_WIDTH, fixed_form, free_form
 
     if not fixed:
@@ -76,7 +77,7 @@ def fortran_asking(text: str, options: Sequence[str], *, fixed: bool) -> str:
 
 
 def name_static_loops(compiler: Compiler, item: Path, cancel: CancelToken) -> bool:
-    """Give what the static loops of the object *item* call the names that the runtime knows; whether that worked."""
+    """Make static loops of the object *item* call the runtime's functions, by renaming; return whether that worked."""
     from scalegraph.instrument.schedules import RENAMED
 
     names = [word for old, new in RENAMED.items() for word in ("--redefine-sym", f"{old}={new}")]

@@ -1,8 +1,8 @@
-"""MPI programs: where our headers are, the compilers for them and what these answer, how a program is known as one.
+"""MPI programs: our headers, the compilers for them and their answers, and how to recognise an MPI program.
 
-``scalegraph-mpicc`` is ``scalegraph-cc`` with our ``mpi.h`` on its include path; there is nothing more to link, as the
-simulator's library has the functions. Every object that includes our ``mpi.h``, and the object of the library that
-serves Fortran's calls, has a section `MARK`; so has the program that they are linked to.
+``scalegraph-mpicc`` is ``scalegraph-cc`` with our ``mpi.h`` on its include path; nothing more needs linking, as the
+simulator's library has the functions. Every object that includes our ``mpi.h``, and the library object that serves
+Fortran's calls, has a section `MARK`; so does a program linked from them.
 """
 
 from __future__ import annotations
@@ -22,43 +22,43 @@ NAMES: Final[dict[Language, str]] = {
     "c++": "scalegraph-mpicxx",
     "fortran": "scalegraph-mpifort",
 }
-_LINK: Final = "-lm"  # CMake holds that an MPI has a library; ours is linked in any case
-# Our library serves these: a library of the host would take their place.
+_LINK: Final = "-lm"  # CMake expects MPI to have a library; ours is always linked
+# Our library replaces these: a library of the host would take its place.
 _LIBRARIES: Final = ("mpi", "mpich", "mpicxx", "mpi_cxx", "mpifort", "mpichf90", "mpi_mpifh", "mpi_usempif08", "pmpi")
 
 
 def include_options(language: Language, *, first: bool) -> tuple[str, ...]:
     """Return the options by which a compiler of *language* finds our headers: before the user's directories, or after.
 
-    Behind them an ``mpi.h`` of the user's own counts, of a program that can be built without MPI. Fortran's headers
-    are made when they are first needed.
+    Placed after, the user's own ``mpi.h`` takes precedence, in a program that can be built without MPI. Fortran's
+    headers are made on first use.
     """
     if language == "fortran":
         from scalegraph.toolchain.mpi_fortran import fortran_headers
 
-        # mpif.h says nothing of arguments, and gfortran takes the first call's for those of all
+        # mpif.h does not declare arguments, so gfortran takes those of the first call for all
         return f"-I{fortran_headers(find_compiler('fortran'), INCLUDE)}", "-fallow-argument-mismatch"
     return (f"-I{INCLUDE}",) if first else ("-isystem", str(INCLUDE))
 
 
 def is_library(word: str) -> bool:
-    """Return whether an option of the linker names an MPI library, which ours stands for."""
+    """Return whether a linker option names an MPI library, which ours replaces."""
     return word.startswith("-l") and word[2:] in _LIBRARIES
 
 
 def is_mpi(executable: Path) -> bool:
-    """Return whether the linked *executable* is an MPI program; raise `InputError` if it is no ELF file."""
+    """Return whether the linked *executable* is an MPI program; raise `InputError` if it is not an ELF file."""
     from scalegraph.instrument.units import section
 
     return section(executable, MARK) is not None
 
 
 def answer(language: Language, behind: str, words: Sequence[str]) -> str | None:
-    """Return what a compiler for MPI answers to *words*, None if they request no answer of it.
+    """Return the MPI compiler's answer to *words*, None if they ask for none.
 
-    As MPICH's answer: ``-show``, ``-compile_info``, ``-link_info``; as Open MPI's: ``-showme``, with ``:compile``,
+    As in MPICH: ``-show``, ``-compile_info``, ``-link_info``; as in Open MPI: ``-showme``, with ``:compile``,
     ``:link``, ``:incdirs``, ``:libdirs``, ``:libs``, ``:command``, ``:version``. *behind*: the compiler of ours that
-    does the same with the options of the answer.
+    does the same with the options in the answer.
     """
     found = next((word for word in words if _asked(word)), None)
     if found is None:
@@ -83,7 +83,7 @@ def answer(language: Language, behind: str, words: Sequence[str]) -> str | None:
 
 
 def _asked(word: str) -> str:
-    """Return what *word* requests the compiler for MPI to answer, empty if nothing."""
+    """Return the information that *word* requests from the MPI compiler, empty if none."""
     if not word.startswith("-"):
         return ""
     plain = word.lstrip("-").replace("-", "_")

@@ -1,4 +1,4 @@
-"""Fortran's headers for MPI programs, made from ``mpi.h`` by the user's gfortran, whose modules others cannot read."""
+"""Fortran's headers for MPI, generated from ``mpi.h`` with the user's gfortran: others cannot read its modules."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _LIMIT_BYTES = 16 * 2**20
 def fortran_headers(compiler: Compiler, include: Path) -> Path:
     """Return the directory with ``mpif.h`` and the modules ``mpi`` and ``mpi_f08`` for *compiler*.
 
-    *include*: where our ``mpi.h`` is, of which they are made. Raises `BuildError` if it does not compile them, which is
-    a fault of ScaleGraph or of the compiler.
+    *include*: directory of our ``mpi.h``, their source. Raises `BuildError` if they do not compile, which is a fault of
+    ScaleGraph or of the compiler.
     """
     text = header.text_of(include)
     constants, functions = header.constants(text), [*modules.more_functions(), *header.functions(text)]

@@ -1,4 +1,4 @@
-"""Programs for this computer whose loops can be given any schedule: sources to an executable, without a simulator."""
+"""Native programs whose loops accept any schedule: sources to an executable, without a simulator."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from scalegraph.toolchain.objects import Source, first_error
 
 _SUFFIX = {"c": ".c", "c++": ".cpp"}
 _OPTIONS = ("-O2", "-g", "-fopenmp", "-fno-pie")
-_APART = "-fno-ipa-icf"  # two loops of the same text stay two functions: each is known by its own
+_APART = "-fno-ipa-icf"  # keeps loops with the same text as separate functions: each is identified by its own
 
 
 def compile_native(
     compiler: Compiler, source: Source, flags: Flags, target: Path, *, loops: bool, cwd: Path, cancel: CancelToken
 ) -> None:
-    """Compile *source* to the object *target*; *loops*: its static worksharing loops ask the runtime too.
+    """Compile *source* to the object *target*; *loops*: make its static worksharing loops call the runtime, too.
 
     Raises `BuildError` with the compiler's output.
     """
@@ -65,7 +65,7 @@ def _encoded(text: str) -> bytes:
 def link_native(
     compiler: Compiler, arguments: Sequence[str], library: Path, target: Path, *, cwd: Path, cancel: CancelToken
 ) -> None:
-    """Link objects and libraries (*arguments*) into *target*, with the *library* of schedules before libgomp.
+    """Link objects and libraries (*arguments*) into *target*, with the schedule *library* before libgomp.
 
     Raises `BuildError` with the linker's output.
     """
@@ -76,7 +76,7 @@ def link_native(
 
 
 def schedule_words(library: Path) -> tuple[str, ...]:
-    """Return the words that link the *library* of schedules; they stand before the program's own libraries."""
+    """Return the words that link the schedule *library*; they come before the program's own libraries."""
     return "-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{library.parent}"
 
 

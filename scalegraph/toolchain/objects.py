@@ -1,4 +1,4 @@
-"""Compilation of one source to one object: region probes and block hooks in it, messages in the user's own terms."""
+"""Compiles one source to one object with region probes and block hooks, and with messages in the user's terms."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SUFFIX: dict[Language, str] = {"c": ".c", "c++": ".cpp"}
 
 @dataclass(frozen=True)
 class Source:
-    """A source of the user: *file* as named, *text* with undecodable bytes as surrogates."""
+    """A user's source: *file* as named, *text* with undecodable bytes as surrogates."""
 
     file: str
     text: str
@@ -46,7 +46,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Compilation:
-    """How sources of one language are compiled: with which *compiler* and *options* (hooks are added), in *cwd*."""
+    """How to compile the sources of one language: *compiler* and *options* (hooks are added), in *cwd*."""
 
     compiler: Compiler
     options: tuple[str, ...]
@@ -54,18 +54,18 @@ class Compilation:
     cancel: CancelToken
     detail: Detail | None = "outer"  # None: no probes
     mode: str = "-c"  # or -S
-    loops: bool = False  # static loops ask the runtime for their iterations, see `instrument.schedules`
-    native: bool = False  # for this computer: without the hooks of the simulated target
+    loops: bool = False  # static loops call the runtime for iterations, see `instrument.schedules`
+    native: bool = False  # native: without the hooks of the simulated target
 
     @property
     def hooks(self) -> tuple[str, ...]:
-        """The options that the target needs: hooks of the simulated one, numbers of regions as constants always."""
+        """The options that the target needs: hooks if simulated, region numbers as constants always."""
         return self.compiler.native if self.native else hooks(self.compiler)
 
     def preprocessed(self, file: str, *more: str) -> tuple[bytes, str]:
-        """Return the source with its headers and macros in place, and the compiler's messages.
+        """Return the preprocessed source, and the compiler's messages.
 
-        The text is empty when that fails (compiling will say why). *more*: further options.
+        The text is empty if that fails (compiling will say why). *more*: further options.
         """
         result = self.compiler.run(["-E", *self.options, *more, file], cwd=self.cwd, cancel=self.cancel)
         text = result.stdout.encode("utf-8", "surrogateescape") if result.returncode == 0 else b""
@@ -82,7 +82,7 @@ class Compilation:
 
 @dataclass(frozen=True)
 class Compiled:
-    """What came with an object: the compiler's *messages* (warnings) and our remarks."""
+    """The results of compiling an object: the compiler's *messages* (warnings) and our remarks."""
 
     messages: str
     remarks: tuple[str, ...]
@@ -113,7 +113,7 @@ def compile_source(compilation: Compilation, source: Source, target: Path) -> Co
             worked = result.returncode == 0 and _static_loops_named(compilation, target)
             if worked and not result.stderr.strip():
                 return Compiled("", remarks)
-        # What the compiler has to say, it shall say about the source as the user wrote it.
+        # The compiler's messages must refer to the source as the user wrote it.
         result = compilation.compile(source.file, place / "plain" if worked else target)
         if result.returncode != 0:
             raise BuildError(first_error(result.stderr, source.file), result.stderr)
@@ -145,7 +145,7 @@ def _left_static(compilation: Compilation, source: Source) -> tuple[str, ...]:
 
 
 def _static_loops_named(compilation: Compilation, item: Path) -> bool:
-    """Name what the static loops of the object *item* call, if they ask the runtime; return whether that worked."""
+    """Rename the functions called by static loops of the object *item*, if needed; return whether that worked."""
     return (
         not compilation.loops
         or compilation.mode != "-c"
@@ -175,7 +175,7 @@ def _probe_header() -> str:
 def _compile_text(
     compilation: Compilation, source: Source, place: Path, target: Path, text: str
 ) -> subprocess.CompletedProcess[str]:
-    """Compile *text* in place of the source, whose headers and name it keeps."""
+    """Compile *text* instead of the source, with the source's headers and name."""
     copy = place / f"{Path(source.file).stem}{_SUFFIX[source.language]}"
     copy.write_bytes(text.encode("utf-8", "surrogateescape"))
     ours = ["-iquote", str(Path(source.file).parent), "-Wno-error", _as_source(compilation, source, copy)]
@@ -194,7 +194,7 @@ def _compile_text(
         result = compilation.compile(str(copy), target, *ours)
     for option, name in zip(compilation.options, compilation.options[1:], strict=False):
         path = compilation.cwd / name
-        if option == "-MF" and path.is_file():  # the rule for make names the copy
+        if option == "-MF" and path.is_file():  # the make rule names the copy
             rule = path.read_text(encoding="utf-8", errors="surrogateescape")
             rule = rule.replace(str(copy), source.file.replace(" ", "\\ "))
             path.write_text(rule, encoding="utf-8", errors="surrogateescape")
@@ -202,12 +202,12 @@ def _compile_text(
 
 
 def _as_source(compilation: Compilation, source: Source, copy: Path) -> str:
-    """Return the option by which the linker and debuggers find the user's source in an object, not its *copy*."""
+    """Return the option by which linker and debuggers find the user's source for an object, not its *copy*."""
     return f"-ffile-prefix-map={copy}={compilation.cwd / source.file}"
 
 
 def _fortran(compilation: Compilation, source: Source, target: Path) -> Compiled:
-    """Compile Fortran: its probes call by reference, so functions of the object's own number the regions for them."""
+    """Compile Fortran: its probes call by reference, so functions in the object map to region numbers."""
     plain = compilation.compile(source.file, target)
     if plain.returncode != 0:
         raise BuildError(first_error(plain.stderr, source.file), plain.stderr)
@@ -235,7 +235,7 @@ def _fortran(compilation: Compilation, source: Source, target: Path) -> Compiled
 
 
 def _fortran_probes(compilation: Compilation, source: Source) -> tuple[str, Sequence[Region], tuple[str, ...]]:
-    """Return the source's text with probes if it shall have some, their regions, and remarks."""
+    """Return the source's text, with probes if wanted, their regions, and remarks."""
     if compilation.detail is None:
         return f'# 1 "{source.file}"\n{source.text}', (), ()
     from scalegraph.instrument import instrument_source
@@ -284,7 +284,7 @@ def _escaped(name: str) -> str:
 
 
 def first_error(output: str, file: str) -> str:
-    """Return the first error of a compiler's *output* in a sentence with its place."""
+    """Return the first error in a compiler's *output* as a sentence with its place."""
     match, errors = _ERROR.search(output), len(_ERROR.findall(output))
     if match is None:
         match, errors = _FORTRAN_ERROR.search(output), len(_FORTRAN_ERROR.findall(output))

@@ -1,8 +1,8 @@
-"""What the preprocessor makes of a source, as a digest: it does not run while all that it would read is as it was.
+"""A digest of a preprocessed source, computed without running the preprocessor while its inputs are unchanged.
 
-A note says of the last time: the files that were read, and the directories where the compiler searched for them, with
-what they held of the names in question. A header that appears where the search comes by earlier changes such a
-directory, so it is noticed as one that changes is.
+A note records the last run: the files that were read, and the directories searched for them, with the relevant names
+that they contained. A new header that the search would find earlier changes such a directory, so it is noticed like a
+changed header.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _KIND = "preprocessed"
 _LIMIT_BYTES = 16 * 2**20
-_TICK_NS = 100_000_000  # the kernel's clock for files may be this late
-# Variables by which gcc and clang find headers, or which change what they make of a source.
+_TICK_NS = 100_000_000  # the kernel's clock for files may lag by this much
+# Variables by which gcc and clang find headers, or which change how they preprocess a source.
 _VARIABLES = (
     "CPATH",
     "C_INCLUDE_PATH",
@@ -39,14 +39,14 @@ _VARIABLES = (
     "DEPENDENCIES_OUTPUT",
     "SUNPRO_DEPENDENCIES",
 )
-# Options that make the compiler read what it does not list, or list it elsewhere.
+# Options that make the compiler read files that it does not list, or list them elsewhere.
 _UNLISTED = ("@", "-M", "-Wp,", "-X", "-specs", "--specs", "-fplugin", "-wrapper", "-fmodule", "-fdeps")
-# What a source may ask besides the content of headers: the time, and whether other files exist.
+# What a source may query besides the content of headers: the time, and whether other files exist.
 _ASKS = re.compile(rb"__has_include|__has_embed|__DATE__|__TIME__|__TIMESTAMP__")
 
 
 def preprocessed(compilation: Compilation, file: str) -> bytes:
-    """Return the digest of *file* with its headers and macros in place, as `compilation` compiles it.
+    """Return the digest of *file* with headers and macros expanded, as `compilation` compiles it.
 
     Raises `Cancelled`, `WorkError`.
     """
@@ -57,15 +57,15 @@ def preprocessed(compilation: Compilation, file: str) -> bytes:
     if note is not None and _holds(note):
         return str(note["digest"]).encode()
     began = time.time_ns()
-    place = cache_root() / _KIND  # not among temporary files: directories of sources are not to change meanwhile
+    place = cache_root() / _KIND  # not among temporary files: directories of sources must not change meanwhile
     try:
         place.mkdir(parents=True, exist_ok=True)
         scratch = tempfile.TemporaryDirectory(dir=place, prefix=".rule-", ignore_cleanup_errors=True)
-    except OSError:  # a cache that can only be read
+    except OSError:  # a read-only cache
         return _digest(compilation.preprocessed(file)[0])
     with scratch as directory:
         rule = Path(directory) / "rule"
-        # with -v the compiler says where it searches
+        # with -v the compiler prints where it searches
         text, said = compilation.preprocessed(file, "-v", "-MD", "-MF", str(rule))
         read = _listed(rule)
     digest = _digest(text)
@@ -81,7 +81,7 @@ def _digest(text: bytes) -> bytes:
 
 
 def _name(compilation: Compilation, file: str) -> str | None:
-    """Return what a note is filed under, None where the preprocessor has to run each time."""
+    """Return the name under which a note is filed, None if the preprocessor has to run each time."""
     compiler = compilation.compiler
     path = shutil.which(compiler.command[0])
     words = (*compiler.command[1:], *compilation.options)
@@ -104,7 +104,7 @@ def _is_binary(path: str) -> bool:
 
 
 def _holds(note: dict[str, object]) -> bool:
-    """Return whether all that the preprocessor would read is as *note* says."""
+    """Return whether everything that the preprocessor would read is as recorded in *note*."""
     try:
         names = frozenset(note["names"])  # type: ignore[call-overload]
         return all(stamp(path) == was for path, was in note["files"]) and all(  # type: ignore[attr-defined]
@@ -124,7 +124,7 @@ def _held(path: str, names: frozenset[str]) -> list[str]:
 
 
 def _listed(rule: Path) -> list[str]:
-    """Return the files that the rule for make in the file *rule* names, the source first."""
+    """Return the files listed by the make rule in the file *rule*, the source first."""
     try:
         text = rule.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
@@ -135,14 +135,14 @@ def _listed(rule: Path) -> list[str]:
 
 
 def _searched(said: str) -> list[str]:
-    """Return the directories where the compiler searches for headers, as it says with ``-v``; missing ones as well."""
+    """Return the compiler's search directories for headers, from its output with ``-v``, including missing ones."""
     _, _, after = said.partition('#include "..." search starts here:')
     there = [line.strip() for line in after.partition("End of search list.")[0].splitlines() if line.startswith(" ")]
     return [*there, *re.findall(r'^ignoring nonexistent directory "(.*)"$', said, re.MULTILINE)] if after else []
 
 
 def _note(cwd: Path, file: str, text: bytes, read: list[str], said: str, began: int) -> dict[str, object] | None:
-    """Return what shows that the preprocessor would make the same again, None if nothing does.
+    """Return a note that shows when the preprocessor's output would stay the same, None if nothing can show that.
 
     *read*: the files that it read; *said*: its messages; *began*: when it was started, in ns.
     """
@@ -159,13 +159,13 @@ def _note(cwd: Path, file: str, text: bytes, read: list[str], said: str, began: 
     places: list[tuple[str, Stamp | None, list[str]]] = []
     for place, was in _places(roots, paths):
         if not is_settled(was, began, _TICK_NS):
-            return None  # a header may have come while the preprocessor ran
+            return None  # a header may have appeared while the preprocessor ran
         places.append((place, was if is_settled(was, began) else None, _held(place, names)))
     return {"files": files, "names": sorted(names), "places": places}
 
 
 def _of_the_system(cwd: Path, text: bytes) -> frozenset[str]:
-    """Return the headers of the system among those that the preprocessed *text* names where it enters them."""
+    """Return the system headers among those that the preprocessed *text* marks as entered."""
     found = re.findall(rb'^# \d+ "([^"\n]+)" 1 3', text, re.MULTILINE)
     return frozenset(os.path.join(cwd, os.fsdecode(name)) for name in found)  # noqa: PTH118
 
@@ -180,8 +180,8 @@ def _asks(path: str) -> bool:
 def _places(roots: Iterable[str], paths: list[str]) -> Iterator[tuple[str, Stamp]]:
     """Yield each directory where a header of *paths* could be found from one of *roots*, with its stamp.
 
-    A header that was found as ``ROOT/a/b.h`` may have been named ``a/b.h``, so ``a`` counts in every other root. One
-    that is missing is not yielded, unless it is a root: the directory that it would be in shows when it comes.
+    A header found as ``ROOT/a/b.h`` may have been included as ``a/b.h``, so ``a`` counts in every other root. A missing
+    directory is skipped unless it is a root: if it appears, its parent changes.
     """
     known = list(roots)
     below = {""}

@@ -1,4 +1,4 @@
-"""The wrappers as files of a directory, for builds that we start: they are found whether or not they are installed."""
+"""The wrappers as files in a directory, for builds that we start: found whether or not they are installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scalegraph.toolchain.wrapper import ALSO, NAMES
 
 
 def wrapper_directory() -> Path:
-    """Return a directory with the compiler wrappers of this very ScaleGraph, under all their names."""
+    """Return a directory with the compiler wrappers of this ScaleGraph, under all their names."""
     root = Path(scalegraph.__file__).parent.parent
     start = (
         f'PYTHONPATH={shlex.quote(str(root))}"${{PYTHONPATH:+:$PYTHONPATH}}" '

@@ -2,9 +2,9 @@
 
 ``scalegraph-mpicc``, ``scalegraph-mpicxx`` and ``scalegraph-mpifort`` are the same for MPI programs (`mpi`).
 
-What asks the compiler something or only preprocesses goes to it as it is. What compiles goes through `objects`, what
-links through `linking`; so ``make``, configure scripts and CMake need to know nothing of it. Modules that take long to
-import are imported where they are needed: a build calls a wrapper a thousand times.
+Commands that query the compiler or only preprocess are passed on to it. Compiling goes through `objects`, linking
+through `linking`; ``make``, configure scripts and CMake need to know nothing about it. Slow modules are imported where
+they are needed: a build calls a wrapper a thousand times.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from scalegraph.instrument import Detail
 
 NAMES: dict[Language, str] = {"c": "scalegraph-cc", "c++": "scalegraph-c++", "fortran": "scalegraph-fc"}
-# The same under names in which builds find the compiler that they search for.
+# Further names, under which builds search for the compiler.
 ALSO: dict[Language, str] = {"c": "scalegraph-gcc", "c++": "scalegraph-g++", "fortran": "scalegraph-gfortran"}
-_INSIDE = "SCALEGRAPH_WRAPPER"  # set for what a wrapper calls
+_INSIDE = "SCALEGRAPH_WRAPPER"  # set in the environment of a wrapper's children
 DETAIL = "SCALEGRAPH_DETAIL"  # functions, outer, all; none: no probes
-FOR = "SCALEGRAPH_FOR"  # simulated, or host: for this computer, with the monitor; as the option --for does
-LOOPS = "SCALEGRAPH_LOOPS"  # 1: static loops ask the runtime, so that runs can choose their schedule
+FOR = "SCALEGRAPH_FOR"  # simulated, or host: native, with the monitor; like the option --for
+LOOPS = "SCALEGRAPH_LOOPS"  # 1: static loops call the runtime, so that runs can choose their schedule
 
 
 def cc() -> NoReturn:
@@ -70,7 +70,7 @@ def mpifort() -> NoReturn:
 
 
 def _run_mpi(language: Language, words: Sequence[str]) -> int:
-    """Serve the command line of this process as a compiler for MPI programs does."""
+    """Handle this process's command line as an MPI compiler does."""
     try:
         words, native = _for_host(words)
     except InputError as error:
@@ -89,9 +89,9 @@ def _run_mpi(language: Language, words: Sequence[str]) -> int:
 
 
 def _for_host(words: Sequence[str]) -> tuple[list[str], bool]:
-    """Return *words* without ``--for X``, and whether a program for this computer is built, by that or by `FOR`.
+    """Return *words* without ``--for X``, and whether X or `FOR` asks for a native program.
 
-    Raises `InputError` for another X.
+    Raises `InputError` for any other X.
     """
     left, given = list(words), os.environ.get(FOR, "")
     for at, word in enumerate(words):
@@ -105,7 +105,7 @@ def _for_host(words: Sequence[str]) -> tuple[list[str], bool]:
 
 
 def _run(language: Language, words: Sequence[str], *, for_host: bool = False, mpi_libraries: Sequence[str] = ()) -> int:
-    """Serve the command line of this process; refuse to be the compiler behind ourselves: that has no end."""
+    """Handle this process's command line; refuse to be our own underlying compiler, which would never end."""
     if os.environ.get(_INSIDE) == language:
         behind = " ".join(compiler_command(language))
         sys.stderr.write(
@@ -120,7 +120,7 @@ def _run(language: Language, words: Sequence[str], *, for_host: bool = False, mp
 def main(language: Language, words: Sequence[str], *, for_host: bool = False, mpi_libraries: Sequence[str] = ()) -> int:
     """Do what the compiler of *language* would do with *words*; return the exit code.
 
-    *for_host*: for this computer, whatever the words and the environment say; *mpi_libraries*: words that link MPI.
+    *for_host*: build natively, whatever the words and the environment say; *mpi_libraries*: words that link MPI.
     """
     try:
         words, named = _for_host(words)
@@ -149,7 +149,7 @@ def _said(event: Event) -> None:
 
 
 def _pass_on(language: Language, words: Sequence[str]) -> int:
-    """Let the compiler behind the wrapper do it."""
+    """Pass the command on to the underlying compiler."""
     command = [*compiler_command(language), *words]
     try:
         os.execvp(command[0], command)
@@ -173,7 +173,7 @@ class _Work:
         self.options = tuple(word for word in command.options if not is_dropped(word, linking=False))
 
     def run(self) -> int:
-        """Compile, and link if that is requested; return the exit code."""
+        """Compile, and link if requested; return the exit code."""
         self._check()
         compiled = [item for item in self.command.inputs if item.compiled]
         if self.command.mode != "link":
@@ -207,10 +207,10 @@ class _Work:
 
     def _target(self, item: Input) -> Path:
         suffix = ".o" if self.command.mode == "compile" else ".s"
-        return Path(self.command.output or Path(item.file).with_suffix(suffix).name)  # as given: rules for make name it
+        return Path(self.command.output or Path(item.file).with_suffix(suffix).name)  # as given: make rules name it
 
     def _compile(self, item: Input, target: Path) -> None:
-        """Compile one source to *target*, print the compiler's warnings."""
+        """Compile one source to *target*, and print the compiler's warnings."""
         from scalegraph.toolchain.objects import Compilation, Source, compile_source
 
         compiler = find_compiler(item.language or self.name)
@@ -234,12 +234,12 @@ class _Work:
         sys.stderr.write(made.messages)
 
     def _forced(self, item: Input) -> list[tuple[str, str]]:
-        """Return the ``-x`` option for *item*, which is compiled as it is."""
+        """Return the ``-x`` option for *item*, which is compiled unchanged."""
         rest = self.command.rest[: item.index]
         return [(word, rest[at + 1]) for at, word in enumerate(rest[:-1]) if word == "-x"][-1:]
 
     def _text(self, item: Input) -> str | None:
-        """Return the source's text, None if only the compiler can read it or say what is wrong."""
+        """Return the source's text, None if only the compiler can read it or report the error."""
         try:
             content = (self.cwd / item.file).read_bytes()
         except OSError:
@@ -254,11 +254,11 @@ class _Work:
             )
 
     def _with_debug(self) -> list[str]:
-        """Return the options with debug information, which names lines."""
+        """Return the options with debug information added, which lines need."""
         return ["-g", *(word for word in self.options if word != "-g0")]
 
     def _with_rule(self, item: Input) -> list[str]:
-        """Return where the rule for make goes, if one is requested: as gcc would choose it."""
+        """Return the file for the make rule, if one is requested, as gcc would choose it."""
         asked = {"-MD", "-MMD"} & set(self.options)
         if not asked or "-MF" in self.options:
             return []
@@ -308,7 +308,7 @@ class _Work:
         sys.stderr.write(output)
 
     def _record(self, scratch: Path) -> Path:
-        """Return a source in *scratch* that records how the program would be linked without us: for `control.plain`."""
+        """Return a source in *scratch* that records how the program would be linked without us, for `control.plain`."""
         from scalegraph.instrument.units import LinkCommand, link_record
 
         compiled = {item.index for item in self.command.inputs if item.compiled}
@@ -322,13 +322,13 @@ class _Work:
         return path
 
     def _is_forced(self, index: int) -> bool:
-        """Return whether a word is part of an ``-x`` option: objects are no sources."""
+        """Return whether a word is part of an ``-x`` option: objects are not sources."""
         rest = self.command.rest
         return rest[index] == "-x" or (index > 0 and rest[index - 1] == "-x") or rest[index].startswith("-xc")
 
 
 def _detail() -> Detail | None:
-    """Return which loops get probes, as the environment says."""
+    """Return which loops get probes, from the environment."""
     given = os.environ.get(DETAIL, "outer")
     if given not in ("functions", "outer", "all", "none"):
         raise InputError(f"{DETAIL}={given}: expected functions, outer, all or none")
