@@ -52,5 +52,9 @@ def _slope(
 
 def _words(slope: float, p_value: float) -> str:
     if p_value < LEVEL:
-        return f"1/psi grows by {significant(slope)} at each doubling (p = {significant(p_value, 1)}): psi tends to 0"
-    return f"growth of 1/psi is not shown (p = {significant(p_value, 2)}): psi may keep above a constant"
+        return (
+            f"1/scalability grows by {significant(slope)} at each doubling (p = {significant(p_value, 1)}):"
+            " the scalability tends to 0"
+        )
+    shown = f"growth of 1/scalability is not shown (p = {significant(p_value, 2)})"
+    return f"{shown}: the scalability may keep above a constant"

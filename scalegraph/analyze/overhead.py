@@ -104,7 +104,7 @@ def measured(scaling: pd.DataFrame, one: SequentialTime, *, of_work: bool) -> Ov
             return on(n, work)
         counts = sorted(found)
         if len(counts) < 2:
-            raise ValueError(f"t_o on {n} processors needs runs on two or more counts, or a formula")
+            raise ValueError(f"the overhead on {n} processors needs runs on two or more counts, or a formula")
         slope, start = np.polyfit(np.log2(counts), [on(m, work) for m in counts], 1)
         return float(start + slope * np.log2(n))
 
@@ -112,7 +112,7 @@ def measured(scaling: pd.DataFrame, one: SequentialTime, *, of_work: bool) -> Ov
         doubts += tuple(_varies(n, values) for n, (_, values) in found.items() if _relative(values) > _SPREAD)[:1]
     how = "by the accounts (idle, primitives, further stall)" if accounted else "as T - W/(N mu(W/N))"
     listed = ", ".join(str(n) for n in sorted(found))
-    return Overhead(at, f"t_o of the runs on N = {listed} {how}", doubts)
+    return Overhead(at, f"overhead of the runs on N = {listed} {how}", doubts)
 
 
 def by_formula(formula: Callable[[Mapping[str, float]], float], text: str, known: Mapping[str, float]) -> Overhead:
@@ -125,7 +125,7 @@ def by_formula(formula: Callable[[Mapping[str, float]], float], text: str, known
         return formula({"N": float(n), "W": work, **known})
 
     said = ", ".join(f"{name} = {significant(value)}" for name, value in known.items())
-    return Overhead(at, f"t_o = {text} s" + (f" with {said}" if said else ""))
+    return Overhead(at, f"overhead t_o = {text} s" + (f" with {said}" if said else ""))
 
 
 def _of_runs(
@@ -172,4 +172,7 @@ def _relative(values: Floats) -> float:
 
 def _varies(n: int, values: Floats) -> str:
     low, high = significant(float(values.min())), significant(float(values.max()))
-    return f"t_o on N = {n} varies with the work, {low} to {high} s: Theorem 2 does not assume that it is constant"
+    return (
+        f"the overhead on N = {n} varies with the work, {low} to {high} s: Theorem 2 does not assume that it"
+        " is constant"
+    )

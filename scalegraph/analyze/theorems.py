@@ -70,7 +70,7 @@ def predicted(made: Matrix, one: SequentialTime | None, overhead: Overhead | str
     doubts = overhead.doubts if one.grows else (*overhead.doubts, "mu(w) does not grow with w from run to run")
     notes = (
         f"{theorem}: {overhead.words}; mu(w) from {len(one.work)} runs on one processor.",
-        f"Eq. 5 and N' W/(N W') with the W' of eq. 7 agree to {significant(apart, 1)}.",
+        f"The theorem's scalability and N' W/(N W') at its work W' agree to {significant(apart, 1)}.",
         *(f"{doubt[0].upper()}{doubt[1:]}." if not doubt.startswith(("t_", "mu")) else f"{doubt}." for doubt in doubts),
     )
     return replace(again, values=values, notes=notes)
@@ -87,7 +87,7 @@ def _anchor(n: int, speed: float, one: SequentialTime, overhead: Overhead, theor
     except ValueError as error:
         return Anchor(n, reason=str(error))
     if work is None:
-        return Anchor(n, reason=f"eq. 7 has no positive root at N = {n}: the speed is not reached with any work")
+        return Anchor(n, reason=f"the speed is not reached on N = {n} with any work")
     lost = overhead.at(n, work)
     time = one(work / n) + lost
     if not time > 0:

@@ -155,11 +155,11 @@ def header(
 
 
 def turning(point: TurningPoint) -> str:
-    """Return p_x and its time: ``fastest (p_x): 53, 12.3 ms``, with a note if the minimum was not reached.
+    """Return the fastest processor count and its time: ``fastest: 53, 12.3 ms``; a remark if it may lie beyond.
 
     Source: ScaleGraph.
     """
-    words = f"fastest (p_x): {point.processors}, {si(point.time_s, 's')}"
+    words = f"fastest: {point.processors}, {si(point.time_s, 's')}"
     return words if point.reached else f"{words} (still falling at the last N)"
 
 
@@ -170,8 +170,8 @@ def checks(matrix: Matrix) -> list[str]:
     """
     texts = {
         "multiplicativity": "value(N,N'') = value(N,N') value(N',N'') holds to {:.1g}",
-        "work": "values depart from N' W/(N W') by at most {} (latency-metric eq. 3.13)",
-        "time": "psi = T/T' (isospeed eq. 2) holds to {}, as the runs meet the speed within a tolerance",
+        "work": "values depart from N' W/(N W') by at most {} (what equal work would give)",
+        "time": "the scalability is the ratio of the times, T/T', to {}, as the runs meet the speed within a tolerance",
     }
     said = []
     for name, value in matrix.checks().items():

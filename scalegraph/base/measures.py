@@ -18,6 +18,9 @@ _WORDS = {"k": "thousand", "M": "million", "G": "billion", "T": "10¹²", "P": "
 _COUNT_FROM = 1e5  # what has a unit of its own kind (cycles) is written out below this
 _WRITTEN_OUT = 1e9  # what has none, counts and parameters, below this
 _MOST_DIGITS, _MOST_PLACES = 7, 4  # of a number in a column
+_PLAIN_TICKS = (1e-4, 1e7)  # an axis beyond these has powers of ten
+_THOUSANDS_FROM = 1e4  # ticks have thin spaces between thousands
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,32 @@ def axis_measure(values: Iterable[float | None], unit: str, *, logarithmic: bool
     power = _power(typical, unit)
     digits = math.floor(math.log10(typical / 1000.0**power)) if typical else 0
     return Measure(1000.0**power, _unit(power, unit), min(6, max(0, 3 - digits)))
+
+
+def needs_powers(values: Iterable[float], scale: str = "log10") -> bool:
+    """Return whether ticks for *values* (as the axis shows them) are written as powers of ten, all of them.
+
+    Powers of two, as on a *scale* ``log2``, are unreadable as multiples of powers of ten, so they are for longer.
+    """
+    sizes = [abs(value) for value in values if value and math.isfinite(value)]
+    return bool(sizes) and (
+        max(sizes) > (_WRITTEN_OUT if scale == "log2" else _PLAIN_TICKS[1]) or min(sizes) < _PLAIN_TICKS[0]
+    )
+
+
+def tick_text(value: float, *, powers: bool = False) -> str:
+    """Return the text of a tick, in one form for a whole axis: ``0.0005``, ``2 000``; with *powers* ``5·10⁻⁴``."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else "-∞" if value < 0 else "∞"
+    if powers:
+        factor, _, power = f"{value:.3e}".partition("e")
+        raised = f"10{str(int(power)).translate(_RAISED)}"
+        factor = factor.rstrip("0").rstrip(".")
+        return raised if factor == "1" else f"{factor}·{raised}"
+    if value == int(value):
+        return thousands(int(value)) if abs(value) >= _THOUSANDS_FROM else str(int(value))
+    text = significant(value, 4)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _power(largest: float, unit: str) -> int:

@@ -22,8 +22,8 @@ def si(value: float | None, unit: str = "", digits: int = 3) -> str:
         if float(f"{abs(value) / 1000.0**power:.{digits}g}") >= 1000:
             power += 1
         power = max(-4, min(0 if unit == "s" else 6, power))  # nobody counts in kiloseconds
-    if unit == "" and power == -1:
-        power = 0
+    if unit == "" and power < 0:
+        power = 0  # a bare number has no prefix that makes it smaller: 0.0005, not 500 µ
     return f"{significant(value / 1000.0**power, digits)} {PREFIXES[power]}{unit}".rstrip()
 
 

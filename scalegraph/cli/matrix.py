@@ -65,7 +65,7 @@ _WAYS = ["runs", "measured", "computed", "predicted", "best", *_AT_SPEED]
     type=click.Choice(["accounting", "method1"]),
     default="accounting",
     show_default=True,
-    help="How L(W,N) is taken: from the accounts, or T_para - T_seq/N.",
+    help="How L(W,N) is taken: from the accounts of every cycle, or from times alone.",
 )
 @click.option(
     "--way",
@@ -73,13 +73,13 @@ _WAYS = ["runs", "measured", "computed", "predicted", "best", *_AT_SPEED]
     default="runs",
     show_default=True,
     help="Runs and what lies between them; one of these alone; what models of the times "
-    "predict; predictions only where runs give nothing; psi by a line of the times over log2 N; psi by "
+    "predict; predictions only where runs give nothing; at equal speed also by a line of the times over log2 N, or by "
     "Theorem 1 or 2 of isospeed.",
 )
 @click.option(
     "--overhead",
     metavar="FORMULA",
-    help="With a theorem: t_o (s) of N, W, alpha, beta, as in "
+    help="With a theorem: the overhead (s) as a formula of N, W, alpha, beta, as in "
     "'alpha + log2(N) * (alpha + 8 * beta)'; otherwise as measured.",
 )
 @click.option("--alpha", type=click.FloatRange(min=0), metavar="S", help="Start of a message, for --overhead.")

@@ -25,7 +25,7 @@ EFFICIENCY = Option(
     maximum=0.999,
 )
 TIME = Option(
-    "time", "Time held", "float", unit="s", description="T_para; otherwise that of the request", minimum=1e-12
+    "time", "Time held", "float", unit="s", description="elapsed time; otherwise that of the request", minimum=1e-12
 )
 MEMORY = Option(
     "memory",
@@ -57,7 +57,9 @@ METRIC = Option(
     "choice",
     "latency",
     ("latency", "isospeed", "isoefficiency"),
-    description="ratio of average latencies (eq. 4); psi = N' W/(N W') at equal unit speed; or the same at equal bound",
+    description=(
+        "ratio of average latencies; growth of the work at equal unit speed, N' W/(N W'); or the same at equal bound"
+    ),
 )
 WAY = Option(
     "way",
@@ -66,7 +68,7 @@ WAY = Option(
     "runs",
     ("runs", "measured", "computed", "predicted", "best", *matrix_ways.AT_SPEED),
     description="runs and between them; runs alone; between runs alone; predicted by models; or the best there is;"
-    " psi also by a line of the times over log2 N, or by Theorem 1 or 2 of isospeed",
+    " at equal speed also by a line of the times over log2 N, or by Theorem 1 or 2 of isospeed",
     words=(
         "runs and between them",
         "runs alone",
@@ -84,7 +86,7 @@ LATENCY = Option(
     "choice",
     "accounting",
     ("accounting", "method1"),
-    description="accounting (ML + IT + PT)/N, or method 1: T_para - T_seq/N",
+    description="from the accounts of every cycle, or from times alone",
 )
 
 # what every view of one matrix takes, besides what is held

@@ -329,7 +329,7 @@ def note_missing_one(rows: pd.DataFrame) -> tuple[str, ...]:
     """Return a note if the problem has no one-processor run."""
     if (rows["processors"] == 1).any() or len(reference.others(rows)):
         return ()
-    return ("There is no run on one processor, so T_seq, speedup and latency are not known.",)
+    return ("There is no run on one processor, so speedup and latency are not known.",)
 
 
 def ways_to_one(data: StudyData, rows: pd.DataFrame) -> tuple[Way, ...]:

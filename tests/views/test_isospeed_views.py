@@ -151,8 +151,8 @@ def test_the_prediction_names_three_counts_and_draws_those_that_were_reached(ful
     assert isinstance(plot, Plot)
     assert isinstance(table, Table)
     assert [row.values[0] for row in table.rows] == ["of the runs", "optimistic", "pessimistic", "predicted"]
-    assert plot.marks[0].text.startswith("L_max at N =")
-    assert {"computation L_comp", "synchronisation L_sync", "mean of both"} <= {line.name for line in plot.lines}
+    assert plot.marks[0].text.startswith("latency where fastest (N =")
+    assert {"computation", "synchronisation", "mean of both"} <= {line.name for line in plot.lines}
 
 
 @pytest.mark.parametrize("name", ["matrix", "matrix-row", "scalability-surface"])
@@ -250,4 +250,4 @@ def test_fixed_size_and_fixed_speed_stand_side_by_side(full: StudyData) -> None:
     line = speed.lines[0]
     assert line.processors
     assert all(times[n] == pytest.approx(y) for n, y in zip(line.processors, line.y, strict=True) if n in times)
-    assert "psi" in figure.sentence
+    assert "scalability" in figure.sentence

@@ -142,7 +142,7 @@ def test_psi_is_one_number(study: StudyData) -> None:
         return
     psi = made.value(known[0], known[-1])
     assert psi is not None
-    assert f"= {significant(psi)}" in sentence(study, "size-and-speed")
+    assert f"scalability {significant(psi)}" in sentence(study, "size-and-speed")
     assert f"scale {significant(psi)}" in sentence(study, "matrix", metric="isospeed", bound="all")
     assert made.to_json()["matrix"][made.processors.index(known[0])][made.processors.index(known[-1])] == psi
     growth = re.search(r"the work grows ([\d.]+) times", sentence(study, "isospeed-contour"))
@@ -217,7 +217,7 @@ def test_the_report_has_the_numbers_of_views_verdicts_and_json(study: StudyData)
     series = study.main_series
     if series is None:
         return
-    for view, name in (("speedup", "speedup"), ("time", "T_para")):
+    for view, name in (("speedup", "speedup"), ("time", "elapsed time")):
         if view in views:
             column = "speedup" if view == "speedup" else "time_s"
             json = dict(zip(series.rows["processors"].astype(int), series.rows[column].astype(float), strict=True))

@@ -147,7 +147,7 @@ def test_saving_replaces_the_file_whole(tmp_path: Path, figures: dict[str, Figur
 def test_csv_of_plots_has_units_and_a_row_for_each_x(figures: dict[str, Figure]) -> None:
     rows = _rows(figures["time"])
     assert [row["processors N"] for row in rows] == ["1", "2", "4", "8", "16", "24", "32", "48", "64"]
-    assert float(rows[0]["T_para (s)"]) == pytest.approx(float(rows[0]["ideal T_seq/N (s)"]))
+    assert float(rows[0]["elapsed time (s)"]) == pytest.approx(float(rows[0]["ideal (s)"]))
 
 
 def test_csv_of_two_plots_over_one_axis_stand_side_by_side(figures: dict[str, Figure]) -> None:

@@ -104,7 +104,7 @@ def test_time_marks_the_fastest_count(full: StudyData) -> None:
     plot = _plot(views.get("time").build(full))
     fastest = min(zip(plot.lines[0].y, plot.lines[0].x, strict=True))[1]
     assert plot.marks[0].x == fastest
-    assert plot.marks[0].text.startswith(f"fastest (p_x): {int(fastest)}")
+    assert plot.marks[0].text.startswith(f"fastest: {int(fastest)}")
     assert plot.x.ticks == (1, 2, 4, 8, 16, 24, 32, 48, 64)
 
 
@@ -138,11 +138,11 @@ def test_repetitions_are_drawn_as_intervals() -> None:
 @pytest.mark.slow
 def test_latency_marks_l_max_only_when_the_minimum_is_inside() -> None:
     inside = StudyData.from_runs(synthetic.fixed(barrier=400))
-    assert _plot(views.get("latency").build(inside)).marks[0].text.startswith("L_max = ")
+    assert _plot(views.get("latency").build(inside)).marks[0].text.startswith("latency where fastest: ")
     rising = StudyData.from_runs(synthetic.fixed((1, 2, 4), balls=20_000))
     figure = views.get("latency").build(rising)
-    assert _plot(figure).marks[0].text.startswith("L at the last N")
-    assert "not yet L_max" in figure.sentence
+    assert _plot(figure).marks[0].text.startswith("latency on the most processors")
+    assert "not the latency at its best" in figure.sentence
 
 
 @pytest.mark.slow

@@ -10,8 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFormatter, NullLocator
 
-from scalegraph.base.measures import axis_measure
-from scalegraph.base.units import significant
+from scalegraph.base.measures import axis_measure, needs_powers, tick_text
 from scalegraph.figures.bar_names import every, largest
 from scalegraph.figures.figure import Axis, Bars, Line, Plot
 from scalegraph.figures.palette import DASHES, colour, line_colour, series_turn
@@ -91,7 +90,8 @@ class Scale:
         ticks = self._ticks()
         if ticks:
             target.set_major_locator(FixedLocator(ticks))
-            target.set_major_formatter(FixedFormatter([_tick_text(tick) for tick in ticks]))
+            powers = needs_powers(self.data.tolist(), self.axis.scale)
+            target.set_major_formatter(FixedFormatter([tick_text(tick, powers=powers) for tick in ticks]))
             target.set_minor_locator(NullLocator())
         elif self.axis.scale.startswith("log"):
             target.set_minor_formatter(NullFormatter())
@@ -165,13 +165,6 @@ def _thinned(
 
 def _power_of_two(value: float) -> bool:
     return value > 0 and float(math.log2(value)).is_integer()
-
-
-def _tick_text(value: float) -> str:
-    if value.is_integer() and abs(value) < 1e5:
-        return str(int(value))
-    text = significant(value, 4)
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _values(plot: Plot, *, across: bool) -> list[float]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scalegraph.base.measures import SI_UNITS, Measure, axis_measure, exact
-from scalegraph.base.units import plain, si, thousands
+from scalegraph.base.measures import Measure, axis_measure, exact, needs_powers, tick_text
+from scalegraph.base.units import thousands
 from scalegraph.figures.bar_names import every
 from scalegraph.figures.figure import Axis
 
@@ -33,6 +33,7 @@ class Scale:
         data = np.asarray(list(values), dtype=float)
         self._data = data[np.isfinite(data)]
         self._measure: Measure = axis_measure(self._data.tolist(), axis.unit, logarithmic=self.logarithmic)
+        self._powers_of_ten = needs_powers((self._data / self._measure.divisor).tolist(), axis.scale)
 
     @property
     def logarithmic(self) -> bool:
@@ -164,17 +165,7 @@ class Scale:
         return [Tick(v * divisor, thousands(v, places)) for v in values]
 
     def _label(self, value: float) -> str:
-        if self.axis.unit in SI_UNITS or self._measure.divisor != 1.0:  # the prefix is in the title
-            return plain(value / self._measure.divisor)
-        if value == int(value) and abs(value) < 1e5:
-            return str(int(value))
-        return _bare(si(value))
-
-
-def _bare(text: str) -> str:
-    """Drop trailing zeros of the fraction: a tick at ten million says 10 M."""
-    number, space, unit = text.partition(" ")
-    return (number.rstrip("0").rstrip(".") if "." in number else number) + space + unit
+        return tick_text(value / self._measure.divisor, powers=self._powers_of_ten)
 
 
 def _around(value: float) -> tuple[float, float]:

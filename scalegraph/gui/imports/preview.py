@@ -60,7 +60,7 @@ def runs_table(scaling: Any, sizes: Sequence[str]) -> Table:
     if scaling is None or not len(scaling):
         return Table((Column("N"),), ())
     many = scaling["repetitions"].max() > 1 if "repetitions" in scaling.columns else False
-    columns = [Column("N"), *(Column(name) for name in sizes), Column("T_para", "s")]
+    columns = [Column("N"), *(Column(name) for name in sizes), Column("time", "s")]
     columns += [Column("repetitions")] if many else []
     columns += [Column("speedup"), Column("efficiency")]
     ordered = scaling.sort_values([*(f"param.{name}" for name in sizes), "processors"], kind="stable")

@@ -150,9 +150,21 @@ def _what_if(data: StudyData, processors: int | None) -> Table:
 _ALL = (
     Quantity("runs", "the run table: one row for each run, as it was stored", _runs, compares=False, of_runs=False),
     Quantity("scaling", "everything derived from each run and its one-processor run", _scaling),
-    Quantity("speedup", "T_seq/T_para", _columns("speedup", "speedup_low", "speedup_high", weak="scaled_speedup")),
-    Quantity("efficiency", "T_seq/(N T_para)", _columns("efficiency", "efficiency_accounting", weak="weak_efficiency")),
-    Quantity("time", "T_para and T_seq, seconds", _columns("time_s", "t_seq_s", "time_min_s", "time_max_s")),
+    Quantity(
+        "speedup",
+        "how many times as fast as on one processor",
+        _columns("speedup", "speedup_low", "speedup_high", weak="scaled_speedup"),
+    ),
+    Quantity(
+        "efficiency",
+        "speedup over the processors",
+        _columns("efficiency", "efficiency_accounting", weak="weak_efficiency"),
+    ),
+    Quantity(
+        "time",
+        "elapsed time, and the time on one processor, seconds",
+        _columns("time_s", "t_seq_s", "time_min_s", "time_max_s"),
+    ),
     Quantity(
         "latency",
         "L(W,N) by accounting and by method 1, seconds a processor",
@@ -169,7 +181,7 @@ _ALL = (
     Quantity(
         "monitoring", "perturbation by monitoring, and the time compensated for it", _monitoring, view="monitoring"
     ),
-    Quantity("turning", "p_x and L_max of every fixed size", _turning, view="latency"),
+    Quantity("turning", "where every fixed size is fastest, and the latency there", _turning, view="latency"),
     Quantity(
         "rates",
         "utilisation, memory access and miss rates, parallel share of time and of operations",
@@ -204,7 +216,7 @@ _ALL = (
     ),
     Quantity(
         "isospeed-matrix",
-        "psi with the unit speed held",
+        "scalability with the unit speed held",
         scalability.matrix("speed", "isospeed"),
         view="isospeed-speed",
         of_runs=False,
@@ -238,7 +250,7 @@ _ALL = (
     ),
     Quantity(
         "overestimation",
-        "the time bound compared with the efficiency held: eq. 12, eq. 13, excess",
+        "the time bound compared with the efficiency held",
         scalability.overestimation,
         view="overestimation",
     ),
@@ -251,7 +263,7 @@ _ALL = (
     ),
     Quantity(
         "prediction",
-        "L_max, and the processors that latencies of misses predict",
+        "the latency where it is fastest, and the processors that latencies of misses predict",
         scalability.predicted_processors,
         view="miss-prediction",
     ),

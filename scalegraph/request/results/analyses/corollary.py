@@ -18,7 +18,7 @@ def _corollary(data: StudyData, processors: int | None) -> pd.DataFrame:
 
 QUANTITY = Quantity(
     "corollary-1",
-    "test of every N: does psi(N,N') tend to 0 as N' grows?",
+    "test of every N: does the scalability from it tend to 0 as processors grow?",
     _corollary,
     view="matrix-row",
     of_runs=False,

@@ -66,7 +66,7 @@ QUANTITIES = (
     ),
     Quantity(
         "isospeed-efficiency-matrix",
-        "psi(C,C') = C' W/(C W') between configurations of unlike processors, with the speed-efficiency held",
+        "scalability between configurations of unlike processors, with the speed-efficiency held",
         _matrix,
         view="isospeed-speed",
     ),

@@ -33,7 +33,7 @@ _TITLE = "Studies side by side"
 QUANTITIES: dict[str, tuple[str, str, str, bool]] = {
     "speedup": ("speedup", "speedup", "", True),
     "efficiency": ("efficiency", "efficiency", "", True),
-    "time": ("time_s", "T_para", "s", False),
+    "time": ("time_s", "elapsed time", "s", False),
     "latency": ("latency_s", "average latency", "s", False),
     "unit-speed": ("unit_speed", "average unit speed", "op/s", True),
     "generalized-speedup": ("generalized_speedup", "generalized speedup", "", True),

@@ -82,7 +82,7 @@ def _curves(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     groups.sort(key=lambda part: float(part["work"].median()))
     if len(groups) > _MOST:
         groups = [groups[round(i * (len(groups) - 1) / (_MOST - 1))] for i in range(_MOST)]
-    named = [(f"W = {si(float(part['work'].median()), unit)}", part) for part in groups]
+    named = [(f"work {si(float(part['work'].median()), unit)}", part) for part in groups]
     largest = ordered.drop_duplicates("processors", keep="last")
     grown = largest[largest["work"] >= largest["work"].cummax()]  # smaller ones belong to another series
     return [*named, (_LARGEST, grown)] if len(set(grown["problem"])) > 1 or not named else named
@@ -116,7 +116,7 @@ def _notes(data: StudyData, kind: Sequential) -> tuple[str, ...]:
         return ("Generalized speedup = parallel speed/sequential speed of the same problem: the usual speedup.",)
     unit = speed_unit(work_unit(data.scaling))
     shown = si(speed, unit) if unit else plain(speed)
-    text = f"Generalized speedup = (W/T)/({shown}), isospeed eq. 4: runs of equal unit speed are equally efficient."
+    text = f"Generalized speedup = (W/T)/({shown}): runs of equal unit speed are equally efficient."
     return (text,)
 
 

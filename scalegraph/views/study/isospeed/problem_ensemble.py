@@ -110,7 +110,7 @@ def _contours(made: Ensemble, unit: str) -> list[Line]:
         lines.append(_line(words, curve, f"series:{turn}", unit, words, "thin"))
         turn += 1
     for curve in made.times:
-        words = f"T = {si(curve.level, 's')}"
+        words = f"time {si(curve.level, 's')}"
         if len(curve.points) > 1:
             lines.append(_line(words, curve, f"series:{turn}", unit, words, "dashed"))
             turn += 1
@@ -123,7 +123,7 @@ def _line(name: str, curve: Curve, role: str, unit: str, words: str, style: str 
         name, tuple(float(n) for n in counts), work, role, "computed",
         style="solid" if style == "solid" else "thin" if style == "thin" else "dashed",
         markers=style == "solid",
-        tips=tuple(f"N = {n}: {words} at W = {si(w, unit, 4)}" for n, w in curve.points),
+        tips=tuple(f"N = {n}: {words} at work {si(w, unit, 4)}" for n, w in curve.points),
         processors=tuple(counts),
     )  # fmt: skip
 
@@ -139,7 +139,7 @@ def _runs(data: StudyData, unit: str) -> Line:
             continue
         x += [float(n), float(n)]
         y += [work, math.nan]
-        said = f"{common.run_label(row)}\nW = {si(work, unit, 4)}, T_para = {si(row['time_s'], 's', 4)}"
+        said = f"{common.run_label(row)}\nW = {si(work, unit, 4)}, time {si(row['time_s'], 's', 4)}"
         shown = f", E = {significant(row['efficiency'])}" if math.isfinite(row["efficiency"]) else ""
         tips += [said + shown, ""]
         counts += [n, n]

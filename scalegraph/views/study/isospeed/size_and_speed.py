@@ -50,8 +50,8 @@ def _make(data: StudyData, size: object = None, speed: float | None = None) -> F
             ),
         ),
         notes=(
-            f"Left: {series.label or 'one problem'}, speedup = T/T' (isospeed Fig. 1).",
-            f"Right: the problem grows so that each processor keeps {shown}, psi = T/T' (isospeed Fig. 2).",
+            f"Left: {series.label or 'one problem'}, speedup = T/T'.",
+            f"Right: the problem grows so that each processor keeps {shown}, scalability = T/T'.",
             "A perfect machine follows the thin lines.",
             common.work_note(data),
             *common.run_notes(data),
@@ -67,7 +67,7 @@ def _ideal(series: Series) -> Line:
 
 def _at_speed(met: list[Anchor], unit: str) -> Line:
     tips = tuple(
-        f"N = {anchor.processors}: T = {si(anchor.time_s, 's', 4)}, W = {si(anchor.work, unit, 4)}"
+        f"N = {anchor.processors}: time {si(anchor.time_s, 's', 4)}, work {si(anchor.work, unit, 4)}"
         f" ({bounds.WAY_WORDS[anchor.way]})"
         for anchor in met
     )
@@ -93,7 +93,7 @@ def _sentence(series: Series, met: list[Anchor], shown: str) -> str:
     return (
         f"With the size fixed, N = {first} to {last} is {significant(speedup)} times as fast; with {shown} a processor"
         f" fixed, work from N = {low.processors} to {high.processors} grows"
-        f" {significant(high.processors / (low.processors * psi))} times: psi = N' W/(N W') = {significant(psi)}."
+        f" {significant(high.processors / (low.processors * psi))} times: scalability {significant(psi)}."
     )
 
 

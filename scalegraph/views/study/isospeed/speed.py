@@ -67,7 +67,7 @@ def _line(n: int, rows: pd.DataFrame, role: str, units: tuple[str, str]) -> Line
     unit, base = units
     speed, time, work = numbers(rows, "unit_speed"), numbers(rows, "time_s"), numbers(rows, "work")
     tips = tuple(
-        f"N = {n}, {label}: {si(s, unit, 4)}\nT_para = {si(t, 's', 4)}, W = {si(w, base, 4)}"
+        f"N = {n}, {label}: {si(s, unit, 4)}\nT = {si(t, 's', 4)}, work {si(w, base, 4)}"
         for s, t, w, label in zip(speed, time, work, rows["label"], strict=True)
     )
     return Line(
@@ -84,7 +84,8 @@ def _sentence(met: list[Anchor], target: float, unit: str) -> str:
     psi = (first.time_s or math.nan) / (last.time_s or math.nan)
     return (
         f"{held} the time goes from {common.seconds(first.time_s or math.nan)} on {first.processors} to"
-        f" {common.seconds(last.time_s or math.nan)} on {last.processors}: psi = T/T' = {significant(psi)}."
+        f" {common.seconds(last.time_s or math.nan)} on {last.processors}: scalability {significant(psi)}, the"
+        " ratio of the times."
     )
 
 
@@ -108,7 +109,7 @@ def _table(met: list[Anchor], limits: list[AsymptoticSpeed], unit: str, base: st
         Column("N"),
         Column("T at the speed", "s"),
         Column("W", base),
-        Column("psi from the first", bar_role="efficiency"),
+        Column("scalability from the first N", bar_role="efficiency"),
         Column("way"),
         Column("asymptote r_inf", unit),
         Column("least (95 %)", unit),
@@ -121,9 +122,8 @@ def _asymptote(limits: list[AsymptoticSpeed], unit: str) -> tuple[str, ...]:
     notes = []
     for limit in limits[:1]:
         span = f" ({si(limit.low, unit)} to {si(limit.high, unit)} at 95 %)"
-        words = (
-            f"On N = {limit.processors} the speed tends to {si(limit.speed, unit)}{span}, by a fit of T = (W + W_0)/r"
-        )
+        words = f"On N = {limit.processors} the speed tends to {si(limit.speed, unit)}{span}, by a fit of time ="
+        " (work + a constant)/speed"
         notes.append(f"{words}; half of it is the usual speed to hold.")
     notes.extend(f"N = {limit.processors}: {limit.doubt}." for limit in limits if limit.doubt)
     return tuple(notes[:4])

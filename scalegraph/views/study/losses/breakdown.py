@@ -31,7 +31,7 @@ def _make(data: StudyData, size: object = None, by: object = "category") -> Figu
         stacks.append((words[str(name)], role, heights))
         tips.append(
             tuple(
-                f"{words[str(name)]}: {common.exact(height, '%')} of processor time (N T_para)\n{common.run_label(row)}"
+                f"{words[str(name)]}: {common.exact(height, '%')} of processor time\n{common.run_label(row)}"
                 for height, row in zip(heights, rows.to_dict("records"), strict=True)
             )
         )

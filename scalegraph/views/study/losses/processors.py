@@ -51,7 +51,7 @@ def _make(data: StudyData, processors: object = None, size: object = None, by: o
                 bars=Bars(tuple(float(p) for p in range(len(costs))), tuple(series), tuple(tips)),
             ),
         ),
-        notes=(f"Run: {run.point.label()}. Every bar is as long as the run took (T_para).",),
+        notes=(f"Run: {run.point.label()}. Every bar is as long as the run took.",),
         meta={"run": run.point.key},
     )
 

@@ -43,7 +43,7 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
     fastest = int(np.nanargmin(numbers(series.rows, "time_s")))
     most = float(latency["program"].iloc[fastest])
     n = series.processors[fastest]
-    marks = (Mark(f"L_max at N = {n}", y=most),) if np.isfinite(most) and n > 1 else ()
+    marks = (Mark(f"latency where fastest (N = {n})", y=most),) if np.isfinite(most) and n > 1 else ()
     values = [value for line in lines for value in line.y if np.isfinite(value)]
     apart = min(values) > 0 and max(values) > _FAR * min(values)
     return Figure(
@@ -58,7 +58,7 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
             ),
         ),
         notes=(
-            "L_max is the miss latency of all accesses on the processors where the program is fastest.",
+            "The line is the miss latency of all accesses on the processors where the program is fastest.",
             "Averages: over the accesses of all N processors of a run.",
             *common.run_notes(data),
         ),

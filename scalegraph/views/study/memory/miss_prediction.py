@@ -18,13 +18,14 @@ _NEED = needs.counts(
     needs.series(causes.is_known),
 )
 _NO_ACCESS = Need(
-    "On the processors where this problem is fastest no access goes through the network, so L_max is not known."
+    "On the processors where this problem is fastest no access goes through the network: there is no latency to"
+    " predict from."
 )
 _TITLE = "Prediction from miss latencies"
 _CURVES = (
-    ("computation", "computation L_comp", "memory_stall"),
+    ("computation", "computation", "memory_stall"),
     ("average", "mean of both", "ink"),
-    ("synchronisation", "synchronisation L_sync", "idle"),
+    ("synchronisation", "synchronisation", "idle"),
     ("program", "all accesses", "muted"),
     ("others", miss_latency.OTHERS, "primitive"),
 )
@@ -42,7 +43,7 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
         return _NO_ACCESS
     latency["average"] = latency[["computation", "synchronisation"]].mean(axis=1)
     lines = miss_latency.curves(series.rows, latency, _CURVES)
-    marks = [Mark(f"L_max at N = {found.fastest}", y=found.l_max)]
+    marks = [Mark(f"latency where fastest (N = {found.fastest})", y=found.l_max)]
     marks += [
         Mark(f"{words} {reach.words}", x=reach.processors, y=found.l_max)
         for words, reach in _named(found)
@@ -61,10 +62,19 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
             _table(found),
         ),
         notes=(
-            "L_max is the latency of remote accesses where the program is fastest; curves below it let it scale on.",
+            (
+                "The line is the latency of remote accesses where the program is fastest; where curves are below it,"
+                " the program still scales."
+            ),
             "The mean of both leaves out accesses of atomics, forks, chunks and tasks, as the method says.",
             "Beyond the runs a curve goes on with its last slope; the interval (95 %) is by how slopes change.",
-            *(() if found.reached else ("The program was still faster on the most processors: L_max may be larger.",)),
+            *(
+                ()
+                if found.reached
+                else (
+                    "The program was still faster on the most processors: the latency that it can bear may be higher.",
+                )
+            ),
             *common.run_notes(data),
         ),
     )
@@ -85,20 +95,25 @@ def _sentence(found: Prediction) -> str:
 
 def _table(found: Prediction) -> Table:
     meanings = {
-        "optimistic": "L_comp = L_max: no synchronisation at all",
-        "pessimistic": "L_sync = L_max: nothing but synchronisation",
-        "predicted": "mean of both = L_max",
+        "optimistic": "where computation alone reaches it: no synchronisation at all",
+        "pessimistic": "where synchronisation alone reaches it: nothing else",
+        "predicted": "where the mean of both reaches it",
     }
     rows = [Row(("of the runs", str(found.fastest), found.l_max, "where the program is fastest"))]
     rows += [Row((name, reach.words, found.l_max, meanings[name])) for name, reach in _named(found)]
-    return Table((Column("bound"), Column("processors"), Column("L_max", "cycles"), Column("condition")), tuple(rows))
+    return Table(
+        (Column("bound"), Column("processors"), Column("latency reached", "cycles"), Column("condition")), tuple(rows)
+    )
 
 
 VIEW = View(
     "miss-prediction",
     _TITLE,
     "Cache and memory",
-    "Up to how many processors the program can scale, from where the latency of its misses reaches L_max.",
+    (
+        "Up to how many processors the program can scale, from where the latency of its misses reaches that at its"
+        " fastest."
+    ),
     _make,
     (common.SIZE,),
     order=131,

@@ -135,7 +135,7 @@ def _marks(fit: Fit, one: float) -> tuple[Mark, ...]:
     if peak is None or not math.isfinite(peak.value):
         return ()
     value = float(fit.predict([peak.value])[0])
-    words = f"p* = {thousands(peak.value)} ({modelling.interval(peak.low, peak.high, 2)})"
+    words = f"fastest at {thousands(peak.value)} ({modelling.interval(peak.low, peak.high, 2)})"
     return (Mark(words, x=peak.value, y=one / value if one else value),)
 
 

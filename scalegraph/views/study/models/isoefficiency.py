@@ -27,7 +27,7 @@ def _make(data: StudyData, efficiency: object = None) -> Figure | Need:
     made, n, work, judged = found
     ways = [made.anchors[int(count)].way for count in n]
     tips = tuple(
-        f"W = {si(value, made.work_unit, 6)} at N = {plain(count)}, {WAY_WORDS.get(way, way)}"
+        f"work {si(value, made.work_unit, 6)} at N = {plain(count)}, {WAY_WORDS.get(way, way)}"
         for count, value, way in zip(n, work, ways, strict=True)
     )
     points = Line(

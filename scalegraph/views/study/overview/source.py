@@ -93,7 +93,7 @@ def base_notes(run: RunRecord) -> tuple[str, ...]:
     rest = 1 - float(costs["share"].sum())
     if not run.clock_hz or math.isnan(rest):
         return ()
-    whole = f"Processor time is N T_para = {si(run.processor_cycles / run.clock_hz, 's', 4)}, waiting included"
+    whole = f"Processor time is {si(run.processor_cycles / run.clock_hz, 's', 4)}, waiting included"
     said = (common.COST_NOTE,) if run.blame else ()
     if abs(rest) < _NOTHING:
         return (f"{whole}.", *said)

@@ -48,7 +48,7 @@ def _make(data: StudyData, size: object = None, what_if: object = False, efficie
     marks: tuple[Mark, ...] = ()
     sentence = f"{series.label or 'This problem'}: too few runs for a verdict."
     if point is not None:
-        marks = (Mark(f"fastest (p_x): {point.processors}", x=float(point.processors), y=point.speedup),)
+        marks = (Mark(f"fastest: {point.processors}", x=float(point.processors), y=point.speedup),)
         sentence = (
             f"{series.label or 'This problem'} is at best {significant(point.speedup)} times as fast as {_than(rows)},"
             f" on {wording.span((point.processors,))} at efficiency {significant(point.efficiency)}."
@@ -58,8 +58,8 @@ def _make(data: StudyData, size: object = None, what_if: object = False, efficie
         f"{_TITLE}: {common.study_title(data)}",
         sentence,
         (
-            Plot(axis, Axis("speedup T_seq/T_para", scale="log2"), (speedup, ideal, *more[0]), marks=marks),
-            Plot(axis, Axis("efficiency T_seq/(N T_para)", limits=(0.0, top)), (used, one, *more[1]), handles=handles),
+            Plot(axis, Axis("speedup", scale="log2"), (speedup, ideal, *more[0]), marks=marks),
+            Plot(axis, Axis("efficiency", limits=(0.0, top)), (used, one, *more[1]), handles=handles),
         ),
         notes=common.run_notes(data),
     )

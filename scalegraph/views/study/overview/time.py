@@ -23,12 +23,12 @@ _NEED = needs.counts("Time over N needs one problem on two or more processor cou
 def _make(data: StudyData, size: object = None, scale: object = "log", what_if: object = False) -> Figure:
     series = common.the_series(data, size)
     rows = series.rows
-    measured = common.curve(rows, "time_s", "T_para", "time", unit="s", low="time_min_s", high="time_max_s")
+    measured = common.curve(rows, "time_s", "elapsed time", "time", unit="s", low="time_min_s", high="time_max_s")
     lines = [measured]
     t_seq = numbers(rows, "t_seq_s")
     if np.isfinite(t_seq).any():
         ideal = tuple(float(value) for value in t_seq / numbers(rows, "processors"))
-        lines.append(Line("ideal T_seq/N", measured.x, ideal, "ideal", "computed", style="thin", markers=False))
+        lines.append(Line("ideal", measured.x, ideal, "ideal", "computed", style="thin", markers=False))
     if what_if:
         lines.extend(overlays(data, str(rows["keys"].iloc[0]), "time"))
     marks = []
@@ -51,7 +51,7 @@ VIEW = View(
     "time",
     _TITLE,
     "Scalability",
-    "Elapsed time over the number of processors for one problem size, and the ideal; the fastest is marked (p_x).",
+    "Elapsed time over the number of processors for one problem size, and the ideal; the fastest is marked.",
     _make,
     (
         common.SIZE,

@@ -62,7 +62,7 @@ def _compared(lost: pd.DataFrame | None) -> str:
     """Return the meaning of the sum of the loss's parts."""
     whole: loss.Whole | None = None if lost is None else lost.attrs.get("whole")
     if whole is None or (whole.reference == 1 and not whole.grows):
-        return "processor time beyond that of one processor; the parts add up to all of it (N T_para - T_seq)"
+        return "processor time beyond that of one processor; the parts add up to all of it"
     if whole.reference is None:
         return "processor time that is no computing, as no run on fewer processors is there"
     other = "one processor" if whole.reference == 1 else f"{whole.reference} processors"

@@ -49,7 +49,7 @@ def _make(
             ),
         ),
         notes=(
-            "Mean of scale(E, (N, N')) over the set, each efficiency with equal weight (latency-metric eq. 3.8).",
+            "Mean of the scalabilities with each efficiency of the set held, with equal weight.",
             *mean.notes,
             *(common.latency_note(chosen) or (common.work_note(data),)),
         ),

@@ -30,7 +30,7 @@ def _make(data: StudyData, efficiency: float | None = None) -> Figure | Need:
     met = [] if held is None else bounds.anchors(data.scaling, "efficiency", held[0], tolerance=held[1])
     met = [one for one in met if one.processors > 1]
     low, high = field_common.limits(found)
-    axis = Axis("efficiency T_seq/(N T_para)", limits=(min(0.0, low), max(1.0, high)))
+    axis = Axis("efficiency", limits=(min(0.0, low), max(1.0, high)))
     panel = field_common.panel(found, axis, unit, _LEVELS, handles)
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",

@@ -29,7 +29,7 @@ def panel(found: WorkField, value: Axis, unit: str, levels: tuple[float, ...], h
             float(row["work"]),
             float(row["value"]),
             f"{common.run_label(row)}: {_shown(float(row['value']), value.unit)}\n"
-            f"W = {si(row['work'], unit, 4)}, T_para = {si(row['time_s'], 's', 4)}",
+            f"work {si(row['work'], unit, 4)}, time {si(row['time_s'], 's', 4)}",
             int(row["processors"]),
             common.origin(found.runs),
         )

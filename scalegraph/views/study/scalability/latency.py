@@ -34,23 +34,23 @@ def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
     rows = series.rows
     lines = []
     if np.isfinite(numbers(rows, "latency_s")).any():
-        lines.append(common.curve(rows, "latency_s", "L = (ML + IT + PT)/N", "latency", unit="s"))
-    # thin, as it is mostly on top of the other
-    simple = common.curve(rows, "latency_method1_s", "L = T_para - T_seq/N", "series:5", unit="s")
+        lines.append(common.curve(rows, "latency_s", "by accounting", "latency", unit="s"))
+    # thin, since it mostly is on the other
+    simple = common.curve(rows, "latency_method1_s", "from times alone", "series:5", unit="s")
     lines.append(replace(simple, style="thin"))
     point = turning_point(rows)
     marks: list[Mark] = []
-    sentence = f"{series.label or 'This problem'}: too few processor counts for L_max."
+    sentence = f"{series.label or 'This problem'}: too few processor counts to say where it is fastest."
     if point is not None:
-        name = "L_max" if point.reached else "L at the last N"
-        marks.append(Mark(f"{name} = {si(point.latency_s, 's')}", y=point.latency_s))
-        marks.append(Mark(f"fastest (p_x): {point.processors}", x=float(point.processors), y=point.latency_s))
+        name = "latency where fastest" if point.reached else "latency on the most processors"
+        marks.append(Mark(f"{name}: {si(point.latency_s, 's')}", y=point.latency_s))
+        marks.append(Mark(f"fastest: {point.processors}", x=float(point.processors), y=point.latency_s))
         sentence = (
             f"On {wording.span((point.processors,))}, where {series.label or 'the problem'} is fastest, every processor"
             f" loses {si(point.latency_s, 's')} of {si(point.time_s, 's')} to latency."
         )
         if not point.reached:
-            sentence += " More processors might still be faster, so this is not yet L_max."
+            sentence += " More processors might still be faster, so this is not the latency at its best."
     difference = numbers(rows, "latency_difference_s") / numbers(rows, "time_s")
     notes = [*common.latency_note(), *common.run_notes(data)]
     if np.isfinite(difference).any():
@@ -60,7 +60,8 @@ def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
             apart = f"differ by at most {significant(100 * worst, 2)} %"
         notes.insert(
             0,
-            f"The two ways {apart} of T_para; what differs is the extra busy time of parallel code, less what the"
+            f"The two ways {apart} of the elapsed time; what differs is the extra busy time of parallel code,"
+            " less what the"
             " one-processor run itself spends on idling and primitives.",
         )
     return Figure(
@@ -88,13 +89,13 @@ def _in_a_unit_of_time(data: StudyData, series: Series) -> Figure:
         f"{series.label or 'This problem'}: each processor loses {si(float(last['latency_rate']), 's')} of a second on "
         f"{int(last['processors'])} processors, {si(float(first['latency_rate']), 's')} on {int(first['processors'])}."
     )
-    line = common.curve(rows, "latency_rate", "L / T_para", "latency", unit="s/s")
+    line = common.curve(rows, "latency_rate", "share lost", "latency", unit="s/s")
     return Figure(
         f"{_TITLE} in a unit of time: {common.study_title(data)}",
         sentence,
         (Plot(common.processors_axis(series.processors), Axis("latency of a processor", "s/s"), (line,)),),
         notes=(
-            "L / T_para = 1 - E where L comes from times alone (method 1).",
+            "From times alone, the share lost is one minus the efficiency.",
             *common.latency_note(),
             *common.run_notes(data),
         ),
@@ -107,13 +108,16 @@ PER = Option(
     "choice",
     "run",
     ("run", "time"),
-    description="of the whole run, or in a unit of time (L / T_para)",
+    description="of the whole run, or in a unit of time",
 )
 VIEW = View(
     "latency",
     _TITLE,
     "Scalability",
-    "Time that each processor loses on average, by accounting and from times alone; L_max is the latency at p_x.",
+    (
+        "Time that each processor loses on average, by accounting and from times alone; the latency where the"
+        " program is fastest is marked."
+    ),
     _make,
     (common.SIZE, PER),
     order=40,

@@ -39,8 +39,8 @@ def _make(data: StudyData, efficiency: float | None = None, time: float | None =
         Column("N"),
         Column("N'"),
         Column("time bound, L/L'", bar_role="latency"),
-        Column("eq. 12, (1-E)/(1-E')"),
-        Column("eq. 13, E'/E"),
+        Column("from the shares lost, (1-E)/(1-E')"),
+        Column("from efficiencies, E'/E"),
         Column("efficiency held", bar_role="efficiency"),
         Column("excess", bar_role="mark"),
     )
@@ -59,7 +59,10 @@ def _make(data: StudyData, efficiency: float | None = None, time: float | None =
         (Table(columns, rows),),
         notes=(
             f"Time held at {wording.target_words(made[0])}, efficiency held at {wording.target_words(made[1])}.",
-            "Low efficiencies close to one another make the time bound look good: eq. 12 then tends to 1.",
+            (
+                "Low efficiencies close to one another make the time bound look good: the ratio of the shares lost"
+                " then tends to 1."
+            ),
         ),
     )
 

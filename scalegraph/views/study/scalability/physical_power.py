@@ -54,7 +54,10 @@ def _make(data: StudyData, work: float | None = None, efficiency: float = 0.5) -
         _sentence(mine, efficiency, None if made is None else made[1]),
         (*field, _table(mine)),
         notes=(
-            f"W = {si(chosen, unit)}. E = T_fastest/(T sum W_i) with power weights W_i = S_i/max S_j.",
+            (
+                f"Work: {si(chosen, unit)}. Efficiency: time on the fastest station over the time times the sum of"
+                " the power weights, each the speed of a station over that of the fastest."
+            ),
             "The power-equivalent N is the sum of the speeds over that of the slowest station.",
             *(() if made else ("A map needs equal stations of two speeds on two numbers of stations.",)),
             *common.run_notes(data),
@@ -69,7 +72,8 @@ def _field(cells: pd.DataFrame, mine: pd.DataFrame, efficiency: float, unit: str
         Dot(
             float(row["processors"]), float(row["speed"]), float(row["efficiency"]),
             f"{row['configuration']}: E = {significant(row['efficiency'], 4)}\n"
-            f"T = {si(row['time_s'], 's', 4)}, L = {si(row['latency_s'], 's', 4)}, W = {si(row['work'], unit, 4)}",
+            f"time {si(row['time_s'], 's', 4)}, latency {si(row['latency_s'], 's', 4)},"
+            f" work {si(row['work'], unit, 4)}",
             int(row["processors"]), "imported",
         )
         for row in equal.to_dict("records")

@@ -67,13 +67,14 @@ def _plot(swept: dict[str, dict[str, RunRecord]], values: list[str], written: fl
         here = [value for value in values if value in found]
         times = tuple(found[value].time_s or 0.0 for value in here)
         tips = tuple(
-            f"{schedule},{value}\nT_para: {common.exact(time, 's')}" for value, time in zip(here, times, strict=True)
+            f"{schedule},{value}\nelapsed time: {common.exact(time, 's')}"
+            for value, time in zip(here, times, strict=True)
         )
         x = tuple(float(values.index(value)) for value in here)
         lines.append(Line(schedule, x, times, f"series:{index}", "simulated", tips=tips))
     return Plot(
         Axis("parameter", scale="category", categories=tuple(values)),
-        Axis("elapsed time T_para", "s"),
+        Axis("elapsed time", "s"),
         tuple(lines),
         marks=(Mark(words.AS_WRITTEN, y=written),),
     )

@@ -35,7 +35,7 @@ def _plot(runs: ScheduleRuns, most: int) -> Plot:
         counts = tuple(n for n in runs.counts if (name, n) in runs.runs)
         times = tuple(runs.runs[name, n].time_s or 0.0 for n in counts)
         tips = tuple(
-            f"{words.said(name)}, N = {n}\nT_para: {common.exact(time, 's')}"
+            f"{words.said(name)}, N = {n}\nelapsed time: {common.exact(time, 's')}"
             for n, time in zip(counts, times, strict=True)
         )
         own = name == WRITTEN
@@ -51,7 +51,7 @@ def _plot(runs: ScheduleRuns, most: int) -> Plot:
                 processors=counts,
             )
         )
-    return Plot(common.processors_axis(runs.counts), Axis("elapsed time T_para", "s"), tuple(lines))
+    return Plot(common.processors_axis(runs.counts), Axis("elapsed time", "s"), tuple(lines))
 
 
 def _table(runs: ScheduleRuns) -> Table:

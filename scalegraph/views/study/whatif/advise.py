@@ -116,7 +116,7 @@ def _curve(model: Model, goal: Sequence[float], best: Advice | None = None) -> P
         marks.append(Mark("run next", x=float(best.processors)))
     return Plot(
         common.processors_axis([int(n) for n in counts]),
-        Axis("elapsed time T_para", "s", scale="log10"),
+        Axis("elapsed time", "s", scale="log10"),
         (line,),
         marks=tuple(marks),
     )

@@ -79,14 +79,14 @@ def _plot(curves: list[Curve], names: list[str]) -> Plot:
     lines = []
     for index, (curve, name) in enumerate(zip(curves, names, strict=True)):
         tips = tuple(
-            f"{name}, {_words(factor)}\nT_para: {common.exact(time, 's')}"
+            f"{name}, {_words(factor)}\nelapsed time: {common.exact(time, 's')}"
             for factor, time in zip(curve.factors, curve.times_s, strict=True)
         )
         x = tuple(_away(factor) for factor in curve.factors)
         lines.append(Line(name, x, curve.times_s, f"series:{index}", "simulated", tips=tips))
     lowest = min(_away(factor) for curve in curves for factor in curve.factors)
     x_axis = Axis("cost of the code that is taken away", "%", limits=(min(0.0, lowest), 100.0))
-    return Plot(x_axis, Axis("elapsed time T_para", "s"), tuple(lines))
+    return Plot(x_axis, Axis("elapsed time", "s"), tuple(lines))
 
 
 def _text(data: StudyData, target: str) -> str:

@@ -28,7 +28,7 @@ NEED = Need(
     "Choose what to change: an ideal, a parameter of the machine, or a line that is faster.",
     "What-if runs need a program that ScaleGraph can run.",
 )
-_QUANTITIES = {"time": ("time", "s"), "speedup": ("speedup T_seq/T_para", ""), "efficiency": ("efficiency", "")}
+_QUANTITIES = {"time": ("time", "s"), "speedup": ("speedup", ""), "efficiency": ("efficiency", "")}
 _MOST_CURVES = 9
 _NOTES: dict[Ideal, str] = {
     "contention": "No contention: every transaction takes the time that it takes alone on the machine.",

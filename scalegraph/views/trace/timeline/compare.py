@@ -234,10 +234,10 @@ def _pair(first: TraceData, second: TraceData) -> str:
     apart = abs(speed2 - speed) / max(speed, speed2)
     psi = n2 * work / (n * work2)
     if apart <= _SAME_SPEED:
-        return (f"{reported}; the unit speed is held (within {percent(apart)}), so psi({n}, {n2}) = "
-                f"N'W/(NW') = {significant(psi, 3)}")  # fmt: skip
+        return (f"{reported}; the unit speed is held (within {percent(apart)}), so the scalability from {n} to {n2} is "
+                f"{significant(psi, 3)}")  # fmt: skip
     return (f"{reported}; the unit speeds {_speed(first, speed)} and {_speed(second, speed2)} differ by "
-            f"{percent(apart)}, so that this ratio is not psi")  # fmt: skip
+            f"{percent(apart)}, so this ratio is not the scalability")  # fmt: skip
 
 
 VIEW = View(
