@@ -65,7 +65,7 @@ def _without_preprocessor(options: Sequence[str]) -> list[str]:
 
 
 def fortran_asking(text: str, options: Sequence[str], *, fixed: bool) -> str:
-    """Return the Fortran *text* with static loops that call the runtime; *options* may set the width of *fixed* form."""
+    """Return Fortran *text* with static loops that call the runtime. *options* may set the width of a fixed form."""
     from scalegraph.instrument.fortran_schedules import FIXED_WIDTH, fixed_form, free_form
 
     if not fixed:
