@@ -1,4 +1,4 @@
-"""A window whose session makes up the runs: everything else (check, plan, store, analysis, views) is real."""
+"""A window whose session fakes the runs; check, plan, store, analysis and views are real."""
 
 import os
 import threading
@@ -30,8 +30,8 @@ from scalegraph.request.model.resolve import resolved
 from scalegraph.runtime.format import CATEGORY_GROUPS, GROUPS
 from scalegraph.store import Manifest, SourceText, Study
 
-PATIENCE_MS = 60_000  # a condition that comes at once on an idle machine may take long beside other work
-RUNS_MS = 240_000  # .. and what is built and run for it meanwhile
+PATIENCE_MS = 60_000  # a condition that is immediate on an idle machine may take long on a busy one
+RUNS_MS = 240_000  # .. and longer if it builds and runs something
 CLOCK = 20e6
 REGIONS = (
     Region(id=0, kind="program", name="program"),
@@ -41,10 +41,10 @@ REGIONS = (
 
 
 class PatientBot(QtBot):
-    """Waits for conditions and signals as long as a busy machine may need; who waits for nothing fails all the same."""
+    """Waits for conditions and signals as long as a busy machine may need, yet still fails in the end."""
 
     def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE_MS) -> None:
-        """Qt's name: wait until *callback* says so and nothing waits for its turn in the window's thread."""
+        """Qt's name: wait until *callback* holds and the window's turn queue is empty."""
 
         def there() -> bool:
             said = callback()
@@ -53,21 +53,21 @@ class PatientBot(QtBot):
         super().waitUntil(there, timeout=timeout)
 
     def waitSignal(self, signal: Any, *, timeout: int = PATIENCE_MS, **options: Any) -> Any:
-        """Qt's name: wait for *signal* when the block ends."""
+        """Qt's name: wait for *signal* at the end of the block."""
         return super().waitSignal(signal, timeout=timeout, **options)
 
 
 @pytest.fixture
 def qtbot(qapp: Any, request: pytest.FixtureRequest) -> QtBot:
-    """Drive widgets, patiently."""
+    """Drive widgets with generous timeouts."""
     return PatientBot(request)
 
 
 @pytest.fixture(autouse=True)
 def _garbage(qapp: QApplication) -> Iterator[None]:
-    """As in the application: no other thread collects garbage, which widgets of an earlier test may be.
+    """As in the application: no other thread collects garbage, which may include widgets of earlier tests.
 
-    Qt holds a lock while it destroys them and waits for Python's; the window's thread may have that and want Qt's.
+    Qt holds a lock while it destroys them and waits for Python's; the window's thread may hold that and wait for Qt's.
     """
     assert qapp is not None
     collector = Collector()
@@ -77,7 +77,7 @@ def _garbage(qapp: QApplication) -> Iterator[None]:
 
 
 def record(point: RunPoint, **changes: Any) -> RunRecord:
-    """Return a made-up run with an exact accounting identity: 64000 cycles of work, a barrier that costs with N."""
+    """Return a fake run with an exact accounting identity: 64000 cycles of work, a barrier that grows with N."""
     n = point.processors
     work, barrier = 64_000, 0 if n == 1 else 400 * n
     categories = {"busy_int": work, "idle_barrier": barrier * n, "prim_barrier": 40 * n if n > 1 else 0}
@@ -108,7 +108,7 @@ def record(point: RunPoint, **changes: Any) -> RunRecord:
 
 
 class ModelSession(Session):
-    """Runs come from `record`. *gate* holds each run back until the test opens it; *fails* names N that fail."""
+    """Takes its runs from `record`. *gate* holds each run until the test opens it; *fails* are the N that fail."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -119,11 +119,11 @@ class ModelSession(Session):
         self.threads: set[int] = set()
 
     def hold(self) -> None:
-        """Let no run end until `let` says so."""
+        """Hold all runs until `let`."""
         self.gate = threading.Semaphore(0)
 
     def let(self, runs: int) -> None:
-        """Let *runs* more runs end."""
+        """Let *runs* more runs finish."""
         self.gate.release(runs)
 
     def submit(
@@ -183,7 +183,7 @@ def _study(path: Path, request: Any) -> Study:
 
 @pytest.fixture
 def model_study(tmp_path: Path) -> Callable[..., Path]:
-    """Make a study file with runs on the given processor counts."""
+    """Write a study file with runs on the given processor counts."""
 
     def make(name: str = "model", processors: tuple[int, ...] = (1, 2, 4, 8)) -> Path:
         path = tmp_path / f"{name}.sgstudy"
@@ -206,7 +206,7 @@ def session() -> Iterator[ModelSession]:
 
 @pytest.fixture
 def window(qtbot: Any, session: ModelSession, tmp_path: Path) -> Iterator[MainWindow]:
-    """The window, shown, with programs and machines loaded. Leaves no thread and no work behind."""
+    """The visible window with programs and machines loaded. Leaves no thread or work behind."""
     app.make_application()
     before = set(QApplication.topLevelWidgets())
     made = app.make_window(session, tmp_path / "window.ini")
@@ -227,7 +227,7 @@ def window(qtbot: Any, session: ModelSession, tmp_path: Path) -> Iterator[MainWi
 
 @pytest.fixture
 def choose(window: MainWindow, qtbot: Any) -> Callable[..., None]:
-    """Choose a shipped program with few runs and wait until it can run."""
+    """Choose a shipped program with few runs and wait until the request can run."""
 
     def act(name: str = "billiard", **changes: Any) -> None:
         window.go("request")
@@ -240,7 +240,7 @@ def choose(window: MainWindow, qtbot: Any) -> Callable[..., None]:
 
 @pytest.fixture
 def real(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
-    """The window as users have it, on a small screen: it builds programs and runs them."""
+    """The window as users have it, on a small screen; builds and runs real programs."""
     app.make_application()
     made = app.make_window(Session(), tmp_path / "window.ini")
     made.resize(1280, 720)

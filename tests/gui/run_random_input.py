@@ -1,7 +1,7 @@
-"""Random input for as long as wanted: python -m tests.gui.run_random_input --seconds 3600 --seed 1.
+"""Random input for any length of time: python -m tests.gui.run_random_input --seconds 3600 --seed 1.
 
-Every round has a window of its own and the next seed; the round that fails is named and can be run again alone by its
-seed and world. The exit code is 1 if anything went wrong.
+Every round has a new window and the next seed. A failed round is named, and can be repeated alone by its seed and
+world. The exit code is 1 if anything failed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ STEPS = 400  # of a round
 
 
 def main() -> int:
-    """Run rounds until the time is over; return the exit code."""
+    """Run rounds until the time is up; return the exit code."""
     parser = argparse.ArgumentParser(description="random input into the window")
     parser.add_argument("--seconds", type=float, default=3600.0, help="no round begins later (default: 3600)")
     parser.add_argument("--seed", type=int, default=1, help="of the first round (default: 1)")
@@ -35,7 +35,7 @@ def main() -> int:
 
 
 def rounds(asked: argparse.Namespace) -> int:
-    """Run the rounds that *asked* wants."""
+    """Run rounds as the options *asked* say."""
     from tests.gui.conftest import ModelSession
     from tests.gui.monkey.world import WORLDS, play
 

@@ -1,4 +1,4 @@
-"""What the desktop sees of the application: its icon, and the menu entry that it belongs to."""
+"""The application on the desktop: its icon and its menu entry."""
 
 from __future__ import annotations
 

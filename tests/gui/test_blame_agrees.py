@@ -1,6 +1,6 @@
-"""Headline, verdicts, navigator, profile, source and command line name one culprit, with one share.
+"""Headline, verdicts, navigator, profile, source and command line name the same culprit with the same share.
 
-One program for each reason to lose time; what others wait for is not where they wait.
+One program per cause of loss; the cause of waiting is not where the waiting happens.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ int main(void)
 
 @dataclass(frozen=True)
 class Case:
-    """A program, and what it loses most to: the cause, the line of the region, the lines that cost most."""
+    """A program and its main loss: the cause, the region's line, the most expensive lines."""
 
     name: str
     text: str
@@ -138,7 +138,7 @@ def studied(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     place = tmp_path_factory.mktemp(case.name)
     (place / f"{case.name}.c").write_text(case.text.lstrip("\n"), encoding="utf-8")
     path = place / f"{case.name}.sgstudy"
-    created = {"synchronisation.create_cycles": "0"}  # else making threads is most of what so short a program loses
+    created = {"synchronisation.create_cycles": "0"}  # otherwise thread creation dominates so short a program
     processors = (1, case.processors)
     api.simulate(place / f"{case.name}.c", processors=processors, machine="ksr1", overrides=created, study=path)
     return case, path

@@ -1,4 +1,4 @@
-"""Culprits are checked in the background: the main results are there before, and a click on Cancel ends the check."""
+"""Culprits are checked in the background: the main results come first, and Cancel ends the check."""
 
 from __future__ import annotations
 

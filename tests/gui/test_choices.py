@@ -1,4 +1,4 @@
-"""The switch of choice, the arrangement Choose beside Scalability, and small multiples in the window."""
+"""The switch of choices, the Choose arrangement beside Scalability, and small multiples in the window."""
 
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ def test_panels_move_between_row_column_and_rows(qtbot: Any) -> None:
 
 @pytest.fixture
 def several(tmp_path: Path) -> Path:
-    """Give a study of three choices; times are those of the model."""
+    """Give a study three choices; times are the model's."""
     path = tmp_path / "several.sgstudy"
     study = Study.create(path, Manifest.new(title="t", program="model", machine="ksr1"))
     for setting in CHOICES:

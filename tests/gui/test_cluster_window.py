@@ -1,4 +1,4 @@
-"""Runs on a cluster in the window: the field of the address, its test, and what the queue says of the workers."""
+"""Runs on a cluster, in the window: address field, test button, and the workers in the queue."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ADDRESS = "tcp://head:8786"
 
 
 class Elsewhere:
-    """Stands for `Session.elsewhere`: the window's session, with workers that its runs begin on in turn."""
+    """Replaces `Session.elsewhere`: the window's session, with workers that start its runs in turn."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
@@ -64,7 +64,7 @@ def elsewhere(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
 
 @pytest.fixture
 def ready(window: MainWindow, qtbot: Any, tmp_path: Path) -> Callable[[str], None]:
-    """Return a function that types where the runs execute, with a request that can run."""
+    """Return a function that types a cluster's address into a request that can run."""
     path = tmp_path / "r.toml"
     path.write_text('processors = [1, 2, 3]\n[program]\nname = "billiard"\n[machine]\nname = "ksr1"\n')
     window.go("request")
@@ -159,7 +159,7 @@ def test_a_study_that_another_process_works_on_grows_in_the_window(
         writer.add_run(record(later[1]))
     qtbot.waitUntil(lambda: len(handle.data().runs) == 4 and "under way" not in handle.verdict())
     assert path.stat().st_mtime_ns > before
-    with Study.open(path, write=True):  # who watches holds nothing that keeps others from writing
+    with Study.open(path, write=True):  # a watcher must not lock others out
         pass
 
 

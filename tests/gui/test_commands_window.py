@@ -1,4 +1,4 @@
-"""Menus, the palette, single keys, docks in front, stale messages and saved arrangements, as people meet them."""
+"""Menus, palette, single keys, raised docks, outdated messages and saved arrangements, as users meet them."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from scalegraph.gui.shell.main_window import MainWindow
 pytestmark = pytest.mark.slow
 
 MakeStudy = Callable[..., Path]
-HIGHEST = 700  # pixels: a menu that fits on a screen of 720
+HIGHEST = 700  # pixels: a menu must fit on a 720-pixel screen
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_the_palette_finds_commands_by_what_people_type(study: MainWindow) -> No
 
 
 def test_synonyms_belong_to_commands_and_are_lower_case(window: MainWindow) -> None:
-    of_views = {f"view_{name}" for name in views.everything()}  # which are offered once a study is open
+    of_views = {f"view_{name}" for name in views.everything()}  # offered once a study is open
     assert set(SYNONYMS) <= set(window.actions_.names()) | of_views
     assert all(word == word.lower() for words in SYNONYMS.values() for word in words)
 
@@ -106,7 +106,7 @@ def test_a_command_that_is_not_possible_now_is_found_but_does_nothing(window: Ma
 
 def test_matching_counts_swapped_letters_once_and_prefers_the_name() -> None:
     assert score("exprot", "Export") == score("expert", "Export")
-    assert score("exprto", "Export") is None  # two typing errors in six letters are too many
+    assert score("exprto", "Export") is None  # two typos in six letters are too many
     assert score("measuremnets fitl", "Measurements: filter") is not None  # one in each word
     by_name, by_synonym = score("open", "Open"), score("open", "Load", ("open",))
     typo, letters = score("opne", "Open"), score("opn", "Op e n")
@@ -185,7 +185,7 @@ def test_a_panel_that_is_asked_for_comes_in_front(study: MainWindow, qtbot: Any,
     study.actions_[f"toggle_{name}"].trigger()
     qtbot.waitUntil(lambda: not panel[name].visibleRegion().isEmpty())
     behind = {"inspector": "whatif", "whatif": "inspector"}.get(name)
-    if behind:  # hidden by the other: asked for again it comes to the front instead of going away
+    if behind:  # hidden behind the other: asking again raises it instead of closing it
         study.actions_[f"toggle_{behind}"].trigger()
         qtbot.waitUntil(lambda: not panel[behind].visibleRegion().isEmpty())
         assert not study.panels._panels[name].dock.isHidden()

@@ -1,4 +1,4 @@
-"""The window asks before code runs that came in a file, whichever way it was started."""
+"""The window asks before running code from a file, however the run was started."""
 
 import json
 from collections.abc import Callable

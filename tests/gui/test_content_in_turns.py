@@ -1,4 +1,4 @@
-"""What comes into the window or leaves it does so in turns of the event loop, and is whole once they are over."""
+"""Content is added to and removed from the window in turns of the event loop, and is complete afterwards."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -32,7 +32,7 @@ def widget(qtbot: Any) -> FigureWidget:
 
 
 def turn() -> None:
-    """Let one turn of the queue pass, and Qt delete what waits for that."""
+    """Let one turn of the queue pass, and Qt delete what is due."""
     turn_queue()._turn()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
@@ -47,7 +47,7 @@ def test_panels_of_a_figure_are_made_one_in_a_turn_and_shown_together(widget: Fi
     made = []
     while widget._coming is not None:
         made.append(widget._coming.count())
-        assert widget.panels == before  # what was there stays, whole
+        assert widget.panels == before  # the old content is still complete
         assert widget.figure is not both
         assert before[0].isVisible()
         turn()
@@ -135,7 +135,7 @@ def test_a_view_that_was_taken_away_leaves_its_place_to_a_new_one_at_once(
     area = window.study.area
     assert area is not None
     kept, state = {dock.objectName() for dock in area.docks}, area.save_state()
-    assert area.apply_state(state)  # takes every view away and opens those of the state, of the same names
+    assert area.apply_state(state)  # closes all views and opens the state's, which have the same names
     assert {dock.objectName() for dock in area.docks} == kept
     settle(window, qtbot)
     assert {dock.objectName() for dock in area.docks if isValid(dock)} == kept

@@ -1,4 +1,4 @@
-"""The first build of the simulator is shown: how many files are compiled, and the time left."""
+"""The first build of the simulator shows its progress: files compiled, and the time left."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a newcomer meets: the ways to an own program, the answer of its first runs, the demonstration."""
+"""A new user's first minutes: opening one's own program, the first answer, the demonstration."""
 
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ SOURCE = "int main(void) { return 0; }\n"
 
 
 def pick(monkeypatch: pytest.MonkeyPatch, *paths: Path) -> None:
-    """Let every dialog that asks for files answer with *paths*."""
+    """Make every file dialog return *paths*."""
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_a, **_k: ([str(path) for path in paths], ""))
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_a, **_k: (str(paths[0]), ""))
 
@@ -94,7 +94,7 @@ def test_an_executable_of_ones_own_is_chosen_in_the_panel(
 
 
 def one_size(path: Path, request: dict[str, Any] | None, counts: tuple[int, ...] = (1, 2, 4)) -> Path:
-    """Make a study of one problem size whose second line costs most."""
+    """Write a study of one problem size whose second line costs most."""
     manifest = Manifest.new(
         title="Model",
         program="model",
@@ -225,7 +225,7 @@ def test_sizes_of_an_own_program_grow_by_a_parameter_or_by_its_largest_argument(
 
 @pytest.fixture
 def demo_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the user's copy of the demonstration goes."""
+    """Redirect the user's copy of the demonstration."""
     place = tmp_path / "data"
     monkeypatch.setattr(shipped, "user_directory", lambda: place)
     return place
@@ -274,7 +274,7 @@ def test_without_a_shipped_study_the_demonstration_is_computed(
     monkeypatch.setattr(shipped, "shipped", lambda _name="demo": None)
     session.hold()
     window.demonstration.open()
-    qtbot.waitUntil(lambda: bool(window.runner.entries and session.submitted))  # a thread submits it
+    qtbot.waitUntil(lambda: bool(window.runner.entries and session.submitted))  # another thread submits it
     assert session.submitted[0].program.name == "billiard"
 
 
@@ -294,7 +294,7 @@ def test_traces_that_the_demonstration_does_not_ship_are_run_by_a_click(
     assert window.runner.entries[0].path == demo_place / "demo.sgstudy"
 
 
-# the serial part is one loop, without which this would scale
+# without the loop that is the serial part, this would scale
 SERIAL_SET_UP = """\
 #include <stdio.h>
 #define N 400000
@@ -320,7 +320,7 @@ SET_UP_LINE = 8
 def test_an_own_program_is_answered_in_three_clicks_with_the_line_that_stops_it(
     qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Choose the source, run, look at the line: with the real simulator."""
+    """Choose the source, run, read the line: with the real simulator."""
     source = tmp_path / "heat.c"
     source.write_text(SERIAL_SET_UP)
     pick(monkeypatch, source)
@@ -377,7 +377,7 @@ def test_the_line_that_was_chosen_stays_in_sight_when_the_view_gets_its_size(qtb
     lines = tuple(SourceLine(number, f"int line_{number};") for number in range(1, 60))
     panel = SourcePanel(Source("a.c", (), lines), "light")
     qtbot.addWidget(panel)
-    panel.resize(500, 1400)  # so high that the line is in sight
+    panel.resize(500, 1400)  # high enough for the line to be visible
     panel.show()
     panel.select(None, ("a.c", 40))
     panel.resize(500, 220)

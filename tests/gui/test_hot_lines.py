@@ -1,4 +1,4 @@
-"""The source view leads through the lines that cost most."""
+"""The source view steps through the most expensive lines."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What people do with measurements in the window: drop, answer, look, search, change their mind, export, cancel."""
+"""Measurements in the window: drop, answer, view, search, change answers, export, cancel."""
 
 import threading
 from collections.abc import Callable
@@ -34,14 +34,14 @@ def rest(window: MainWindow, qtbot: Any) -> None:
 
 
 def asked(window: MainWindow, qtbot: Any) -> ImportPage:
-    """Wait until the page has looked, and return it."""
+    """Wait until the page has its preview, and return it."""
     qtbot.waitUntil(lambda: window.page == "import" and not window.jobs.running)
     return window.imports.page
 
 
 @pytest.fixture
 def stencil(tmp_path: Path) -> Path:
-    """A table as people have it: sizes, processors, seconds, three times each."""
+    """A typical table: sizes, processors, seconds, three times each."""
     lines = ["procs,n,time (s)"]
     for n in (1000, 2000, 4000, 8000):
         for procs in (1, 2, 4, 8, 16):
@@ -54,7 +54,7 @@ def stencil(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def regions(tmp_path: Path) -> Path:
-    """A table that leaves open what counts processors, the unit, and what the whole program is."""
+    """A table that does not say what counts processors, the unit, or which row is the whole program."""
     lines = ["ranks,threads,region,elapsed"]
     for region, share in (("setup", 0.1), ("solve", 1.0), ("output", 0.05)):
         for ranks in (1, 2, 4, 8):
@@ -66,7 +66,7 @@ def regions(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def calls(tmp_path: Path) -> Path:
-    """Call paths over p as Extra-P's text has them."""
+    """Call paths over p in Extra-P's text format."""
     lines = ["PARAMETER p", "POINTS ( 1 ) ( 2 ) ( 4 ) ( 8 ) ( 16 )", "METRIC time"]
     for path, costs in (
         ("main", (10.0, 6.0, 4.0, 3.2, 3.0)),
@@ -84,7 +84,7 @@ def test_a_csv_goes_from_drop_to_an_exported_matrix(
     window: MainWindow, qtbot: Any, stencil: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    window.statusBar().messageChanged.connect(said.append)  # a message goes after some seconds
+    window.statusBar().messageChanged.connect(said.append)  # a message disappears after some seconds
     drop(window, stencil)
     rest(window, qtbot)
     qtbot.waitUntil(lambda: window.page == "study" and window.study.area is not None and not window.jobs.running)
@@ -161,7 +161,7 @@ def test_what_cannot_be_guessed_is_asked_with_a_preview_of_the_runs(
 
 
 def choose(box: Any, value: str) -> None:
-    """Choose *value* as a click in the list does."""
+    """Choose *value* as a click in the list would."""
     box.setCurrentIndex(box.findData(value))
     box.activated.emit(box.currentIndex())
 
@@ -242,7 +242,7 @@ def test_a_damaged_file_is_refused_in_a_sentence_with_its_place(
 
 
 def sentence(window: MainWindow) -> str:
-    """Return what the window says about a file that it could not open without asking."""
+    """Return the window's message about a file that it could not open without asking."""
     if window.page == "import":
         page = window.imports.page
         latest = page.latest
@@ -301,7 +301,7 @@ def test_call_paths_are_found_by_part_of_their_path_and_shared_by_the_views(
     qtbot.keyClick(window, Qt.Key.Key_Slash)
     assert window.navigator.search.hasFocus()
     qtbot.keyClicks(window.navigator.search, "solve->mpi")
-    assert tree.model.shown == 3  # the hit with the way to it
+    assert tree.model.shown == 3  # the match and its ancestors
     qtbot.keyClick(window.navigator.search, Qt.Key.Key_Return)
     assert window.selection.current.call_path == "main->solve->MPI_Waitall"
     assert "MPI_Waitall" in window.study.header.chosen.text()
@@ -365,7 +365,7 @@ def test_a_click_on_a_column_says_what_it_is_and_undo_takes_it_back(
     path.write_text("p,speed,other\n1,10.5,3\n2,19.5,3.1\n4,36.0,3.2\n")
     drop(window, path)
     rest(window, qtbot)
-    if window.page != "import":  # it opened as a set without runs
+    if window.page != "import":  # it was opened as a set without runs
         qtbot.waitUntil(lambda: window.page == "study" and not window.jobs.running)
         path = path.rename(tmp_path / "r2.csv")
         path.write_text("p,speed,label\n1,10.5,ax\n2,19.5,by\n4,36.0,cz\n8,70.1,dw\n")
@@ -389,7 +389,7 @@ def test_a_click_on_a_column_says_what_it_is_and_undo_takes_it_back(
 
 
 def choose_role(page: ImportPage, column: int, role: str) -> None:
-    """Click on the column, and on a role in its menu."""
+    """Click on a column, and on a role in its menu."""
     page.rows.tree.column_clicked.emit(column)
     menu = page.findChildren(QMenu)[-1]
     next(action for action in menu.actions() if action.data() == role).trigger()

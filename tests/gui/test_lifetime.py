@@ -1,4 +1,4 @@
-"""Nothing calls what is gone: a view that was closed is not asked to move, to be painted or to follow."""
+"""Nothing calls a deleted object: a closed view is not moved, painted or updated."""
 
 import weakref
 from typing import Any
@@ -21,7 +21,7 @@ TIMED = [view.name for view in views.registry("trace").values() if view.window]
 
 
 class Sender(QObject):
-    """Lasts longer than who listens."""
+    """Outlives its receiver."""
 
     moved = Signal(float, float)
     changed = Signal()
@@ -75,11 +75,11 @@ def test_an_answer_does_not_reach_a_panel_that_is_gone(qtbot: Any) -> None:
 
 
 def test_threads_that_nothing_refers_to_any_more_end_with_their_last_work(qapp: Any) -> None:
-    for _ in range(5):  # the work's own end must not be what keeps its parent
+    for _ in range(5):  # the end of the work must not be what keeps its parent alive
         jobs = Jobs()
         alive = weakref.ref(jobs)
         jobs.start("asking", lambda _reporter: 1)
-        while jobs.running:  # `waitUntil` would let the work be deleted before its parent is
+        while jobs.running:  # `waitUntil` would delete the work before its parent
             QCoreApplication.processEvents()
         assert jobs.join(60_000)
         del jobs
@@ -94,5 +94,5 @@ def test_what_a_window_holds_does_not_call_it_while_it_is_taken_apart(qtbot: Any
     stack.indexChanged.connect(tied(window, told.append))
     stack.push(QUndoCommand("step"))
     assert told == [1]
-    delete(window)  # the stack goes with it, and is emptied before
+    delete(window)  # deletes the stack, which is emptied first
     assert told == [1]

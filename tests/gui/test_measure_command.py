@@ -1,4 +1,4 @@
-"""The page that measures a command: what is typed becomes a request, and points are shown as they come."""
+"""The page that measures a command: input becomes a request, and points appear as they arrive."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_points_come_while_the_command_runs(page: CommandPage, qtbot: QtBot, tmp
 
 @pytest.mark.slow
 def test_a_command_of_a_file_stays_one_whatever_is_edited(page: CommandPage, qtbot: QtBot) -> None:
-    """Consent is asked for what others wrote; counts that are changed here do not make their command ours."""
+    """Consent covers the author's command; changed counts do not make it the user's own."""
     request, _faults = read(CommandForm(command="true {N}"))
     assert request is not None
     page.show_loaded(request.with_origin(Origin("file", "theirs.toml")))

@@ -1,4 +1,4 @@
-"""An MPI program in the window, with the real engine: from the request panel to a scalability matrix."""
+"""An MPI program in the window with the real engine: from the request panel to a scalability matrix."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_an_mpi_program_goes_from_the_request_panel_to_a_matrix(real: MainWindow
     points = tuple((name, "720" if name == "points" else value) for name, value in real.request.model.form.parameters)
     real.request.model.edit("few runs", parameters=points, **few)
     qtbot.waitUntil(lambda: real.request.can_run)
-    assert real.request.model.form.machine == "ncube2"  # the program's own request names it
+    assert real.request.model.form.machine == "ncube2"  # from the program's own request
     assert "threads_per_process" not in real.request.side.toml.toPlainText()
     real.request.side.run.click()
     qtbot.waitUntil(lambda: real.study is not None and not real.jobs.running, timeout=RUNS_MS)

@@ -1,4 +1,4 @@
-"""What a method that Qt calls throws reaches the window's hook or the caller; it never ends the program."""
+"""An exception in a method called by Qt reaches the window's hook or the caller and never ends the program."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Pictures of the papers from the window: the scaling space (Fig. 4), parallel operations (Fig. 12)."""
+"""Pictures of the papers in the window: the scaling space (Fig. 4), parallel operations (Fig. 12)."""
 
 from __future__ import annotations
 

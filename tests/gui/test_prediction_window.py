@@ -1,4 +1,4 @@
-"""Predictions in the window, with the real engine: from a source on the start page to the predicted curve."""
+"""Predictions in the window with the real engine: from a source on the start page to the predicted curve."""
 
 from __future__ import annotations
 

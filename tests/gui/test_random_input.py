@@ -1,7 +1,7 @@
-"""A random user finds no exception, wherever one would be swallowed; the same seeds every time.
+"""A random user meets no exception, wherever one would be swallowed; the seeds are fixed.
 
-Each world runs in a process of its own (random_worlds.py), so that one that ends early is named, too. How long the
-window's thread is busy is measured elsewhere: `run_random_input.py` for random users, `benchmarks/stalls.py`.
+Each world runs in a process of its own (random_worlds.py), so that one that crashes is named, too. Stalls of the
+window's thread are measured elsewhere: by `run_random_input.py` for random users, and in `benchmarks/stalls.py`.
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""The report from the window: what is said of it, where it goes, and what went wrong."""
+"""The report in the window: its texts, its path, and errors."""
 
 from collections.abc import Callable
 from pathlib import Path

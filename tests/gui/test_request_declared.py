@@ -1,4 +1,4 @@
-"""Labels, tooltips and ranges of the request panel are those that the request's values are declared with."""
+"""Labels, tooltips and ranges in the request panel come from the declarations of the request's values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scalegraph.request.model.values import request_value
 pytestmark = pytest.mark.slow
 
 Show = Callable[..., None]
-# not edited here: the What if panel's, counts of one bound, what the machine's list and the panel as a whole stand for
+# edited elsewhere: in the What if panel, in a bound, in the machine's list or by the panel as a whole
 ELSEWHERE = {
     *(key for key, _ in every(Request) if key.partition(".")[0] in ("what_if", "speedups")),
     *(
@@ -42,7 +42,7 @@ ELSEWHERE = {
 
 
 def editors(window: MainWindow) -> dict[str, list[QWidget]]:
-    """Return the editors of the pages of requests and of commands by the key of the value that each edits."""
+    """Return the editors on the request and command pages by the key of the value they edit."""
     found: dict[str, list[QWidget]] = {}
     for widget in (*window.request.findChildren(QWidget), *window.measure.findChildren(QWidget)):
         if key := widget.property(VALUE):

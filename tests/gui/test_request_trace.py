@@ -1,4 +1,4 @@
-"""The trace section of the request panel: off at first, live in plan and request file, faults beside the field."""
+"""The trace section of the request panel: off at first, live in plan and request file, errors beside fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same quantity is the same number in every view, the navigator, the inspector, files, tables and documents."""
+"""A quantity has the same value in every view, the navigator, the inspector, files, tables and documents."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ int main(void) {
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> StudyData:
-    """Return the study of a C program: a serial function, a parallel loop, a function that it calls."""
+    """Return the study of a C program with a serial function and a parallel loop that calls a function."""
     from scalegraph.request import Request, Session
 
     place = tmp_path_factory.mktemp("own")
@@ -82,7 +82,7 @@ def table_of(figure: Figure, kind: type[Any] = Table) -> Any:
 
 
 def column(panel: Table, name: str) -> dict[str, float]:
-    """Return a column of a table by the key of its rows."""
+    """Return a table's column by the keys of its rows."""
     place = next(i for i, one in enumerate(panel.columns) if one.name == name)
     return {row.key: float(row.values[place] or 0.0) for row in panel.rows}
 
@@ -108,7 +108,7 @@ def test_the_share_of_a_region(simulated: StudyData) -> None:
         categories = explain(simulated, Selection(region=int(key), processors=run.point.processors))[-1].facts
         said = [re.search(r"(< )?([\d.]+)\u00a0% of processor time", fact.formula) for fact in categories]
         shares = [float(one[2]) for one in said if one is not None]
-        less = sum(float(one[2]) for one in said if one is not None and one[1])  # than so many percent each
+        less = sum(float(one[2]) for one in said if one is not None and one[1])  # each less than that many percent
         assert sum(shares) == pytest.approx(exclusive[key], abs=0.06 * max(1, len(shares)) + less)
     assert sum(exclusive.values()) == pytest.approx(100)
 
@@ -122,7 +122,7 @@ def test_the_share_of_a_line_and_that_it_is_no_more_than_its_region(simulated: S
         table_of(views.get("lines").build(simulated)),
         table_of(views.get("source").build(simulated), Source),
     )
-    fields = {"share": "share", "cost": "charged_share"}  # as it was spent, and as it was caused
+    fields = {"share": "share", "cost": "charged_share"}  # as spent, and as caused
     first = source.columns[0].name
     assert first == ("cost" if run.blame else "share")
     beside = {line.number: line.values[0] for line in source.lines if line.values}
@@ -180,7 +180,7 @@ def test_time_speedup_and_efficiency_of_measurements(make: Callable[[], StudyDat
 
 
 def _runs(data: StudyData) -> None:
-    """Compare what every place says about the runs of the main series."""
+    """Compare all texts and numbers about the runs of the main series."""
     series = series_.chosen_series(data)
     assert series is not None
     table = table_of(views.get("runs").build(data))

@@ -1,4 +1,4 @@
-"""Schedules of loops in the window, with the real engine: from the start page to the advice."""
+"""Loop schedules in the window with the real engine: from the start page to the advice."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_source_goes_from_the_start_page_to_the_advice(
     area = real.study.area
     assert area is not None
     shown = {dock.view.name for dock in area.docks if not dock.visibleRegion().isEmpty()}
-    assert shown == {"schedules", "schedule-advice"}  # two large views of a small window
+    assert shown == {"schedules", "schedule-advice"}  # two large views in a small window
     dock = area.show_view(real.study.handle, "schedule-advice")  # type: ignore[arg-type]
     qtbot.waitUntil(lambda: dock.figure() is not None and "processors" in dock.figure().sentence, timeout=RUNS_MS)
     assert any(f"request: {HEAVY}=" in note for note in dock.figure().notes)

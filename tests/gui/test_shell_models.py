@@ -1,4 +1,4 @@
-"""The halves of the window that need no window: selection, form, texts, queue, palette, opening."""
+"""Parts of the window that work without a window: selection, form, texts, queue, palette, opening."""
 
 import ast
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What people do in the window, with real clicks and keys; the runs are made up."""
+"""The window with real clicks and keys; the runs are fake."""
 
 import re
 import signal
@@ -244,7 +244,7 @@ def test_a_build_of_the_users_own_takes_a_command_and_an_executable(
 
 
 def test_a_program_and_sources_of_any_language_are_dropped(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
-    program = tmp_path / "cg.S"  # benchmarks are called so
+    program = tmp_path / "cg.S"  # the name of benchmarks
     program.write_bytes(b"\x7fELF" + bytes(12) + b"\x02\0")
     drop(window, program)
     assert window.request.model.form.executable == str(program)
@@ -401,9 +401,9 @@ def test_every_action_is_reached_from_the_palette(window: MainWindow, qtbot: Any
 def test_the_sheet_of_keys_is_whole_in_the_window(window: MainWindow, qtbot: Any, size: tuple[int, int]) -> None:
     window.resize(*size)
     action, sheet = window.actions_["shortcuts"], window.sheet
-    for _ in range(2):  # it is as large when it is opened again
+    for _ in range(2):  # the same size when opened again
         action.trigger()
-        QApplication.processEvents()  # the area learns its size
+        QApplication.processEvents()  # the area gets its size
         assert window.rect().contains(sheet.geometry())
         area = sheet.findChild(QScrollArea)
         body, bar = area.widget(), area.verticalScrollBar()
@@ -435,7 +435,7 @@ def test_slash_goes_to_the_search(window: MainWindow, qtbot: Any, model_study: M
 
 
 def test_no_two_actions_share_a_key(window: MainWindow) -> None:
-    # arrangements of studies and of traces have the same keys: only those of what is in view are enabled
+    # arrangements of studies and traces share keys: only those for the current subject are enabled
     for other in (TRACE_ARRANGEMENTS, ARRANGEMENT_NAMES):
         away = [window.actions_[f"arrange_{name}"] for name in other]
         keys = [key.toString() for action in window.actions_.all() if action not in away for key in action.shortcuts()]
@@ -544,7 +544,7 @@ def test_a_view_is_opened_by_its_name_in_the_palette(window: MainWindow, qtbot: 
 
 
 @pytest.mark.compiler
-@pytest.mark.usefixtures("empty_cache")  # the second request is made while the first is still being built
+@pytest.mark.usefixtures("empty_cache")  # the second request is made while the first is still building
 def test_a_real_program_goes_from_the_panel_to_a_picture(
     qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""The window is made part by part behind a small first picture."""
+"""The window is built part by part behind a splash screen."""
 
 from itertools import pairwise
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""From the request panel to the comparison: a program is simulated, measured on this computer, and both are viewed."""
+"""From the request panel to a comparison: simulate a program, measure it on this computer, view both."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -116,7 +116,7 @@ int main(int count, char **words)
 
 
 def ended(window: MainWindow, qtbot: QtBot, number: int) -> None:
-    """Wait for the end of the request of that *number*."""
+    """Wait until the request with that *number* has ended."""
     window.request.side.run.click()
     runner = window.runner
     qtbot.waitUntil(

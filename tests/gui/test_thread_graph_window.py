@@ -1,4 +1,4 @@
-"""The thread graph in the window: a graph file is opened, and a click on a segment leads to its line."""
+"""The thread graph in the window: open a graph file; a click on a segment leads to its line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def dock(window: MainWindow, qtbot: Any, tmp_path: Path) -> ViewDock:
-    """The view of a graph file, with the source that it names beside it."""
+    """The view of a graph file, beside the source it names."""
     (tmp_path / "rows.c").write_text("read();\n#pragma omp parallel\nrow();\n")
     path = tmp_path / "rows.graph.toml"
     path.write_text(GRAPH)
@@ -76,7 +76,7 @@ def test_a_click_shows_the_source_beside_a_graph_that_it_was_a_tab_of(
     assert isinstance(desk, QMainWindow)
     source.picture.setFocus()
     for name in others:
-        area.show_view(graph.handle, name)  # it stays where the source was
+        area.show_view(graph.handle, name)  # stays in the source's place
     desk.tabifyDockWidget(graph, source)
     graph.raise_()
     qtbot.waitUntil(lambda: source.visibleRegion().isEmpty() and not graph.visibleRegion().isEmpty())

@@ -1,4 +1,4 @@
-"""What the window's thread does in one turn of its event loop, counted: widgets dressed, panels built."""
+"""Work of the window's thread per turn of its event loop, counted: widgets restyled, panels built."""
 
 import subprocess
 import sys
@@ -34,14 +34,14 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def study(window: MainWindow, model_study: Callable[..., Path], qtbot: Any) -> MainWindow:
-    """The window with a study whose views are there."""
+    """The window with a study whose views are open."""
     window.open_study(model_study())
     settle(window, qtbot)
     return window
 
 
 def settle(window: MainWindow, qtbot: Any) -> None:
-    """Wait until every view in sight has its picture."""
+    """Wait until every visible view has its picture."""
 
     def there() -> bool:
         area = window.study.area
@@ -171,7 +171,7 @@ def test_results_of_several_jobs_come_in_turns_of_their_own(qtbot: Any) -> None:
 
     for number in range(3):
         jobs.start("counting", lambda _reporter, number=number: number, done=take, long=True)
-    assert jobs.join(60_000)  # all three are ready before the first can be handed over
+    assert jobs.join(60_000)  # all three are ready before the first is delivered
     while len(told) < 3:
         turn += 1
         QApplication.processEvents()
@@ -243,7 +243,7 @@ def test_the_menu_of_views_is_filled_when_it_is_opened_and_anew_for_another_subj
     titles: dict[str, list[str]] = {}
     for subject in ("study", "trace", "study"):
         bar.offer(subject, [f"{subject} arrangement"])  # type: ignore[arg-type]
-        assert bool(menu.actions()) == bool(titles)  # nothing before it was opened first
+        assert bool(menu.actions()) == bool(titles)  # none was opened before this one
         menu.aboutToShow.emit()
         found = [view.text() for group in menu.actions() if group.menu() for view in group.menu().actions()]
         assert sorted(found) == sorted(view.title for view in views.registry(subject).values())  # type: ignore[arg-type]
@@ -270,7 +270,7 @@ def test_the_main_series_of_a_study_is_looked_for_once_however_much_is_selected(
     monkeypatch.setattr(data, "main_series", asked.append)
     for processors in (2, 4, 2):
         study.selection.select(processors=processors)
-    assert not asked  # it was found in the thread that read the study
+    assert not asked  # the reading thread has found it
 
 
 def test_an_arrangement_makes_at_most_one_view_in_a_turn_and_keeps_those_that_stay(
@@ -288,7 +288,7 @@ def test_an_arrangement_makes_at_most_one_view_in_a_turn_and_keeps_those_that_st
     monkeypatch.setattr(Parts, "__init__", noting)
     before = {dock.view.name: dock for dock in area.docks}
     study.study.arrange("Scalability")
-    assert len(made) <= 1  # what has the keys
+    assert len(made) <= 1  # the one with the keyboard focus
     in_turns = 0
     while len(turn_queue()):
         there = len(made)
@@ -339,20 +339,20 @@ def test_keys_go_to_the_picture_of_a_study_that_was_opened_once_it_is_there(
     assert any(panel is focus or panel.isAncestorOf(focus) for panel in dock.panels)
     taken: list[int] = []
     focus.installEventFilter(watcher := _KeyWatcher(taken))
-    qtbot.keyClick(window.windowHandle(), Qt.Key.Key_Down)  # to the window, as a keyboard does: Qt finds who has it
+    qtbot.keyClick(window.windowHandle(), Qt.Key.Key_Down)  # sent to the window like real keys; Qt finds the focus
     assert taken == [Qt.Key.Key_Down]
     focus.removeEventFilter(watcher)
 
 
 class _KeyWatcher(QObject):
-    """Notes the keys that come to a widget."""
+    """Records the keys that a widget receives."""
 
     def __init__(self, taken: list[int]) -> None:
         super().__init__()
         self._taken = taken
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Qt: note a key."""
+        """Qt: record a key."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             self._taken.append(event.key())
         return False

@@ -15,7 +15,7 @@ from scalegraph.gui.state.trace_filter import Filter
 
 
 class Owner:
-    """Is in the state that it was given last."""
+    """Has the state last given to it."""
 
     def __init__(self) -> None:
         self.state: Any = 0
@@ -26,7 +26,7 @@ class Owner:
 
 @pytest.fixture
 def little_garbage() -> Iterator[None]:
-    """Leave out of collections what was there before: of a whole session's modules each takes half a second."""
+    """Exclude earlier objects from collections: with a whole session's modules each takes half a second."""
     gc.collect()
     gc.freeze()
     yield
@@ -36,7 +36,7 @@ def little_garbage() -> Iterator[None]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("little_garbage")
 def test_a_stack_goes_with_its_commands_in_whatever_order_python_takes_a_cycle_apart(qtbot: Any) -> None:
-    """With Qt's own stack this ends the program: here the commands are older than the stack."""
+    """Qt's own stack crashes here, because the commands are older than the stack."""
     before = len(undo._COMMANDS)
     for _ in range(20):
         owner = Owner()

@@ -1,4 +1,4 @@
-"""What a user sees and does with views as windows: open, follow, arrange, compare, maximise, remember, export."""
+"""Views as windows: open, follow the selection, arrange, compare, maximise, save, export."""
 
 from __future__ import annotations
 
@@ -119,12 +119,12 @@ def study(data: StudyData) -> Any:
 
 @pytest.fixture
 def settle(qtbot: Any, jobs: Jobs) -> Callable[[], None]:
-    """Wait until every view in sight has been drawn."""
+    """Wait until every visible view has been drawn."""
 
     def act() -> None:
-        QCoreApplication.processEvents()  # views that have just come into sight ask for their figures
+        QCoreApplication.processEvents()  # views that just became visible ask for their figures
         qtbot.waitUntil(lambda: not len(turn_queue()) and not jobs.running)
-        QCoreApplication.processEvents()  # what was drawn last is laid out
+        QCoreApplication.processEvents()  # lay out what was drawn last
 
     return act
 
@@ -196,7 +196,7 @@ def test_a_click_in_one_view_is_followed_by_all_views_of_the_study(
     settle()
     sentence = dock_of(area, "processors").figure()
     assert sentence is not None
-    assert "4 processors" in sentence.sentence  # a view whose N was left open shows the selected one
+    assert "4 processors" in sentence.sentence  # a view without its own N shows the selected one
 
 
 def test_a_click_on_a_point_marks_n_in_the_matrix_which_keeps_its_cells(
@@ -217,7 +217,7 @@ def test_a_click_on_a_point_marks_n_in_the_matrix_which_keeps_its_cells(
     for name, figure in before.items():
         dock = area.show_view(study, name)
         settle()
-        assert dock.figure() is figure, name  # not even drawn anew
+        assert dock.figure() is figure, name  # not even redrawn
 
 
 def test_an_option_changes_what_the_view_shows_and_a_wrong_value_is_marked(
@@ -270,7 +270,7 @@ def test_a_study_that_is_still_read_says_so_and_one_that_cannot_be_read_says_why
 
 @pytest.fixture
 def made_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Let the view ``time`` be made by a function of the test."""
+    """Make a function of the test build the view ``time``."""
 
     def act(make: Callable[..., Any]) -> None:
         view = View("time", "Time", "Scalability", "", make)
@@ -429,7 +429,7 @@ def test_a_study_can_be_left_out_of_the_comparison(
 
 
 def drag(panel: PlotPanel, option: str, by: QPoint, steps: int = 4) -> None:
-    """Drag the line of *option* with the pointer, in several moves, and let go."""
+    """Drag the line of *option* with the pointer in several moves, and release it."""
     canvas = panel.canvas()
     start = panel.place_of_handle(option)
     assert start is not None
@@ -453,9 +453,9 @@ def drag(panel: PlotPanel, option: str, by: QPoint, steps: int = 4) -> None:
 def held(
     area: ViewArea, study: Any, settle: Any, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[ViewDock, ViewDock, PlotPanel]:
-    """The matrix beside a plot with a line at the efficiency that is held, both drawn."""
+    """The matrix beside a plot with a line at the constant efficiency, both drawn."""
     monkeypatch.setitem(pg.CONFIG_OPTIONS, "mouseRateLimit", -1)  # a test drags faster than a hand
-    area.resize(1800, 1100)  # room for both parts of the speedup
+    area.resize(1800, 1100)  # room for both panels of the speedup
     area.show_study(study)
     speedup = area.show_view(study, "speedup")
     settle()
@@ -674,7 +674,7 @@ def test_an_empty_view_cannot_be_exported(area: ViewArea, settle: Any) -> None:
 
 
 def _tabs(area: ViewArea) -> list[tuple[str, ...]]:
-    """Return the texts of the tabs of docks that are in sight, by bar."""
+    """Return the texts of visible dock tabs, by bar."""
     bars = [bar for bar in area.findChildren(QTabBar) if isinstance(bar.parent(), QMainWindow) and bar.isVisible()]
     return sorted(tuple(bar.tabText(i) for i in range(bar.count())) for bar in bars if bar.count())
 

@@ -1,4 +1,4 @@
-"""The menu "Add view" says of each view what the study or trace in view lacks for it."""
+"""The menu "Add view" says, for each view, what the current study or trace lacks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.views.test_ways import some_studies, some_traces
 
 
 def offered(bar: ViewBar, subject: Any) -> dict[str, QAction]:
-    """Open the menu and all of its groups; return the actions of views by the names of the views."""
+    """Open the menu with all groups; return the actions by view name."""
     bar.offer(subject, [])
     bar.add.menu().aboutToShow.emit()
     groups = [menu for action in bar.add.menu().actions() if isinstance(menu := action.menu(), QMenu)]
@@ -32,7 +32,7 @@ def test_a_view_that_would_be_empty_says_what_it_lacks(qtbot: Any) -> None:
     assert found["speedup"].text() == "Speedup and efficiency (empty)"
     assert "Speedup needs one problem on two or more processor counts" in found["speedup"].toolTip()
     assert found["runs"].text() == "Runs"
-    assert found["compare"].text() == views.get("compare").title  # with what is chosen later
+    assert found["compare"].text() == views.get("compare").title  # what to compare with is chosen later
     shown[0] = some_studies()["full"]
     found = offered(bar, "study")
     assert found["speedup"].text() == "Speedup and efficiency"

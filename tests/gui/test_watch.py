@@ -1,4 +1,4 @@
-"""The watch over random input counts a stall as its user would feel it: between two looks for events."""
+"""The watch over random input measures stalls as a user feels them: between two polls for events."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def test_what_is_done_in_one_go_is_one_stretch(qtbot: Any, watch: Watch) -> None
 
 def test_a_loop_that_looks_for_events_ends_a_stretch(qtbot: Any, watch: Watch) -> None:
     def press_and_release() -> None:
-        for _ in range(2):  # as QTest does after each of them
+        for _ in range(2):  # as QTest does after each event
             QCoreApplication.processEvents()
 
     watch.stretch(press_and_release)
@@ -37,7 +37,7 @@ def test_only_what_waits_in_a_loop_of_its_own_is_ended(
     closed: list[int] = []
     monkeypatch.setattr("tests.gui.monkey.steps.close_popup", lambda: closed.append(1))
     unblock = Unblock(watch)
-    for _ in range(5):  # a slow machine: the timer is due each time that events are looked for
+    for _ in range(5):  # on a slow machine the timer is due at every poll
         unblock._look()
     assert not closed
     loop = QEventLoop()

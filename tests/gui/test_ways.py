@@ -1,4 +1,4 @@
-"""What a view lacks is one click away: its button is pressed, and request panel, queue or What if panel show it."""
+"""What a view lacks is one click away: its button opens the request panel, queue or What if panel."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_a_study_without_runs_shows_its_request(window: MainWindow, qtbot: Any, 
 
 
 def trace_of(path: Path) -> Path:
-    """Write the trace of a simulated run that has no counters."""
+    """Write the trace of a simulated run without counters."""
     path.parent.mkdir(exist_ok=True)
     with traces.halves().trace as trace:
         write_container(trace, path, lambda _share: None)

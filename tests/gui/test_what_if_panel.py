@@ -1,4 +1,4 @@
-"""The What if panel by what people do in it: switches, sliders, faster code; the runs are made up."""
+"""The What if panel in use: switches, sliders, faster code; the runs are fake."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +27,7 @@ LEFT = Qt.MouseButton.LeftButton
 
 @pytest.fixture
 def panel(window: MainWindow, qtbot: Any, choose: Choose) -> WhatIfPanel:
-    """The panel beside a study with runs on 1, 2 and 4 processors; changes are followed at once."""
+    """The panel with a study of runs on 1, 2 and 4 processors; changes run at once."""
     choose()
     window.request.start()
     entry = window.runner.entries[0]
@@ -41,17 +41,17 @@ def panel(window: MainWindow, qtbot: Any, choose: Choose) -> WhatIfPanel:
 
 
 def tick(box: QCheckBox, qtbot: Any) -> None:
-    """Click where a check box takes clicks: on its mark."""
+    """Click on a check box where it reacts: on its mark."""
     qtbot.mouseClick(box, LEFT, pos=QPoint(8, box.height() // 2))
 
 
 def idle(window: MainWindow, qtbot: Any) -> None:
-    """Wait for what was started and for the study that was read again."""
+    """Wait for started work and for the study to be read again."""
     qtbot.waitUntil(lambda: not window.jobs.running and not window.whatif._later.isActive())
 
 
 def answered(window: MainWindow, qtbot: Any, count: int) -> Any:
-    """Wait until *count* requests were made and the last one has ended; return it."""
+    """Wait until *count* requests were made and the last has ended; return it."""
     session = window.session
     qtbot.waitUntil(lambda: len(session.submitted) == count)
     qtbot.waitUntil(lambda: window.whatif.entry is not None and window.whatif.entry.ended)
@@ -88,7 +88,7 @@ def test_a_study_without_a_request_cannot_be_run_again(window: MainWindow, qtbot
 def test_switches_are_run_alone_and_together_and_shown_beside_the_actual(
     window: MainWindow, panel: WhatIfPanel, qtbot: Any
 ) -> None:
-    panel._later.setInterval(300)  # both switches are one request
+    panel._later.setInterval(300)  # both switches go into one request
     tick(panel.ideals["cache"], qtbot)
     tick(panel.ideals["sync"], qtbot)
     request = answered(window, qtbot, 2)

@@ -1,4 +1,4 @@
-"""Room, places and ways of the window on a small screen: what a new user sees and presses."""
+"""The window on a small screen: what a new user sees and presses."""
 
 import subprocess
 import sys

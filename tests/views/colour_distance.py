@@ -1,4 +1,4 @@
-"""How different two colours look: CIEDE2000 of sRGB colours, also as colour-blind people see them.
+"""The perceived difference of two colours: CIEDE2000 of sRGB colours, also with colour blindness.
 
 Formula: Sharma, Wu, Dalal (2005). Simulation of dichromacy: Machado, Oliveira, Fernandes (2009), severity 1.
 """
@@ -26,7 +26,7 @@ _WHITE: Final = np.array([0.95047, 1.0, 1.08883])
 
 
 def lab(colour: str, vision: str = "normal") -> Any:
-    """Return L*, a*, b* of ``#rrggbb``, as *vision* sees it."""
+    """Return L*, a*, b* of ``#rrggbb`` as seen with *vision*."""
     raw = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
     linear = np.where(raw <= 0.04045, raw / 12.92, ((raw + 0.055) / 1.055) ** 2.4)
     seen = np.clip(VISION[vision] @ linear, 0.0, 1.0)
@@ -36,7 +36,7 @@ def lab(colour: str, vision: str = "normal") -> Any:
 
 
 def ciede2000(one: Any, other: Any) -> float:
-    """Return the difference of two colours in L*, a*, b*; below 1 nobody sees it."""
+    """Return the difference of two colours in L*, a*, b*; less than 1 is invisible."""
     mean_chroma = (np.hypot(*one[1:]) + np.hypot(*other[1:])) / 2
     more = 0.5 * (1 - np.sqrt(mean_chroma**7 / (mean_chroma**7 + 25.0**7)))
     (l1, a1, b1), (l2, a2, b2) = one, other
@@ -60,7 +60,7 @@ def ciede2000(one: Any, other: Any) -> float:
 
 
 def least(colours: list[str], visions: tuple[str, ...] = tuple(VISION)) -> tuple[float, str, str, str]:
-    """Return the smallest difference of two of *colours* for any of *visions*, those two, and whose vision it is."""
+    """Return the smallest difference between two of *colours* for any of *visions*, the two, and the vision."""
     found = [
         (ciede2000(lab(one, vision), lab(other, vision)), one, other, vision)
         for vision in visions

@@ -1,4 +1,4 @@
-"""Every view of studies and traces, built once of data of every origin."""
+"""All views of studies and traces, built once from data of every origin."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DATA: Final[Mapping[Subject, Mapping[str, tuple[Callable[[], Any], ...]]]] = {
 
 @cache
 def built(name: str, origin: str) -> tuple[Figure, ...]:
-    """Return the figures of the view *name* of all data of *origin*."""
+    """Return the figures of the view *name* for all data of *origin*."""
     view = views.get(name)
     return tuple(view.build(make()) for make in DATA[view.subject][origin])
 
@@ -31,7 +31,7 @@ def names(subject: Subject) -> list[str]:
 
 
 def every_figure() -> Iterator[tuple[str, Figure]]:
-    """Yield every figure that is not empty, with the name of its view."""
+    """Yield every figure that is not empty, with its view's name."""
     for subject, origins in DATA.items():
         for name in names(subject):
             yield from ((name, figure) for origin in origins for figure in built(name, origin) if not figure.empty)

@@ -1,4 +1,4 @@
-"""Studies of measurements that the tests of views look at: times of runs, and times by call path."""
+"""Studies of measurements for the tests of views: times of runs, and times by call path."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COUNTS = (1, 2, 4, 8, 16)
 
 
 def table() -> pd.DataFrame:
-    """Return a table of times of two sizes, three repetitions each, as people keep them."""
+    """Return a typical table of times: two sizes, three repetitions each."""
     rows = []
     for n in (1000, 2000):
         for count in COUNTS:
@@ -28,7 +28,7 @@ def times() -> StudyData:
 
 
 def call_paths() -> StudyData:
-    """Return a study of three regions that stand side by side, by processors."""
+    """Return a study of three sibling regions, by processors."""
     rows = [
         {"ranks": count, "region": region, "seconds": share * (1 / count if region == "solve" else 1.0)}
         for count in COUNTS

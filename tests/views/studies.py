@@ -1,4 +1,4 @@
-"""Studies that the tests of views look at."""
+"""Studies for the tests of views."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ loops, parameters of schedules (tests/views/test_schedule_views.py), chunks of l
 lines from memory (tests/analyze/test_roofline.py)."""
 
 
-@cache  # views change nothing: tests/views/test_views.py
+@cache  # safe, because views change nothing: tests/views/test_views.py
 def full() -> StudyData:
     """A fixed size, monitored, searches over sizes, other steps, predictions and a failed run; memory is known."""
     runs = [
@@ -50,12 +50,12 @@ def full() -> StudyData:
 
 
 def is_main(run: RunRecord) -> bool:
-    """Return whether it is a run of the fixed size, which is measured, too."""
+    """Return whether a run has the fixed size, which is measured, too."""
     return run.point.parameters.get("balls") == 1000 and run.point.processors <= 16
 
 
 def measured(run: RunRecord, repetition: int) -> RunRecord:
-    """Return *run* as a real target measures it: computing is one category, other programs take a part of it."""
+    """Return *run* as if measured: computing is one category, and other programs take a share."""
     point = run.point.model_copy(update={"target": "host", "repetition": repetition})
     computing = {name for name in run.categories if name.startswith(("busy", "stall"))}
 
@@ -78,7 +78,7 @@ def measured(run: RunRecord, repetition: int) -> RunRecord:
 
 
 def predicted(*sizes: int) -> tuple[KeptPoint, ...]:
-    """Return predictions of *sizes* on 8 and 16 processors that are 5 % too long; 8192 was not run."""
+    """Return predictions of *sizes* on 8 and 16 processors, 5 % too long; 8192 was not run."""
     times = {(n, size): synthetic.run(n, size).time_s or 0.0 for n in (8, 16) for size in sizes}
     return tuple(
         KeptPoint(
@@ -90,7 +90,7 @@ def predicted(*sizes: int) -> tuple[KeptPoint, ...]:
 
 
 def monitored(run: RunRecord) -> RunRecord:
-    """Return *run* with 200 cycles of the work of every processor as what monitoring cost it."""
+    """Return *run* with 200 cycles of each processor's work counted as the cost of monitoring."""
     n = run.point.processors
     work = [cycles - 200 for cycles in run.processor_categories["busy_int"]]
     assert run.busy_s is not None
@@ -107,7 +107,7 @@ def monitored(run: RunRecord) -> RunRecord:
 
 
 def variants() -> tuple[RunRecord, ...]:
-    """What-if runs of the fixed size on 8 and 64 processors: half of what is tried helps."""
+    """What-if runs of the fixed size on 8 and 64 processors: half of the changes help."""
     tried = (
         (Variant(ideal=("contention",)), 0.8),
         (Variant(ideal=("cache",)), 1.0),
@@ -123,7 +123,7 @@ def variants() -> tuple[RunRecord, ...]:
 
 
 def what_if(run: RunRecord, variant: Variant, share: float) -> RunRecord:
-    """Return *run* as it were with *variant*, in *share* of the time."""
+    """Return *run* as it would be with *variant*, taking *share* of the time."""
     scaled = {f"{group}_s": getattr(run, f"{group}_s") * share for group in GROUPS}
     point = run.point.model_copy(update={"variant": variant})
     return run.model_copy(update={"point": point, "time_s": (run.time_s or 0) * share, **scaled})

@@ -1,4 +1,4 @@
-"""Every share says of what: columns, axes, curves and grids of every view, of studies and of traces."""
+"""Every share names its base: columns, axes, curves and grids of all views of studies and traces."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def measured(thing: Any) -> Iterator[Column | Axis]:
 
 
 def titles(figure: Figure) -> set[str]:
-    """Return the heads of all that is in percent."""
+    """Return the headings of everything in percent."""
     found = {
         f"{one.name if isinstance(one, Column) else one.label} ({one.unit})"
         for one in measured(figure.panels)
@@ -60,7 +60,7 @@ def test_every_head_of_a_file_with_shares_says_of_what(made: list[tuple[str, Fig
 
 
 def test_sentences_with_shares_say_of_what(made: list[tuple[str, Figure]]) -> None:
-    """What is more or less than something by a share, or holds with a probability, needs no other base."""
+    """A relative difference, or a probability, needs no other base."""
     other = re.compile(r"\bof\b|\bmore\b|\bless\b|95\s%|apart|differ|within|bound|significant at|as long as", re.I)
     texts = {(name, text) for name, figure in made for text in (figure.sentence, *figure.notes) if _SHARE.search(text)}
     assert {(name, text) for name, text in texts if not other.search(text)} == set()

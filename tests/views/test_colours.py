@@ -1,4 +1,4 @@
-"""Colours of one picture differ, also for the colour-blind; a processor count has one colour in all views."""
+"""Colours in one picture differ, also for the colour-blind; a processor count has the same colour in all views."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from tests.views.colour_distance import ciede2000, lab, least
 
 pytestmark = pytest.mark.slow
 
-APART = 5.0  # in CIEDE2000; beside one another people see 2
+APART = 5.0  # in CIEDE2000; side by side, 2 is visible
 LINE = "line "  # before the role of a line
 DASHED = "dashed "  # before the role of a dashed line
 THEMES: tuple[palette.Theme, ...] = ("light", "dark", "print")
@@ -55,7 +55,7 @@ def test_series_of_equal_rank_are_told_apart(theme: palette.Theme) -> None:
 
 
 def _drawn(panel: Panel) -> list[tuple[str, str]]:
-    """Return what *panel* draws in a colour of its own: name and role."""
+    """Return everything in *panel* with a colour of its own: name and role."""
     if isinstance(panel, Plot):
         bars = panel.bars.series if panel.bars else ()
         lines = ((line.name, f"{DASHED if line.style == 'dashed' else LINE}{line.role}") for line in panel.lines)
@@ -72,12 +72,12 @@ def shown(role: str, theme: palette.Theme) -> str:
 
 
 def plain(role: str) -> str:
-    """Return *role* without the word for a line."""
+    """Return *role* without its line prefix."""
     return role.removeprefix(LINE).removeprefix(DASHED)
 
 
 def _alike(panels: Sequence[Panel], theme: palette.Theme) -> list[tuple[str, str, float]]:
-    """Return the pairs of one panel that nobody tells apart: the same colour, or nearly, and the same dash."""
+    """Return the indistinguishable pairs in one panel: (nearly) the same colour and the same dash."""
     found = []
     for panel in panels:
         for (one, role), (other, its) in combinations(_drawn(panel), 2):
@@ -109,7 +109,7 @@ def test_no_view_draws_two_things_in_colours_that_look_alike(theme: palette.Them
 @pytest.mark.slow
 def test_a_processor_count_has_one_colour_in_all_views(figures: dict[str, Figure]) -> None:
     roles: dict[str, set[str]] = {}
-    for figure in (figure for name, figure in figures.items() if " of " not in name):  # of one study
+    for figure in (figure for name, figure in figures.items() if " of " not in name):  # of a single study
         for panel in figure.panels:
             for name, role in _drawn(panel):
                 if re.fullmatch(r"N = \d+", name):

@@ -57,7 +57,7 @@ def test_studies_are_told_apart_by_what_differs():
 
 @pytest.mark.slow
 def test_two_studies_are_compared_with_the_efficiency_held():
-    """Figs. 12 to 14 of the latency-metric paper: miss latency over N at one efficiency, two programs."""
+    """Figs. 12 to 14 of the latency-metric paper: miss latency over N at one efficiency, for two programs."""
     first = _data("a", synthetic.grid(program="ge1"))
     second = _data("b", synthetic.grid(program="ge2", barrier=6))
     both = replace(first, others=(second,))

@@ -1,4 +1,4 @@
-"""Data movement over N, and latency in a unit of time."""
+"""Data movement over N, and latency per unit of time."""
 
 from __future__ import annotations
 

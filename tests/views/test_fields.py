@@ -19,7 +19,7 @@ W = (1e3, 1e4, 1e5, 1e6)
 
 
 def field() -> Field:
-    """Values that are log10 W - log2 N, so that every iso-line is straight in the coordinates of the axes."""
+    """Values are log10 W - log2 N, so every contour line is straight in the axes' coordinates."""
     values = tuple(tuple(math.log10(w) - math.log2(n) for n in N) for w in W)
     return Field(
         Axis("processors N", scale="log2", ticks=N),

@@ -1,4 +1,4 @@
-"""Flame graphs and tables of callers: against other views of the same runs, and sums known by hand."""
+"""Flame graphs and tables of callers, checked against other views of the same runs and against sums known by hand."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def full() -> StudyData:
 
 
 def printed(name: str) -> StudyData:
-    """A published matrix as it is imported: a set without runs."""
+    """A published matrix as imported: a set without runs."""
     path = resource_dir("published") / f"{name}.csv"
     measured = readers()["published"].read(path, CancelToken(), lambda _: None)
     return replace(StudyData(pd.DataFrame()), imported=(measured, Mapping()), manifest={"title": measured.title})
@@ -68,7 +68,7 @@ def test_a_map_has_its_runs_as_dots_and_the_held_value_as_a_line_to_drag(name: s
     for dot in field.dots:
         assert at[(dot.x, dot.y)] == pytest.approx(dot.value)
     assert "the work grows" in figure.sentence
-    # what is held is said, and another value is taken over
+    # what is held constant is stated, and a new value is applied
     option = handle.option
     moved = views.get(name).build(full, **{option: handle.value * 0.9})
     assert isinstance(moved.panels[0], Field)
@@ -204,7 +204,7 @@ def test_generalized_speedup_over_n_is_unit_speed_over_the_sequential_speed(full
 
 
 def _sequential(data: StudyData) -> float:
-    """Half of it is the speed that is usually held (isospeed.txt III)."""
+    """Half of it is the usual speed to hold constant (isospeed.txt III)."""
     held = matrices.held_at(data, "speed")
     assert held is not None
     return 2 * held[0]

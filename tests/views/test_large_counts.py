@@ -1,4 +1,4 @@
-"""Processor counts and sizes from a million on are written in full, in sentences, notes, tips and tables."""
+"""Processor counts and sizes of a million and more are written in full in sentences, notes, tooltips and tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZES = (1_500_000, 3_000_001)
 
 @cache
 def measured() -> StudyData:
-    """Return measurements on up to a million processors, of sizes from a million on."""
+    """Return measurements on up to a million processors, with sizes of a million and more."""
     places = [(count, n) for n in SIZES for count in COUNTS]
     rows = [{"ranks": p, "n": n, "seconds": n * (1e-7 + 1e-4 / p + 1e-12 * p)} for p, n in places]
     return imported._study(pd.DataFrame(rows), {"ranks": "parameter", "n": "parameter", "seconds": "metric"})

@@ -1,4 +1,4 @@
-"""The best schedule of each loop: by hand-computed times."""
+"""The best schedule of each loop, checked against times computed by hand."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_best_schedule_of_each_loop() -> None:
         "runtime=ML": record(1100, 2000, 1, 1999, 7),
     }
     found = loop_schedules.loop_times(REGIONS, records)
-    # line 12 is a loop of one thread; line 5 of the other solve.c did not run as written
+    # line 12 is a single-threaded loop; line 5 of the other solve.c did not run as written
     assert [(loop.loop, loop.best, loop.saved) for loop in found] == [
         ("/a/solve.c:9", "runtime=ML", 2000),
         ("sweep.f90:7", WRITTEN, 0),  # one cycle is not worth a change

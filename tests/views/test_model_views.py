@@ -1,4 +1,4 @@
-"""Views and quantities of laws and models: what they say of known data, and of data that has too little."""
+"""Views and quantities of laws and models, for known data and for too little data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COUNTS = (1, 2, 4, 8, 16, 32)
 
 
 def measured(*, repetitions: int = 3, noise: float = 0.01, unknown: bool = False) -> StudyData:
-    """A set of three call paths over N: one falls, one stays, one grows as N."""
+    """A set of three call paths over N: one falls, one is constant, one grows as N."""
     random = np.random.default_rng(4)
     curves = [lambda n: 0.0 * n, lambda n: 8 / n, lambda n: 0.2 + 0 * n, lambda n: 0.01 * n]
     rows = [

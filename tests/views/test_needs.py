@@ -1,4 +1,4 @@
-"""Every view declares what it needs; a study or trace that lacks it gets the declared sentence and button."""
+"""Every view declares its needs; a study or trace that does not meet one gets the declared message and button."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from tests.views.test_model_views import measured
 from tests.views.test_ways import some_studies, some_traces
 from tests.views.traces import builder, calls, finish
 
-ANYTHING = {"trace-overview"}  # shows whatever a trace holds
+ANYTHING = {"trace-overview"}  # shows any trace
 
 
 @cache
 def subjects() -> dict[str, list[tuple[str, Any]]]:
-    """Return the studies and traces, and each compared with another one."""
+    """Return the studies and traces, alone and compared with another."""
     studies, traces = some_studies(), some_traces()
     two = replace(studies["full"], others=(studies["times"],))
     both = replace(traces["halves"], others=(traces["nothing"],))
@@ -56,7 +56,7 @@ def of_a_library() -> Any:
 
 
 def no_lanes() -> Any:
-    """Return a trace with events that names no location."""
+    """Return a trace with events but without locations."""
     data = some_traces()["halves"]
     trace = data.trace
     return replace(data, trace=_Without(trace, replace(trace.definitions, locations=())))
@@ -86,7 +86,7 @@ def runs(data: Any) -> bool:
 
 
 def is_of(figure: Figure, need: Need) -> bool:
-    """Return whether the empty state says *need*, whose text may have places that were filled."""
+    """Return whether the empty state is that of *need*, whose text may have placeholders."""
     parts = [re.escape(part) for part in re.split(r"\{\w+\}", need.text)]
     return re.search(".*".join(parts), figure.empty, re.DOTALL) is not None
 

@@ -1,4 +1,4 @@
-"""Whatever a study holds that can be read at all: every view, quantity and matrix gives a result or one sentence."""
+"""Any readable study, however odd: every view, quantity and matrix gives a result or a one-sentence error."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def records(draw: st.DrawFn) -> RunRecord:
 
 
 def everything(data: StudyData) -> None:
-    """Ask *data* for all there is; `ScaleGraphError` is a sentence, anything else an error of ours."""
+    """Ask *data* for everything; a `ScaleGraphError` is an answer, any other error is a bug."""
     for view in views.registry().values():
         choices: list[dict[str, Any]] = [{option.name: c} for option in view.options for c in option.choices]
         for options in [{}, *choices]:

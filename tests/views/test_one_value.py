@@ -1,5 +1,6 @@
-"""One number has one value: what views, verdicts, report, matrices, JSON and sentences share is compared, on six
-studies with the shipped one, and on one that has runs under schedules, accounts and a report of everything.
+"""One quantity has one value: compares views, verdicts, report, matrices, JSON and sentences.
+
+On six studies including the shipped one, and one that has runs under schedules, accounts and a report of everything.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _table(times: dict[int, float], size: str = "n") -> str:
 
 
 def _sizes() -> str:
-    """Times of several sizes on each N, with the operations of each: T = (W/N + 40)/1000 + 0.003 log2 N."""
+    """Times of several sizes on each N, with their operations: T = (W/N + 40)/1000 + 0.003 log2 N."""
     rows = ["p,n,time [s],flops"]
     for n, step in itertools.product((1, 2, 4, 8), range(7)):
         work = 200 * 2**step
@@ -81,7 +82,7 @@ def test_weak_efficiency_is_one_number(study: StudyData) -> None:
         return
     last = table.iloc[-1]
     assert said.value == pytest.approx(last["weak_efficiency"])
-    assert last["weak_efficiency"] == pytest.approx(table["time_s"].iloc[0] / last["time_s"])  # as the glossary has it
+    assert last["weak_efficiency"] == pytest.approx(table["time_s"].iloc[0] / last["time_s"])  # as in the glossary
     assert f"weak efficiency is {significant(float(last['weak_efficiency']))}" in sentence(study, "weak-scaling")
 
 
@@ -129,7 +130,7 @@ def test_fit_and_laws_say_the_same_of_the_same_law(study: StudyData) -> None:
     assert not (best.adjusted_r2 < 0)
     models = quantities.compute(study, "models") if study.imported is not None else None
     if models is not None and len(models) == 1 and len(table):
-        # both intervals are of all hypotheses together, so they overlap
+        # both intervals are simultaneous over all hypotheses, so they overlap
         mine = table.iloc[0]
         assert float(mine["predicted_low_s"]) <= float(models["predicted_high"].iloc[0])
         assert float(models["predicted_low"].iloc[0]) <= float(mine["predicted_high_s"])
@@ -160,7 +161,7 @@ def test_an_average_is_over_two_efficiencies_and_names_them(study: StudyData) ->
 
 
 class _Report(HTMLParser):
-    """Reads a report: the sentence and the numbers of each view, and the verdicts."""
+    """Parses a report: the sentence and numbers of each view, and the verdicts."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -200,7 +201,7 @@ class _Report(HTMLParser):
             self.rows[self._view][-1][-1] += data
 
     def column(self, view: str, name: str) -> dict[int, float]:
-        """Return the numbers of a column by N; what is no number is left out."""
+        """Return a column's numbers by N, without other values."""
         head, *rows = self.rows[view]
         at, count = next(i for i, cell in enumerate(head) if cell.startswith(name)), head.index("processors N")
         return {int(float(row[count])): float(row[at].replace(",", "")) for row in rows if row[at].strip("–—")}
@@ -266,7 +267,7 @@ def test_pop_is_one_number_and_its_products_hold(study: StudyData) -> None:
     assert named is None or int(named[1]) == round(100 * float(np.nanmin(leaves)))
     scaling = study.scaling[study.scaling["label"] == series.label].set_index("processors")
     if int(last["reference"]) == 1 and not scaling["idle_s"].isna().any():
-        # what a reference of one processor does is all useful, so both efficiencies are of the same loss
+        # on one processor all work is useful, so both efficiencies have the same loss
         useful = scaling["busy_s"] + scaling["memory_stall_s"]
         alone = float(useful.loc[1] / scaling["time_s"].loc[1])
         np.testing.assert_allclose(mine["global"], scaling["efficiency"] * alone, rtol=1e-6)
@@ -285,7 +286,7 @@ def test_the_best_schedule_is_the_one_with_the_least_time(study: StudyData) -> N
         assert percent(gain) in sentence(study, view) or gain <= 0
     shown = next(panel for panel in registry()["schedules"].build(study).panels if isinstance(panel, Table))
     seconds = [float(row.values[len(runs.counts)]) for row in shown.rows]  # type: ignore[arg-type]
-    assert seconds == sorted(seconds)  # the fastest first
+    assert seconds == sorted(seconds)  # fastest first
     assert seconds[0] == times[least]
     json = quantities.compute(study, "schedules")
     assert float(pd.to_numeric(json[json["processors"] == advice.processors]["time_s"]).min()) == times[least]
@@ -304,7 +305,7 @@ def test_the_run_to_do_next_is_the_one_worth_most(study: StudyData) -> None:
 
 
 def _texts(item: object) -> Iterator[str]:
-    """Yield the texts that a figure shows beside its notes."""
+    """Yield all texts of a figure except its notes."""
     if isinstance(item, str):
         yield item
     elif isinstance(item, tuple | list):
@@ -320,7 +321,7 @@ def test_who_shows_work_says_what_it_is_and_who_averages_over_what(study: StudyD
     for name, view in registry().items():
         figure = view.build(study)
         if figure.empty or (view.group in ("Models", "Prediction") and name != "isoefficiency"):
-            continue  # formulas of users' parameters, which may be called W
+            continue  # formulas with users' parameters, which may be called W
         texts = list(_texts(figure))
         if any(re.search(r"(?<![\w'])W\b'?(?!\w)", text) for text in texts):
             assert f"{study.work_words}." in figure.notes, name

@@ -1,4 +1,4 @@
-"""Where a value comes from is said as the record says it: a simulated value is nowhere called measured or imported."""
+"""A value's origin is stated as recorded: a simulated value is never called measured or imported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.analyze import synthetic
 from tests.views.every_figure import DATA, built, names
 
 _DERIVED = {"computed", "predicted"}
-_OF_MEASURED = {"simulated-measured", "model-misses", "noise"}  # show measured runs, which the full study has, too
+_OF_MEASURED = {"simulated-measured", "model-misses", "noise"}  # show measured runs, which the full study also has
 
 
 def drawn(thing: Any) -> Iterator[Line | Dot | Cell]:
@@ -31,7 +31,7 @@ def drawn(thing: Any) -> Iterator[Line | Dot | Cell]:
 
 
 def texts(figure: Figure) -> list[str]:
-    """Return what a figure says in words, and its table's cells."""
+    """Return a figure's texts and table cells."""
     said = [figure.title, figure.sentence, *figure.notes]
     for panel in figure.panels:
         for row in getattr(panel, "rows", ()):

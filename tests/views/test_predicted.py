@@ -1,4 +1,7 @@
-"""Predicted times beside runs: lines with bands, errors only where a point was run, and why some have no time."""
+"""Predicted times beside runs.
+
+Lines with bands, errors only for points that were run, and reasons for missing times.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ def point(n: int, processors: int, **more: float | str | None) -> KeptPoint:
 
 
 def study(*points: KeptPoint, runs: bool = True) -> StudyData:
-    """Return a study with samples, the predicted *points*, and runs at those on 4 processors."""
+    """Return a study with samples, predicted *points*, and runs of those on 4 processors."""
     own = [record(int(one.parameters["n"]), one.processors) for one in points if one.processors == 4 and runs]
     data = StudyData.from_runs([*SAMPLES, *own])
     samples = tuple(run.point.key for run in SAMPLES)

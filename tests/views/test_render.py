@@ -43,7 +43,7 @@ def _rows(figure: Figure) -> list[dict[str, str]]:
 
 
 def _shown(sheet: Sheet) -> list[Text]:
-    """Texts that are drawn: tick labels outside the limits of their axis are not."""
+    """Return the texts drawn; tick labels outside the axis limits are not."""
     hidden = set()
     for axes in sheet.findobj(Axes):
         assert isinstance(axes, Axes)

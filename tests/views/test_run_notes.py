@@ -1,4 +1,4 @@
-"""Notes on the runs of a study: those that failed apart from remarks on those that succeeded."""
+"""Notes on a study's runs: failed runs are kept apart from remarks on successful ones."""
 
 from dataclasses import replace
 

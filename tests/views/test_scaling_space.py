@@ -1,4 +1,4 @@
-"""The scaling space: sizes at which something is held, in the plane of two parameters and over N (Fig. 4)."""
+"""The scaling space: sizes that keep a quantity constant, in the plane of two parameters and over N (Fig. 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views of schedules of loops, on runs of a program whose loops need different ones."""
+"""Views of loop schedules, for runs of a program whose loops need different ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scalegraph.views import get
 
 pytestmark = pytest.mark.compiler
 
-# A loop whose first fifth takes nearly all the time, and one of equal iterations that are best left alone.
+# A loop whose first fifth takes nearly all the time, and a loop of equal iterations that is best left alone.
 SOURCE = """
 #include <stdio.h>
 static double part(int n)
@@ -80,7 +80,7 @@ def test_each_schedule_and_the_best_of_each_loop_are_run(data: StudyData) -> Non
     assert advice.loops[1].best == WRITTEN
     assert advice.together == f"{HEAVY}={advice.loops[0].best}"
     assert advice.run is not None
-    assert advice.fastest == advice.together  # no schedule for both loops is as good
+    assert advice.fastest == advice.together  # no single schedule is as good for both loops
     assert advice.expected_s == pytest.approx(advice.run.time_s, rel=0.05)
 
 
@@ -99,7 +99,7 @@ def test_times_over_n_have_a_curve_for_each_schedule(data: StudyData) -> None:
     plot, table = shown.panels
     assert isinstance(plot, Plot)
     assert isinstance(table, Table)
-    assert len(plot.lines) in (3, 4)  # the program as written is always there
+    assert len(plot.lines) in (3, 4)  # the program as written is always included
     assert "as written" in [line.name for line in plot.lines]
     assert len(table.rows) == 5
     assert not any(by_loop(row.tip) for row in table.rows)

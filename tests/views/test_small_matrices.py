@@ -1,4 +1,4 @@
-"""Matrices at a journal's column width: no number reaches into another cell, no label over the next."""
+"""Matrices at a journal's column width: no number extends into another cell, no label overlaps the next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views of measured runs beside simulated ones."""
+"""Views of measured and simulated runs side by side."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ def test_simulated_and_measured_times_stand_side_by_side_by_cause() -> None:
     found = {str(row[0]): row[2:] for row in rows("simulated-measured")}
     assert found["elapsed time"] == (11.0, 21.0, 11 / 21, 10.0)
     assert found["waiting at barriers"] == (1.0, 2.0, 0.5, 1.0)
-    assert "locks and critical sections" not in found  # neither has any
+    assert "locks and critical sections" not in found  # neither run has any
 
 
 def test_what_the_model_misses_names_region_place_and_cause() -> None:

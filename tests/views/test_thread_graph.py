@@ -1,4 +1,4 @@
-"""The thread graph as a picture: where its steps are, what it says of a segment, and graph files as studies."""
+"""The thread graph as a picture: positions of steps, texts of segments, and graph files as studies."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_the_graph_is_derived_from_runs_and_says_counts_and_coefficients() -> No
     assert master.key == "4"
     assert "count F: 10 * n ** 2 cycles" in master.tip or "count F: 10*n**2 cycles" in master.tip
     assert "coefficients c_g:" in master.tip
-    assert master.role == "mark"  # it takes as long on 4 processors as on 8
+    assert master.role == "mark"  # takes as long on 4 processors as on 8
     assert item(diagram, "for main:14")[1].role == "ink"
     assert any(shape.item == number and shape.role.startswith("count:") for shape in diagram.shapes)
     assert "N = 8, n = 80" in figure.title

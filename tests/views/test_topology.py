@@ -1,4 +1,4 @@
-"""The view of the interconnect: loads of links over time, their places, and very many nodes."""
+"""The view of the interconnect: loads of links over time, positions, and very many nodes."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_it_stays_small_with_many_nodes(dimension: int, nodes: int) -> None:
     dots = [x for line in picture.lines if line.name.startswith("nodes") for x in line.x if not math.isnan(x)]
     assert len(dots) <= 400
     assert picture.x.bare
-    assert picture.y.bare  # numbers beside a drawing of places would mean nothing
+    assert picture.y.bare  # positions in a drawing have no meaningful numbers
     assert ("groups of nodes" in " ".join(figure.notes)) == (nodes > 400)
 
 
@@ -133,7 +133,7 @@ def test_the_load_is_that_of_the_chosen_part_of_the_time() -> None:
         return float(table.rows[0].values[1] or 0)
 
     assert load() == pytest.approx(100 / 32)
-    assert load(begin=0, end=3.125) == pytest.approx(100)  # all of it is in the first span
+    assert load(begin=0, end=3.125) == pytest.approx(100)  # all in the first span
     assert load(begin=50, end=100) == 0
 
 
@@ -143,4 +143,4 @@ def test_neighbours_of_a_hypercube_have_places_of_their_own() -> None:
     places = layout.places(links)
     assert len(set(places.values())) == 64
     columns = {round(places[f"node {n}"][1] - places[f"node {n ^ 1}"][1], 6) for n in range(64)}
-    assert len(columns) > 1  # rows are bows: a link does not lie upon another one
+    assert len(columns) > 1  # rows are bent so that no link covers another

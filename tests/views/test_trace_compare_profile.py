@@ -1,4 +1,4 @@
-"""Two traces by region: against sums that are known."""
+"""Two traces by region, checked against known sums."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.views import traces
 
 
 def pair() -> TraceData:
-    """On 2 processors 0.6 s of work in a half second each way; on 4 less work each, and a barrier."""
+    """Return a 0.5 s trace of 2 processors beside a 0.25 s one of 4, with less work on each and a barrier."""
     one = traces.builder(2, ("main", "solve", "old"))
     for who in range(2):
         traces.calls(one, who, (0, 100_000, 2))

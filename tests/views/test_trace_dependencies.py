@@ -17,7 +17,7 @@ S = traces.SECOND
 
 
 def imbalance(times: int = 1) -> TraceData:
-    """Return two processors that meet at barriers after 60 % of each round: 0 and 1 in turn are there after 20 %."""
+    """Return two processors with barriers after 60 % of each round: in turn one of them arrives after 20 %."""
     made = traces.builder(2, ("solve:7", "barrier"))
     length = S // times
     for turn in range(times):

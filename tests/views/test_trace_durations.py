@@ -1,4 +1,4 @@
-"""The option `duration`: what views show of a trace whose visits, waits and messages have known lengths."""
+"""The option `duration`: views of a trace whose visits, waits and messages have known durations."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_profile_counts_only_visits_that_last() -> None:
     assert rows["main"][1] == pytest.approx(1.6)
     assert set(table_of(built("trace-call-tree", duration=0.15))) == {"main", "long"}
     part = table_of(built("trace-profile", duration=0.15, begin=0.4, end=0.6))
-    assert part["long"][1] == pytest.approx(0.2)  # cut by the interval, but 0.2 s long as a whole
+    assert part["long"][1] == pytest.approx(0.2)  # cut by the interval, but 0.2 s long in full
 
 
 @pytest.mark.slow

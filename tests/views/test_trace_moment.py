@@ -1,4 +1,4 @@
-"""What a moment of a trace shows: regions with their callers, who waits since when and for whom, what changes next."""
+"""A moment of a trace: regions with callers, who waits since when and for whom, and the next change."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_next_and_the_last_change_are_found() -> None:
 def test_states_change_too_where_there_are_no_calls() -> None:
     built = traces.builder(1)
     built.state("busy", lambda: State("busy", "busy_int"))
-    for begin in (0, 300, 200):  # not in order, and overlapping
+    for begin in (0, 300, 200):  # out of order, and overlapping
         built.rows("states").add(begin, begin + 150, 0, 0)
     data = traces.finish(built)
     found, at = [], 0.0

@@ -1,4 +1,4 @@
-"""Pictures of traces: colours that tell the truth, at places that are known."""
+"""Pictures of traces: correct colours at known positions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def pixels(figure: Figure, theme: Theme = "print", size: tuple[float, float] = (
 
 
 def share_of(image: Any, hexa: str) -> float:
-    """Return which share of the picture has a colour, but for rounding."""
+    """Return the share of the picture with a colour, allowing for rounding."""
     near = np.abs(image.astype(int) - np.array(timelines.rgb(hexa))).max(axis=2) <= 2
     return float(near.mean())
 
@@ -193,7 +193,7 @@ def test_nothing_of_a_picture_lies_outside_of_it() -> None:
 
 
 def everything() -> Figure:
-    """Return a figure that has every kind of track and overlay."""
+    """Return a figure with every kind of track and overlay."""
     lanes = track(
         [[[0, 1]] * 4, [[1, -1]] * 4, [[0, -1]] * 4], [[[0.5, 0.5]] * 4, [[1, 0]] * 4, [[1, 0]] * 4],
         overlays=(

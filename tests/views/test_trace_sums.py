@@ -1,4 +1,4 @@
-"""Views that sum up an interval of a trace: what they show of traces whose content is known."""
+"""Views that sum up an interval, checked on traces with known content."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_message_statistics_have_a_histogram_and_tables() -> None:
     assert histogram.bars is not None
     assert sum(histogram.bars.series[0][2]) == 7
     (times,) = (line for panel in figure.panels if isinstance(panel, Plot) for line in panel.lines)
-    assert times.origin == "simulated"  # processors; threads and processes of other tools are measured
+    assert times.origin == "simulated"  # processors are simulated; threads and processes of other tools are measured
     assert [row[0] for row in tables(figure)[0]] == ["0", "4"]
 
 
@@ -235,7 +235,7 @@ def test_clocks_of_two_runs_at_the_same_speed_give_psi() -> None:
     assert "ψ(4, 16) = T(4)/T(16) = 1.00 s / 1.16 s = 0.862." in back.sentence
     slow = traces.counted(4e6, 2 * SECOND, 16)
     assert "that is no ψ, as the average unit speeds differ" in built("speed", replace(four, others=(slow,))).sentence
-    # a part of one run and the whole of another are no two clocks
+    # part of one run and all of another cannot be compared as two clocks
     part = built("speed", replace(four, others=(sixteen,)), end=0.5)
     assert "T(16)" not in part.sentence
     assert "Other traces: the whole of each." in part.notes
@@ -304,7 +304,7 @@ def test_task_summary_of_explicit_tasks() -> None:
         data.rows("tasks").add(time, where, task, what, 0)
     shown = traces.finish(data, 100)
     assert tables(built("task-summary", shown))[0][0][:4] == ("task a", 1, 50 / SECOND, 25.0)
-    shown.trace.parts["tasks"][0].column("region")[:] = -1  # where it was made is not told
+    shown.trace.parts["tasks"][0].column("region")[:] = -1  # the trace does not say where it was created
     assert tables(built("task-summary", shown))[0][0][:4] == ("tasks", 1, 50 / SECOND, 25.0)
     assert "--trace=tasks" in built("task-summary", nested(), of="tasks").told
 
@@ -397,7 +397,7 @@ def test_processes_of_one_name_have_their_number_and_lanes_their_process() -> No
     assert data.location_name(0) == "Renderer 70 main"
     assert data.location_name(3) == "Renderer 71 io"
     assert data.lane_groups((0, 1, 3)) == ("Renderer 70", "Renderer 70", "Renderer 71")
-    assert data.lane_groups((0, 3)) == ()  # one each: a group would tell nothing more
+    assert data.lane_groups((0, 3)) == ()  # one location each: a group would add nothing
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What views of traces say about hand-made traces whose content is known."""
+"""Views of traces, checked on hand-made traces with known content."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_of_many_messages_the_note_says_how_many_are_drawn() -> None:
     assert (len(arrows.x0), arrows.total) == (100, 500)
     assert any(note.startswith("100 of 500 messages are drawn") for note in figure.notes)
     assert "500 messages" in figure.sentence
-    # every part of the run has some of them
+    # every part of the run has some
     assert np.histogram(arrows.x0, 10, (0, 0.5))[0].min() > 0
 
 
@@ -327,7 +327,7 @@ def test_messages_to_locations_that_are_not_shown_leave_the_lanes_at_the_right_s
 def test_odd_traces_are_shown_or_said_to_have_nothing_to_show(name: str, kind: str) -> None:
     def made() -> TraceData:
         odd = traces.builder(3, ("a", "b"))
-        if kind == "messages":  # received before it was sent, to itself, ends that are not known
+        if kind == "messages":  # received before sent, sent to itself, unknown ends
             traces.message(odd, 100, 50, 0, 1, 10)
             traces.message(odd, 10, 900, 2, 2, 0)
             odd.rows("messages").add(NO_TIME, NO_TIME, 5, 6, -1, 1, 7, 0, -1)
@@ -336,7 +336,7 @@ def test_odd_traces_are_shown_or_said_to_have_nothing_to_show(name: str, kind: s
             odd.metric("x", lambda: Metric("x"))
             odd.rows("counters").add(5, 0, 0, float("nan"), 0)
             odd.rows("counters").add(7, 0, 0, 1e300, 0)
-        elif kind == "waits":  # for a location that is not there, backwards, for oneself
+        elif kind == "waits":  # for a missing location, backwards, for itself
             traces.wait(odd, 10, 500, 0, why=2, holder=7)
             traces.wait(odd, 500, 10, 1, why=1)
             traces.wait(odd, 5, 6, 2, why=2, holder=2, released=NO_TIME)
@@ -379,7 +379,7 @@ def test_messages_without_an_end_are_told_apart_from_those_that_are_left_out() -
 
 
 def test_libraries_are_no_program_text() -> None:
-    """Score-P names MPI as the file of the calls of that library, in line 0."""
+    """Score-P gives MPI as the file of MPI calls, in line 0."""
     made = traces.builder(1)
     made.region("MPI_Send", lambda: Region("MPI_Send", "MPI", 0))
     traces.calls(made, 0, (0, 1000, 0))

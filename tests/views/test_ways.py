@@ -1,4 +1,4 @@
-"""What the window shows names no switch, section of a file or command; the command line names them for every button."""
+"""The window's texts name no command, switch or section of a file; the command line names one for every button."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def runnable(data: StudyData) -> StudyData:
 
 
 def bare(data: StudyData) -> StudyData:
-    """Return *data* as a request that collects nothing leaves it."""
+    """Return *data* as collected by a request that collects nothing."""
     runs = [run.model_copy(update={"lines": (), "regions": (), "collected": ()}) for run in data.runs]
     return StudyData.from_runs(runs, manifest={**data.manifest, **REQUEST})
 
@@ -76,7 +76,7 @@ def some_traces() -> dict[str, TraceData]:
 
 
 def options(view: Any, *, every: bool) -> Iterator[dict[str, Any]]:
-    """Yield the defaults, and each choice of the view by itself if *every*."""
+    """Yield the defaults, and if *every* each choice of the view by itself."""
     yield {}
     if not every:
         return
@@ -85,7 +85,7 @@ def options(view: Any, *, every: bool) -> Iterator[dict[str, Any]]:
 
 
 def said(figure: Figure) -> Iterator[str]:
-    """Yield what the window shows of a figure in words, tooltips too."""
+    """Yield a figure's texts as the window shows them, including tooltips."""
     yield from (figure.title, figure.sentence, figure.empty, *figure.notes)
     for way in figure.ways:
         yield from (way.text, way.tip)
@@ -191,8 +191,8 @@ def test_a_study_that_cannot_be_run_has_no_button(view: str, study: str) -> None
     assert not (figure.empty and "run again" in figure.empty)
 
 
-# Empty states that no more runs, studies or traces fill: what is not there is the answer, or another choice of an
-# option of the view itself.
+# Empty states that more runs, studies or traces cannot fill: the absence is the answer, or another choice of the view's
+# options is needed.
 ANSWERS = (
     "No reference of this run leaves",
     "No miss of this run is due to",

@@ -1,4 +1,4 @@
-"""The views of what-if runs: actual beside ideal, what each closes, and virtual speedups."""
+"""Views of what-if runs: actual and ideal, the gap each closes, and virtual speedups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hand-made traces for tests of views: what every picture must show is known."""
+"""Hand-made traces for the tests of views: every picture's content is known."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def builder(locations: int, regions: Iterable[str] = (), kind: str = "processor"
 
 
 def calls(made: Builder, location: int, *spans: tuple[int, int, int]) -> None:
-    """Add spans (begin, end, region) that follow one another."""
+    """Add consecutive spans (begin, end, region)."""
     for begin, end, region in spans:
         made.rows("calls").add(begin, location, What.ENTER, region)
         made.rows("calls").add(end, location, What.LEAVE, region)
@@ -49,22 +49,22 @@ def message(made: Builder, sent: int, received: int, sender: int, receiver: int,
 
 
 def data(trace: Trace, name: str = "made", **more: Any) -> TraceData:
-    """Return *trace* as views see it."""
+    """Return *trace* as view data."""
     return TraceData(trace, Timeline.open(trace), name, **more)
 
 
 def finish(made: Builder, end: int = SECOND, name: str = "made", **more: Any) -> TraceData:
-    """Return what was built as views see it; the run is from 0 to *end*."""
+    """Return the built trace as view data; the run lasts from 0 to *end*."""
     return data(made.finish(begin=0, end=end), name, **more)
 
 
 def threads() -> TraceData:
-    """Return two threads of a program that was measured, as `halves`."""
+    """Return two threads of a measured program, otherwise like `halves`."""
     return halves(kind="thread")
 
 
 def halves(end: int = SECOND, kind: str = "processor") -> TraceData:
-    """Return two processors: 0 computes all the time, 1 computes and then waits at a barrier, half and half."""
+    """Return two processors: 0 computes all the time, 1 computes for half of it and then waits at a barrier."""
     made = builder(2, ("solve", "barrier"), kind)
     calls(made, 0, (0, end, 0))
     calls(made, 1, (0, end // 2, 0), (end // 2, end, 1))
@@ -74,7 +74,7 @@ def halves(end: int = SECOND, kind: str = "processor") -> TraceData:
 
 
 def counted(work: float, end: int, processors: int) -> TraceData:
-    """Return *processors* that compute all the time and count *work* operations in all, evenly."""
+    """Return *processors* that compute all the time and count *work* operations in total, evenly."""
     made = builder(processors, ("solve",))
     made.metric("flops", lambda: Metric("flops", "flop", "next"))
     for number in range(processors):
@@ -85,7 +85,7 @@ def counted(work: float, end: int, processors: int) -> TraceData:
 
 
 def stripes(lanes: int, bins: int = 8) -> TraceData:
-    """Return *lanes* processors that change between two regions at each of *bins* equal pieces."""
+    """Return *lanes* processors that alternate between two regions over *bins* equal pieces."""
     made = builder(lanes, ("even", "odd"))
     step = SECOND // bins
     for lane in range(lanes):

@@ -1,1 +1,1 @@
-"""A random user: seeded input over the real window, with everything that goes wrong taken note of."""
+"""A random user: seeded input to the real window, with every failure recorded."""

@@ -1,4 +1,4 @@
-"""What a random user does: input anywhere in the window, and the things that input alone would rarely reach."""
+"""Actions of a random user: input anywhere in the window, and actions that input alone would seldom reach."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from scalegraph.gui.dock.view_dock import ViewDock
 from scalegraph.gui.shell.main_window import MainWindow
 from tests.gui.monkey.watch import Watch
 
-KEPT: Final = 25  # last steps that a report names
+KEPT: Final = 25  # of the last steps, named in a report
 NEVER: Final = frozenset({"quit"})
 LEFT, RIGHT, MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton, Qt.MouseButton.MiddleButton
 NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
@@ -49,19 +49,19 @@ WORDS: Final = ("", "main", "n", "8", "2, 4, 8", "0.5", "-1", "x" * 300, "solve"
 
 
 class Unblock(QObject):
-    """Ends what waits in a loop of its own (a menu, a dialog, a drag): nobody else would in a test."""
+    """Ends nested event loops (of a menu, a dialog, a drag), which nothing else would end in a test."""
 
     def __init__(self, watch: Watch) -> None:
         super().__init__()
         self._watch = watch
-        self.number = 0  # of the stretch that runs
+        self.number = 0  # of the current stretch
         self._last, self._seen = -1, 0
         self._timer = QTimer(self, interval=60)
         self._timer.timeout.connect(self._look)
         self._timer.start()
 
     def _look(self) -> None:
-        inside = QThread.currentThread().loopLevel() > 0  # nobody runs the loop of the application here
+        inside = QThread.currentThread().loopLevel() > 0  # no application loop runs here
         self._seen = self._seen + 1 if inside and self.number == self._last else 0
         self._last = self.number
         if self._seen >= 2:
@@ -84,7 +84,7 @@ def close_popup() -> None:
 
 
 class Monkey:
-    """Does *steps* steps of *seed* in *window*; *files* may be opened at any time."""
+    """Does *steps* steps with *seed* in *window*; *files* may be opened at any time."""
 
     def __init__(self, window: MainWindow, watch: Watch, seed: int, files: Sequence[Path]) -> None:
         self.window, self.watch, self.random, self.files = window, watch, Random(seed), list(files)
@@ -122,34 +122,34 @@ class Monkey:
         }
 
     def run(self, steps: int) -> None:
-        """Do so many steps."""
+        """Do that many steps."""
         for _ in range(steps):
             self.one()
 
     def one(self) -> None:
-        """Do one step and let the window do what comes of it."""
+        """Do one step and let the window react."""
         self.count += 1
         act = self.random.choices(list(self._steps), list(self._steps.values()))[0]
         self.say(act.__name__)
-        with suppress(RuntimeError):  # what PySide has of a widget that Qt made goes when it likes; `do` reports others
+        with suppress(RuntimeError):  # PySide may drop its wrapper of Qt's widget at any time; see `do`
             act()
         for _ in range(3):
             self.do(QCoreApplication.processEvents)
         self._keep_whole()
 
     def say(self, text: str) -> None:
-        """Name what is done now, for reports."""
+        """Name the current action, for reports."""
         self.watch.step = f"step {self.count}: {text}"
         self.done.append(self.watch.step)
         self.log(self.watch.step)
 
     def do(self, act: Callable[[], object]) -> None:
-        """Do something in one go."""
+        """Do something within one turn."""
         self.unblock.number += 1
         self.watch.stretch(act)
 
     def _keep_whole(self) -> None:
-        """A user has a window: bring it back from full screen, minimised or closed."""
+        """Restore the window from full screen, minimised or closed."""
         if not self.window.isVisible() or self.window.isMinimized():
             self.window.showNormal()
         if self.random.random() < 0.1:
@@ -162,7 +162,7 @@ class Monkey:
     # where
 
     def surface(self) -> QWindow | None:
-        """Return a window that input can go to: what is on top, else mostly the main one."""
+        """Return a window for input: a popup or dialog if one is open, else mostly the main window."""
         popup = QApplication.activePopupWidget() or QApplication.activeModalWidget()
         if popup is not None:
             found = [popup]
@@ -170,17 +170,17 @@ class Monkey:
             others = (widget for widget in QApplication.topLevelWidgets() if widget is not self.window)
             floating = [widget for widget in others if widget.isVisible()]
             found = floating if floating and self.random.random() < 0.25 else [self.window]
-        self._held = found  # PySide forgets the window of a widget that Qt made with what Python has of that widget
+        self._held = found  # otherwise PySide forgets the window of a widget made by Qt, together with its wrapper
         surfaces = [widget.windowHandle() for widget in found]
         there = [surface for surface in surfaces if surface is not None and isValid(surface)]
         return self.random.choice(there) if there else None
 
     def point(self, surface: QWindow) -> QPoint:
-        """Return a place in *surface*."""
+        """Return a random point in *surface*."""
         return QPoint(self.random.randrange(max(1, surface.width())), self.random.randrange(max(1, surface.height())))
 
     def modifiers(self) -> Any:
-        """Return the keys that are held."""
+        """Return random modifier keys."""
         return self.random.choice((NONE, NONE, NONE, NONE, SHIFT, CONTROL, ALT, CONTROL | SHIFT))
 
     def _found(self, kind: type[Any]) -> list[Any]:
@@ -194,11 +194,11 @@ class Monkey:
         self._press(self.random.choice((LEFT, LEFT, LEFT, MIDDLE)), 1)
 
     def double_click(self) -> None:
-        """Click twice anywhere."""
+        """Double-click anywhere."""
         self._press(LEFT, 2)
 
     def right_click(self) -> None:
-        """Ask for a menu anywhere, and often take something of it."""
+        """Open a context menu anywhere, and often trigger an entry."""
         self._press(RIGHT, 1)
         self._choose_of_menu()
 
@@ -217,7 +217,7 @@ class Monkey:
         self._to(surface, lambda: QTest.mouseRelease(surface, button, keys, at))
 
     def _to(self, surface: QWindow, act: Callable[[], object]) -> None:
-        """Do *act*, which goes to *surface*, unless what was done before has closed that."""
+        """Do *act* on *surface*, unless an earlier action has closed it."""
         if isValid(surface) and surface.isVisible():
             self.do(act)
 
@@ -225,7 +225,7 @@ class Monkey:
         return self.window.childAt(at) if surface is self.window.windowHandle() else None
 
     def drag(self) -> None:
-        """Drag from anywhere to anywhere near or far."""
+        """Drag from anywhere to somewhere near or far."""
         surface = self.surface()
         if surface is None:
             return
@@ -260,7 +260,7 @@ class Monkey:
             self._to(surface, lambda: QTest.keyClick(surface, key, keys))
 
     def shortcut(self) -> None:
-        """Press the keys of an action."""
+        """Press an action's shortcut."""
         actions = {name: self.window.actions_[name] for name in self.window.actions_.names() if name not in NEVER}
         known = {name: action for name, action in actions.items() if not action.shortcut().isEmpty()}
         name = self.random.choice(sorted(known))
@@ -270,7 +270,7 @@ class Monkey:
         self.do(lambda: QTest.keyClick(handle, pressed.key(), pressed.keyboardModifiers()))
 
     def press_button(self) -> None:
-        """Press one of the buttons in sight, or take an entry of its menu."""
+        """Press a visible button, or trigger an entry of its menu."""
         buttons = [button for button in self._found(QAbstractButton) if not button.visibleRegion().isEmpty()]
         if not buttons:
             return
@@ -305,7 +305,7 @@ class Monkey:
     # commands
 
     def act(self) -> None:
-        """Trigger any action that is enabled."""
+        """Trigger any enabled action."""
         actions = [name for name in self.window.actions_.names() if name not in NEVER]
         name = self.random.choice([name for name in actions if self.window.actions_[name].isEnabled()])
         self.say(f"action {name}")
@@ -325,7 +325,7 @@ class Monkey:
         return self.random.choice(area.docks) if area is not None and area.docks else None
 
     def change_view(self) -> None:
-        """Close, float, maximise a view, bring it to the front, or use its menu."""
+        """Close, float, maximise or raise a view, or use its menu."""
         dock = self._dock()
         if dock is None:
             return
@@ -344,7 +344,7 @@ class Monkey:
         self.do(acts[what])
 
     def change_option(self) -> None:
-        """Change an option of a view by its editor."""
+        """Change an option of a view in its editor."""
         dock = self._dock()
         if dock is None or not dock.view.options:
             return
@@ -371,7 +371,7 @@ class Monkey:
             editor.editingFinished.emit()
 
     def type_somewhere(self) -> None:
-        """Type into a field in sight."""
+        """Type into a visible field."""
         fields = self._found(QLineEdit)
         if not fields:
             return
@@ -379,13 +379,13 @@ class Monkey:
         self.say(f"type {text[:20]!r} into {described(field)}")
         if not field.isReadOnly():
             self.do(lambda: (field.setFocus(), field.selectAll()))
-            plain = text[:20].encode("ascii", "ignore").decode()  # QTest ends the program at any other letter
+            plain = text[:20].encode("ascii", "ignore").decode()  # QTest aborts on any other letter
             self.do(lambda: QTest.keyClicks(field, plain))
             if self.random.random() < 0.7 and isValid(field):
                 self.do(lambda: QTest.keyClick(field, Qt.Key.Key_Return))
 
     def choose_somewhere(self) -> None:
-        """Choose another entry of a list, a tab or a row in sight."""
+        """Choose another entry of a visible list, tab bar or table."""
         found = [*self._found(QComboBox), *self._found(QTabBar), *self._found(QAbstractItemView)]
         if not found:
             return
@@ -401,7 +401,7 @@ class Monkey:
             self.do(lambda: widget.setCurrentIndex(index))
 
     def arrange(self) -> None:
-        """Take one of the arrangements, or tile all views."""
+        """Apply an arrangement, or tile all views."""
         area = self.window.study.area
         if area is None:
             return
@@ -410,26 +410,26 @@ class Monkey:
         self.do(area.tile_all if name == "tile" else lambda: area.apply_arrangement(name))
 
     def theme(self) -> None:
-        """Change the colours."""
+        """Switch the theme."""
         name = self.random.choice(("theme_system", "theme_light", "theme_dark"))
         self.say(name)
         self.do(self.window.actions_[name].trigger)
 
     def resize(self) -> None:
-        """Give the window another size."""
+        """Resize the window."""
         width, height = self.random.choice(SIZES)
         self.say(f"resize to {width} x {height}")
         self.do(lambda: self.window.resize(width, height))
 
     def undo(self) -> None:
-        """Go back or forth, in what was edited or in what was selected."""
+        """Go back or forth in edits or in selections."""
         names = self.random.choice((("undo",), ("redo",), ("back",), ("forward",), ("undo", "undo", "redo")))
         self.say(" ".join(names))
         for name in names:
             self.do(self.window.actions_[name].trigger)
 
     def palette(self) -> None:
-        """Open the palette, type and take the first hit."""
+        """Open the palette, type, and run the first match."""
         self.say("palette")
         self.do(self.window.actions_["palette"].trigger)
         entry = self.window.palette_.entry
@@ -439,7 +439,7 @@ class Monkey:
         self.do(lambda: QTest.keyClick(entry, self.random.choice((Qt.Key.Key_Return, Qt.Key.Key_Escape))))
 
     def export(self) -> None:
-        """Open the export of a view, change something there and leave it."""
+        """Open a view's export dialog, change something there and close it."""
         dock = self._dock()
         if dock is None:
             return
@@ -467,12 +467,12 @@ class Monkey:
         self.do(lambda: self.window.dropEvent(event))
 
     def close_study(self) -> None:
-        """Close what is in view."""
+        """Close the current study or trace."""
         self.say("close study")
         self.do(self.window.actions_["close_study"].trigger)
 
     def choose_study(self) -> None:
-        """Bring another open study or trace into view."""
+        """Show another open study or trace."""
         keys = sorted(handle.key for handle in self.window.studies)
         if keys:
             key = self.random.choice(keys)
@@ -483,12 +483,12 @@ class Monkey:
     # time
 
     def collect(self) -> None:
-        """Collect garbage, as the window does now and then, and let Qt delete what waits for that."""
+        """Collect garbage, as the window does now and then, and let Qt delete what is due."""
         gc.collect()
         self.do(lambda: QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete))
 
     def rest(self) -> None:
-        """Let work in other threads end, so that its answers come."""
+        """Let other threads finish, so that their results arrive."""
         self.say("rest")
         for pool in (self.window.jobs._quick, self.window.jobs._short):
             pool.waitForDone(300)
@@ -497,7 +497,7 @@ class Monkey:
 
 
 def described(widget: QObject | None) -> str:
-    """Return what a report calls *widget*."""
+    """Return a report's name for *widget*."""
     if widget is None or not isValid(widget):
         return "nothing"
     names = [type(widget).__name__]

@@ -1,4 +1,4 @@
-"""What goes wrong while the window is used: exceptions wherever they are swallowed, Qt's warnings, stalls."""
+"""Records failures while the window is in use: swallowed exceptions, Qt warnings, stalls."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple
 import pyqtgraph.debug
 from PySide6.QtCore import QAbstractEventDispatcher, QMessageLogContext, QtMsgType, qInstallMessageHandler
 
-_INNER: Final = 3  # innermost calls of a place that are shown whosever they are
-_HARMLESS: Final = (  # Qt's platform plug-in without a screen says these about itself
+_INNER: Final = 3  # innermost calls shown even if not ours
+_HARMLESS: Final = (  # Qt's platform plug-in reports these about itself without a screen
     "This plugin does not support",
     "QFontDatabase",
     "Could not register",
@@ -35,26 +35,25 @@ class Stall(NamedTuple):
 
 
 class Watch:
-    """Collects faults (what, with its traceback) and, of the window's thread, stretches of more than *limit_s*.
+    """Collects faults, with tracebacks, and stretches of the window's thread longer than *limit_s*.
 
-    A stretch is what happens between two looks of an event loop for events, be it a loop inside another (`QTest` runs
-    one after every press and release, a dialog or a menu one of its own). Its length is the CPU time of that thread, so
-    that a busy machine makes none longer, divided by how much slower than at its best the processor is right then: what
-    runs beside shares its caches and units.
+    A stretch is the time between two polls of an event loop, nested loops included (`QTest` runs one after every press
+    and release; dialogs and menus have their own). It is measured in the thread's CPU time, so that a busy machine does
+    not lengthen it, and divided by the processor's current slowdown, as other programs share its caches and units.
     """
 
     def __init__(self, limit_s: float) -> None:
         self.limit_s = limit_s
         self.faults: Counter[str] = Counter()
         self.stalls: list[Stall] = []
-        self.step = ""  # what is being done
+        self.step = ""  # the current action
         self._places: list[str] = []
-        self._since = 0.0  # CPU time (s) of the window's thread when the stretch began
-        self._best = min(_pace() for _ in range(20))  # CPU seconds of the same work at the processor's best
+        self._since = 0.0  # CPU time (s) of the window's thread at the start of the stretch
+        self._best = min(_pace() for _ in range(20))  # CPU seconds of fixed work at the processor's best
 
     @contextmanager
     def watching(self) -> Iterator[Watch]:
-        """Watch until the block ends; what was installed before is there again afterwards."""
+        """Watch until the end of the block; restore the previous hooks afterwards."""
         hook, thread_hook, unraisable = sys.excepthook, threading.excepthook, sys.unraisablehook
         printed = pyqtgraph.debug.printExc
         sys.excepthook = lambda _kind, error, _trace: self._fault("exception", error)
@@ -75,7 +74,7 @@ class Watch:
             sys.excepthook, threading.excepthook, sys.unraisablehook = hook, thread_hook, unraisable
 
     def stretch(self, act: Callable[[], object]) -> None:
-        """Do *act*, after which the window's thread is back in its loop."""
+        """Do *act*; the window's thread is back in its loop afterwards."""
         dispatcher = QAbstractEventDispatcher.instance()
         assert dispatcher is not None
         self._begin()
@@ -105,23 +104,26 @@ class Watch:
             self.stalls.append(Stall(took, self.step, self._place()))
 
     def _lap(self) -> None:
-        """A loop looks for events: what came before is a stretch of its own."""
+        """An event loop polls: end the stretch."""
         self._end()
         self._begin()
 
     def report(self) -> str:
-        """Return every kind of fault, the frequent ones first, and every stall; nothing if there was neither."""
+        """Return every kind of fault, most frequent first, and every stall; empty if there are none."""
         said = [f"{count} times: {text}" for text, count in self.faults.most_common()]
         said += [f"{1e3 * one.seconds:.0f} ms in the window's thread by {one.step}\n{one.place}" for one in self.stalls]
         return "\n\n".join(said)
 
     def _place(self) -> str:
-        """Return where the window's thread was found most often, the innermost call last."""
+        """Return the most frequent position of the window's thread, innermost call last."""
         found = Counter(self._places).most_common(1)
         return "".join(f"found {count} of {len(self._places)} times at\n{place}" for place, count in found)
 
     def _look(self, _signal: int, frame: FrameType | None) -> None:
-        """See where the window's thread is, from within it: no other may hold its frames, in which painters are."""
+        """Record the position of the window's thread, from within it.
+
+        Another thread must not hold its frames with painters.
+        """
         calls = traceback.extract_stack(frame)
         mine = [call for call in calls[:-_INNER] if "/scalegraph/gui/" in call.filename] + calls[-_INNER:]
         self._places.append(
@@ -133,7 +135,7 @@ class Watch:
         self.faults[f"{what} after {self.step}\n{''.join(lines)}"] += 1
 
     def fault(self, text: str) -> None:
-        """Take note of something that went wrong without an exception."""
+        """Record a failure without an exception."""
         self.faults[f"{text} (after {self.step})"] += 1
 
     def _said_by_qt(self, kind: QtMsgType, _where: QMessageLogContext, text: str) -> None:
@@ -142,20 +144,20 @@ class Watch:
 
 
 def _pace() -> float:
-    """Return the CPU time (s) that some work of Python's takes now, a few milliseconds."""
+    """Return the CPU time (s) that a fixed piece of Python work takes now, a few milliseconds."""
     begin = time.thread_time()
     sum(len(str(number)) for number in range(20_000))
     return time.thread_time() - begin
 
 
 class _Log(logging.Handler):
-    """Takes what the window logs as an error: a view or a job that failed for no reason of the user's."""
+    """Records errors that the window logs: a view or job that failed through no fault of the user."""
 
     def __init__(self, watch: Watch) -> None:
         super().__init__(logging.ERROR)
         self._watch = watch
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take note of one."""
+        """Record one."""
         trace: Any = "".join(traceback.format_exception(*record.exc_info)) if record.exc_info else ""
         self._watch.fault(f"logged: {record.getMessage()}\n{trace}")

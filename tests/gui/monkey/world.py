@@ -1,4 +1,4 @@
-"""What a random user works with: a study, measurements and traces in one directory, and no way out of it."""
+"""The world of a random user: a study, measurements and traces in one directory, with no way out of it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from tests.gui.monkey.watch import Watch
 
 SAMPLES: Final = Path(__file__).parents[3] / "traces"
 TRACES: Final = ("billiard-4.sgtrace", "ge2-4.sgtrace", "pipeline.sgtrace")
-WORLDS: Final = ("study", "measurements", "traces")  # what the window opens with; all of it can be opened later
+WORLDS: Final = ("study", "measurements", "traces")  # what the window starts with; everything can be opened later
 STALL_S: Final = 0.2
 JOIN_MS: Final = 60_000
 
 
 def write_files(place: Path) -> dict[str, list[Path]]:
-    """Write what can be opened into *place*; return it by the kind of world that begins with it."""
+    """Write all files into *place*; return them by the kind of world that starts with them."""
     for name in TRACES:
         shutil.copy(SAMPLES / name, place / name)
     (place / "pipeline.c").write_text("".join(f"int line_{number};\n" for number in range(1, 31)))
@@ -80,7 +80,7 @@ def _calls(path: Path) -> Path:
 
 @contextmanager
 def no_way_out(place: Path, seed: int) -> Iterator[None]:
-    """Let nothing leave *place*: dialogs for files are answered or cancelled at once, no other program is started."""
+    """Confine everything to *place*: file dialogs are answered or cancelled at once, no other program is started."""
     random = Random(seed)
 
     def one(*_args: Any, **_more: Any) -> tuple[str, str]:
@@ -110,7 +110,7 @@ def play(
     limit_s: float = STALL_S,
     log: Callable[[str], None] = lambda _step: None,
 ) -> tuple[Watch, Monkey]:
-    """Open a window on *world*, let a random user of *seed* do *steps* steps, close it; return what went wrong."""
+    """Open a window on *world*, let a random user with *seed* do *steps* steps, close it; return the failures."""
     files = write_files(place)
     app.make_application()
     watch = Watch(limit_s)
@@ -134,7 +134,7 @@ def play(
 
 
 def settle(window: MainWindow) -> None:
-    """Let everything end that runs in other threads, and what comes of it."""
+    """Let all work in other threads finish, with its consequences."""
     for _ in range(1000):
         QCoreApplication.processEvents()
         if not window.jobs.running and not len(turn_queue()):
@@ -155,4 +155,4 @@ def end(window: MainWindow) -> None:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     collector = app.make_application().property("collector")
     if isinstance(collector, Collector):
-        collector.collect_all()  # the next window does not pay for this one
+        collector.collect_all()  # so that the next window does not pay for this one

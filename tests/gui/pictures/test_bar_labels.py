@@ -1,4 +1,4 @@
-"""Every bar has its name where there is room, the largest always: on the screen and in files."""
+"""Every bar has its name if it fits, the largest bar always: on the screen and in files."""
 
 import itertools
 from typing import Any
@@ -76,7 +76,7 @@ def test_upright_names_leave_two_thirds_of_the_height_to_the_bars(qtbot: Any, he
     axis.drawPicture = lambda _p, _axis, _ticks, texts: drawn.append(len(texts))
     axis.picture = None
     panel.grab()
-    assert drawn[-1] == 14  # those of the first and the last bar, too
+    assert drawn[-1] == 14  # including the first and the last bar
 
 
 def test_positions_are_even_and_hold_the_largest() -> None:

@@ -1,4 +1,4 @@
-"""Text over the half-transparent bars of tables, trees and source can be read: 4.5 to 1 in both themes (WCAG 2)."""
+"""Text over translucent bars in tables, trees and source is legible: 4.5 to 1 in both themes (WCAG 2)."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ ROLES = [*palette._ROLES, *GROUPS, *(f"series:{i}" for i in range(16)), "ink", "
 
 
 def contrasts(image: QImage, left: int, width: int, y: int, text: QColor) -> list[float]:
-    """Return the contrast of *text* with each colour behind a row of pixels."""
+    """Return the contrast of *text* with each background colour in a row of pixels."""
     return [palette.contrast(image.pixelColor(x, y).name(), text.name()) for x in range(left, left + width)]
 
 
@@ -35,7 +35,7 @@ def theme(request: pytest.FixtureRequest, qapp: Any) -> Any:
 
 def test_numbers_over_the_bars_of_a_table_can_be_read(theme: Theme, qtbot: Any) -> None:
     columns = tuple(Column(f"c{i}", bar_role=role) for i, role in enumerate(ROLES))
-    rows = tuple(Row(tuple(1.0 for _ in ROLES)) for _ in range(3))  # odd and even ones
+    rows = tuple(Row(tuple(1.0 for _ in ROLES)) for _ in range(3))  # odd and even rows
     panel = TablePanel(Table(columns, rows), theme.name)
     qtbot.addWidget(panel)
     panel.resize(90 * len(ROLES), 200)

@@ -1,4 +1,4 @@
-"""What is written has room: columns, their heads, numbers in cells, rows of low tables, sentences, names of lanes."""
+"""Texts fit: columns, headings, numbers in cells, rows of low tables, sentences, lane names."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,7 +32,7 @@ from tests.views.imported import call_paths
 pytestmark = pytest.mark.slow
 
 SAMPLE = Path(__file__).parents[3] / "traces" / "pipeline.sgtrace"
-TILE = (505, 204)  # of a picture in one of four views of a window of 1280 x 720
+TILE = (505, 204)  # picture size in one of four views of a 1280 x 720 window
 
 
 @pytest.fixture

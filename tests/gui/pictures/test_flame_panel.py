@@ -1,4 +1,4 @@
-"""What a user sees and does in a flame graph on the screen."""
+"""A flame graph on the screen, in use."""
 
 from __future__ import annotations
 
@@ -219,4 +219,4 @@ def test_frames_stand_at_their_places_in_a_row_of_pixels() -> None:
     begin, end = np.array([0.5, 0.0]), np.array([1.0, 0.25])
     row = strip(begin, end, np.array([0xFF0000, 0x0000FF]), 16, 1.0, QColor("#FFFFFF"))
     told = [row.pixelColor(x, 0).name() for x in range(16)]
-    assert told == ["#0000ff"] * 3 + ["#ffffff"] * 5 + ["#ff0000"] * 7 + ["#ffffff"]  # one clear at the right of each
+    assert told == ["#0000ff"] * 3 + ["#ffffff"] * 5 + ["#ff0000"] * 7 + ["#ffffff"]  # a gap on the right of each

@@ -1,4 +1,4 @@
-"""What a user sees and does on maps and surfaces."""
+"""Maps and surfaces in use."""
 
 from __future__ import annotations
 
@@ -86,11 +86,11 @@ def test_an_iso_line_follows_pointer_and_keys_and_asks_for_its_value(field: Fiel
     field._drag(field._box.mapSceneToView(QPointF(field._canvas.mapToScene(place + QPoint(60, 0)))), True)
     assert [last for _, _, last in told] == [False, True]
     assert told[-1][0] == "speed"
-    assert told[-1][1] < 6e6  # to the right a processor is slower
+    assert told[-1][1] < 6e6  # processors are slower on the right
     qtbot.keyPress(field, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyRelease(field, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
     assert told[-1][2]
-    assert told[-1][1] > 6e6  # one step on from where the view has it
+    assert told[-1][1] > 6e6  # one step from the view's own value
 
 
 def test_a_surface_is_turned_by_pointer_and_keys_and_f_turns_it_back(show: Any, qtbot: Any) -> None:

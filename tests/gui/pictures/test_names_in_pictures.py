@@ -1,4 +1,4 @@
-"""Names inside pictures hide nothing: those of marks no curve, those of iso-lines no runs."""
+"""Names inside pictures cover nothing: marks' names no curves, contour labels no runs."""
 
 from typing import Any
 
@@ -24,13 +24,13 @@ def shown(qtbot: Any, panel: PlotPanel, size: tuple[int, int]) -> PlotPanel:
     panel.show()
     qtbot.waitExposed(panel)
     qtbot.wait(1)  # names are placed in a turn of their own
-    panel.grab()  # the title of an axis is broken where the plot has its size, which then changes once more
+    panel.grab()  # once the plot has its size the axis title wraps, which changes the size again
     qtbot.waitUntil(lambda: not isinstance(panel, PlotPanel) or not panel._later.isActive())
     return panel
 
 
 def places(panel: PlotPanel) -> list[QPointF]:
-    """Return where the points of *panel*'s curves or runs are, in coordinates of the scene."""
+    """Return the points of *panel*'s curves or runs in scene coordinates."""
     assert panel._drawing is not None
     return [panel._box.mapViewToScene(QPointF(x, y)) for x, y in panel._drawing.ink()]
 

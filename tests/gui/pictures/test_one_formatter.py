@@ -1,4 +1,4 @@
-"""A number is the same text in the window, its tooltips, the picture, the report, Markdown, LaTeX and the terminal."""
+"""A number has the same text in the window, tooltips, pictures, reports, Markdown, LaTeX and the terminal."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def in_picture(table: Table) -> Columns:
 
 
 def in_text(figure: Figure, table: Table) -> Columns:
-    """What reports, Markdown and LaTeX have, without the depth of a tree."""
+    """Return the text as in reports, Markdown and LaTeX, without tree indentation."""
     header, rows = numbers.readable(figure)
     more = len(header) - len(table.columns)
     return [
@@ -127,7 +127,7 @@ def test_tooltips_of_tables_have_each_number_as_one_points_at_it(figures: list[t
 
 
 def texts(thing: Any) -> Iterator[str]:
-    """Yield the tooltips in a panel, in all that it consists of."""
+    """Yield all tooltips in a panel."""
     if isinstance(thing, str):
         yield thing
     elif isinstance(thing, Sequence):
@@ -143,8 +143,8 @@ def texts(thing: Any) -> Iterator[str]:
                             if dataclasses.is_dataclass(one) for text in texts(one))  # fmt: skip
 
 
-# What the formatter never writes: commas between thousands, exponents of large numbers, shares without a space,
-# small times and sizes without a prefix, eight decimals.
+# What the formatter never writes: thousands commas, exponents of large numbers, shares without a space, small times and
+# sizes without a prefix, eight decimals.
 _OTHER_FORMS = re.compile(r"\d,\d{3}\b|\de\+0\d|\d%|\b0\.0\d* (?:s|B|op|flop)\b|\d\.\d{8}")
 
 

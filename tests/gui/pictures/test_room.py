@@ -1,4 +1,4 @@
-"""The room that lanes have, what folds where there is little, and tooltips that stay small."""
+"""Lane heights, folding in small windows, and tooltips that stay small."""
 
 from pathlib import Path
 from typing import Any
@@ -105,7 +105,7 @@ def test_tools_of_a_trace_that_is_opened_last_have_their_room(
     window: MainWindow, qtbot: Any, trace: Path, width: int
 ) -> None:
     window.resize(width, 720)
-    opened(window, qtbot, trace)  # no change of the window's size comes after it
+    opened(window, qtbot, trace)  # no resize follows
     settled(window, qtbot)
     area = window.study.area
     assert area is not None
@@ -192,7 +192,7 @@ def test_the_button_of_options_is_never_cut(qtbot: Any, room: int, text: str) ->
 
 def test_the_button_of_options_follows_the_room_it_gets(qtbot: Any) -> None:
     bar = OptionBar(views.get("overheads"))
-    holder = QWidget()  # a window of its own would not become narrower than what is in it
+    holder = QWidget()  # a top-level window would not become narrower than its content
     qtbot.addWidget(holder)
     bar.setParent(holder)
     holder.show()

@@ -1,4 +1,4 @@
-"""A selection marks: no view loses rows, cells or curves by it; a view of one run says which run it shows."""
+"""A selection highlights: no view loses rows, cells or curves; a view of one run says which run it shows."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def study(request: Any) -> StudyData:
 
 
 def content(panel: Panel) -> tuple[int, ...]:
-    """Return how much a panel shows."""
+    """Return how much content a panel shows."""
     if isinstance(panel, Plot):
         bars = panel.bars
         return (
@@ -79,7 +79,7 @@ def content(panel: Panel) -> tuple[int, ...]:
 
 
 def same(one: Figure, other: Figure) -> bool:
-    return repr(one) == repr(other)  # where a value is missing both have NaN, which equals nothing
+    return repr(one) == repr(other)  # missing values are NaN in both, which equals nothing
 
 
 def words(figure: Figure) -> str:
@@ -135,7 +135,7 @@ def test_a_view_that_follows_n_shows_one_run_and_says_which(view: View, study: S
             assert same(figure, own), name
             said = re.findall(r"\d+", words(figure))
             assert str(followed["processors"]) in said or "one processor" in words(figure), (name, words(figure))
-        else:  # nothing of this N: it shows what it shows without a selection
+        else:  # no data for this N: shown as without a selection
             assert figure.panels == plain.panels, name
             assert f"N = {followed['processors']}" in figure.notes[0], name
 
@@ -156,7 +156,7 @@ def test_of_a_trace_only_the_selected_time_is_taken_and_only_by_views_of_a_stret
         return trace_options(view, trace, Selection(study="here", **changes), 800)  # type: ignore[arg-type]
 
     marked = taken(region=0, location=1, processors=4, cell=(1, 2), line=("work.c", 7), call_path="a", metric="time")
-    into_view = {"file": "", "function": ""}  # the text with the region, and its callers, come into view
+    into_view = {"file": "", "function": ""}  # scroll to the region's source, and its callers
     assert marked | into_view == taken() | into_view
     stretch = taken(interval=(0, traces.SECOND // 2))
     assert stretch == (taken() if view.window or "begin" not in names_of(view) else taken() | {"begin": 0, "end": 0.5})

@@ -1,4 +1,4 @@
-"""A table on the screen: sorted, searched and selected without Qt asking for what nobody sees."""
+"""A table on the screen: sorted, searched and selected without Qt asking for invisible cells."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -99,7 +99,7 @@ def test_a_row_that_the_search_leaves_out_is_not_found(panel: TablePanel) -> Non
 
 
 def test_an_index_of_an_earlier_table_is_no_row(panel: TablePanel) -> None:
-    """Qt may keep an index of before: it must find nothing, as memory that was given back is no table."""
+    """Qt may keep an old index; it must not lead into freed memory."""
     model = model_of(panel)
     old = model.find("other")
     panel.set_table(Table(TREE.columns, TREE.rows[:1]))
@@ -112,7 +112,7 @@ asked: list[int] = []
 
 
 class Counting(TableModel):
-    """Notes every cell that it is asked for."""
+    """Records every cell asked for."""
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         asked.append(role)
@@ -131,12 +131,12 @@ def test_a_large_table_is_asked_only_for_what_is_seen(rows: int, qtbot: Any, mon
     panel.select("150")
     QCoreApplication.processEvents()
     assert panel.tree.selectionModel().selectedRows()[0].data() == "row 150"
-    assert 0 < len(asked) < 1500  # it stands in no relation to the number of rows
+    assert 0 < len(asked) < 1500  # independent of the number of rows
 
 
 @pytest.fixture
 def sheet(qapp: QApplication) -> Iterator[Callable[[str], None]]:
-    """Give the application a style sheet; afterwards it has the one from before."""
+    """Set an application style sheet, and restore the previous one afterwards."""
     before = qapp.styleSheet()
     yield qapp.setStyleSheet
     qapp.setStyleSheet(before)
@@ -166,12 +166,12 @@ def test_rows_of_several_lines_are_measured_without_working_out_how_every_cell_i
     qtbot.waitExposed(made)
     made.resize(900, 400)
     QCoreApplication.processEvents()
-    assert made.tree.rowHeight(model_of(made).index(0, 0)) > 2 * made.fontMetrics().height()  # it has several lines
+    assert made.tree.rowHeight(model_of(made).index(0, 0)) > 2 * made.fontMetrics().height()  # several lines
     its = [model for model in measured if model is model_of(made)]
     made.close()
     made.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    assert len(its) <= 2  # one for each height of a font, not one for each cell
+    assert len(its) <= 2  # one per font height, not one per cell
 
 
 def test_the_rows_of_a_tree_live_as_long_as_the_tree(panel: TablePanel) -> None:

@@ -1,4 +1,4 @@
-"""Numbers, ticks and places that pictures are made of: free of windows."""
+"""Numbers, ticks and positions behind pictures, without windows."""
 
 from __future__ import annotations
 

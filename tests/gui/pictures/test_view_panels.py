@@ -1,4 +1,4 @@
-"""What a user sees and does in the panels of a figure."""
+"""The panels of a figure in use."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def show(qtbot: Any, selection: SelectionModel, theme: Theme) -> Iterator[Any]:
     for widget in kept:
         widget.close()
         widget.deleteLater()
-    # without a running event loop nothing else deletes them, and every style sheet would be applied to all of them
+    # without a running event loop nothing else deletes them, and every style sheet would restyle them all
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
@@ -77,7 +77,7 @@ def test_a_click_on_a_point_selects_its_processors_and_every_view_follows(
     assert selection.current.processors == 16
     before = second.grab().toImage()
     selection.clear()
-    assert second.grab().toImage() != before  # the highlight of N = 16 has gone
+    assert second.grab().toImage() != before  # the highlight of N = 16 is gone
 
 
 def test_a_click_on_a_bar_selects_its_processors(show: Any, selection: SelectionModel, qtbot: Any) -> None:
@@ -246,7 +246,7 @@ def test_arrow_keys_move_in_the_matrix_and_stay_inside(show: Any, selection: Sel
     assert selection.current.cell == (4, 16)
     for _ in range(9):
         qtbot.keyClick(panel.table, Qt.Key.Key_Left)
-    assert selection.current.cell == (4, 4)  # below the diagonal there is nothing
+    assert selection.current.cell == (4, 4)  # nothing below the diagonal
 
 
 @pytest.mark.slow
@@ -488,7 +488,7 @@ def test_columns_of_a_table_hold_their_longest_text_without_asking_for_every_cel
 def test_a_plot_without_room_takes_a_selection(room: QRectF, show: Any, selection: SelectionModel) -> None:
     widget = show(figures.time_over_n())
     box = plot_of(widget)._box
-    box.setGeometry(room)  # what a splitter or a small window leaves for it
+    box.setGeometry(room)  # the room left by a splitter or a small window
     assert all(size > 0 for size in box.viewPixelSize())
     selection.select(processors=8)
     assert plot_of(widget)._target_at(QPointF(10, 10)) is None

@@ -1,4 +1,4 @@
-"""What has no room is shortened at its end and whole elsewhere: titles of axes, entries of legends, chosen words."""
+"""Texts that do not fit are elided at the end and complete elsewhere: axis titles, legends, combo boxes."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ LONG = "overhead of synchronisation"
 
 
 def axis_of(qtbot: Any, width: int, height: int) -> Any:
-    """Return the left axis of a bar chart with a long title, drawn in so many pixels."""
+    """Return the left axis of a bar chart with a long title, drawn in *width* x *height* pixels."""
     made = Bars((0.0, 1.0), (("idle", "idle", (40_000.0, 50_000.0)),))
     plot = Plot(Axis("Region", scale="category", categories=("a", "b")), Axis(LONG, "% of processor time"), bars=made)
     widget = FigureWidget(SelectionModel(), Theme("light"), with_title=False)
@@ -37,7 +37,7 @@ def axis_of(qtbot: Any, width: int, height: int) -> Any:
     qtbot.waitUntil(panel.isVisible)
     axis = panel._axes["left"]
     for _ in range(3):
-        widget.grab()  # ticks are measured when they are drawn
+        widget.grab()  # ticks are measured when drawn
         QApplication.processEvents()
     return axis
 

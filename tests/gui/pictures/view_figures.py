@@ -1,4 +1,4 @@
-"""Synthetic figures of every kind, with the extremes that real studies bring sooner or later."""
+"""Synthetic figures of every kind, with extremes that real studies have sooner or later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Docks may be placed anew while the pointer is over the line between two of them, or drags it."""
+"""Docks may be rearranged while the pointer is over the splitter between two of them, or drags it."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def hover(desk: DeskWindow, at: QPoint) -> None:
 
 
 def line_below_b(desk: DeskWindow) -> QPoint:
-    """A place on the line between the two docks on the right: the deepest in the tree."""
+    """A point on the splitter between the two docks on the right: the deepest in the tree."""
     box = docks(desk)[1].geometry()
     return QPoint(box.center().x(), box.bottom() + 3)
 
@@ -59,7 +59,7 @@ def test_another_arrangement_forgets_the_line_below_the_pointer(desk: DeskWindow
     assert desk.cursor().shape() == Qt.CursorShape.SplitVCursor
     rearrange(desk)
     assert desk.cursor().shape() == Qt.CursorShape.ArrowCursor
-    hover(desk, QPoint(400, 300))  # where Qt would follow the path of before
+    hover(desk, QPoint(400, 300))  # where Qt would follow the outdated path
 
 
 def test_another_arrangement_ends_a_drag_of_the_line(desk: DeskWindow) -> None:
@@ -73,5 +73,5 @@ def test_another_arrangement_ends_a_drag_of_the_line(desk: DeskWindow) -> None:
     )
     move.ignore()
     QCoreApplication.sendEvent(desk, move)
-    assert not move.isAccepted()  # nothing is dragged any more
+    assert not move.isAccepted()  # the drag has ended
     QTest.mouseRelease(surface, LEFT, PLAIN, at)

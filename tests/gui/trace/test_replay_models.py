@@ -1,4 +1,4 @@
-"""Replay and bookmarks without a window: where time is, how fast, what is kept and comes back."""
+"""Replay and bookmarks without a window: position, speed, and what is saved and restored."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -100,7 +100,7 @@ def test_the_line_moves_with_the_clock_and_takes_the_window_along(qapp: object) 
     assert replay.speed == 0.05
     assert not replay.shown
     replay.play()
-    assert replay.now == 4.0  # begins where one looks
+    assert replay.now == 4.0  # starts at the visible time
     clock[0] = 10.0
     replay.tick()
     assert [moment.seconds for moment in marks.moments()] == [pytest.approx(4.5)]

@@ -1,4 +1,4 @@
-"""What people do with a trace that plays and is marked: play, slide, step, loop, look at now, bookmarks, measuring."""
+"""A trace that plays and has marks, in use: play, slide, step, loop, moment view, bookmarks, cursors."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -55,7 +55,7 @@ def shown(window: MainWindow, qtbot: Any, sample: Path) -> Iterator[TraceHandle]
 
 @pytest.fixture
 def clock(shown: TraceHandle) -> list[float]:
-    """The replay's clock, which only moves when the test says so."""
+    """The replay's clock, which moves only when the test says so."""
     now = [0.0]
     shown.replay._clock = lambda: now[0]
     shown.replay._timer.stop()
@@ -87,11 +87,11 @@ def test_space_plays_a_line_through_all_time_views_and_the_window_scrolls_along(
     panel.setFocus()
     qtbot.keyClick(panel, Qt.Key.Key_Space)
     assert shown.replay.playing
-    clock[0] = 10.0  # half of the usual time: what is visible plays in 20 s
+    clock[0] = 10.0  # half of the usual time: the visible time plays in 20 s
     shown.replay.tick()
     assert line(panel) == line(other) == [pytest.approx(0.0005)]
     assert shown.window.shown == (0.0, 0.001)
-    clock[0] = 25.0  # one long pause, as of a slow drawing: it is where time says
+    clock[0] = 25.0  # one long pause, as from slow drawing: the position follows the clock
     shown.replay.tick()
     assert line(panel) == [pytest.approx(0.00125)]
     begin, end = shown.window.shown
@@ -160,7 +160,7 @@ def test_the_line_is_dragged_in_the_picture_and_does_not_run_away_meanwhile(
     width = shown.window.width / canvas.places.width
     there = pytest.approx(0.002, abs=2 * width)
     assert line(panel) == line(other) == [there]
-    assert shown.window.whole  # it was not the picture that was dragged
+    assert shown.window.whole  # the picture was not dragged
     assert bar_of(window).slider.value() / bar_of(window).slider.maximum() == pytest.approx(2 / 3, abs=0.01)
     assert window.study.area is not None
     assert window.study.area.undo_stack is not None
@@ -169,7 +169,7 @@ def test_the_line_is_dragged_in_the_picture_and_does_not_run_away_meanwhile(
     assert line(panel) == [there]
     clock[0] += 1.0
     shown.replay.tick()
-    assert line(panel)[0] > 0.002  # it plays on
+    assert line(panel)[0] > 0.002  # it keeps playing
 
 
 def test_the_speed_is_chosen_as_time_of_the_run_in_a_second(
@@ -293,7 +293,7 @@ def test_the_menu_the_palette_and_the_sheet_offer_replay_bookmarks_and_measuring
     window.palette_.open(window.actions_.all())
     window.palette_.entry.setText("cursor")
     assert "Set a measuring cursor" in window.palette_.names()
-    assert "Select between the cursors" not in window.palette_.names()  # there are none yet
+    assert "Select between the cursors" not in window.palette_.names()  # there are no cursors yet
     window.palette_.leave()
     window.actions_["trace_cursor"].trigger()
     shown.marks.place(0.002, "A")
@@ -324,13 +324,13 @@ def test_a_silent_stretch_says_so_and_leads_to_where_something_happens(
     shown.window.show(before + part, after - part)
     settled(window, qtbot)
     assert panel.note.isVisible()
-    assert panel_of(window, "utilisation").note.isHidden()  # said once, where the lanes are
+    assert panel_of(window, "utilisation").note.isHidden()  # shown once, at the lanes
     assert panel.canvas.rect().contains(panel.note.geometry())
     qtbot.mouseClick(panel.note.after, LEFT)
     begin, end = shown.window.shown
     assert begin < after < end
     assert end - begin == pytest.approx(2 * part)
-    assert panel.note.isHidden()  # at once, before another picture is there
+    assert panel.note.isHidden()  # at once, before the next picture
     shown.window.back()
     assert shown.window.shown == pytest.approx((before + part, after - part))
     panel.setFocus()

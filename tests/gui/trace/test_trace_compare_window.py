@@ -1,4 +1,4 @@
-"""Two traces in the window: opened together, compared by one click, each left out or laid on the other."""
+"""Two traces in the window: opened together, compared with one click, excluded, or overlaid."""
 
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ def both(window: MainWindow, qtbot: Any) -> list[TraceHandle]:
     window.resize(1280, 720)
     window.show()
     paths: list[Path] = [SAMPLES / name for name in TRACES]
-    window.open_files(paths)  # what `scalegraph A B` does
+    window.open_files(paths)  # as `scalegraph A B` does
     handles = [window.studies.get(str(path.resolve())) for path in paths]
     qtbot.waitUntil(lambda: all(handle is not None and handle.data() is not None for handle in handles))
     settled(window, qtbot)
@@ -131,7 +131,7 @@ def test_the_replay_goes_through_both_and_can_be_dragged_there(
     assert line() == [pytest.approx(75.0, rel=0.01)]
     panel.setFocus()
     panel.window_.show(0.0, 10.0)
-    qtbot.keyClick(panel, Qt.Key.Key_Space)  # plays on, and the picture follows
+    qtbot.keyClick(panel, Qt.Key.Key_Space)  # keeps playing, and the picture follows
     assert panel.window_.shown[0] <= line()[0] <= panel.window_.shown[1]
     qtbot.keyClick(panel, Qt.Key.Key_Space)
     assert not handle.replay.playing
@@ -149,7 +149,7 @@ def test_cursors_on_an_axis_of_shares_measure_shares_and_no_ticks(
     assert "ticks" not in panel.measured.text()
     compared.options.changed.emit("align", "relative")
     settled(window, qtbot)
-    assert not panel.marks.cursors  # they were moments of another axis
+    assert not panel.marks.cursors  # they marked moments of another axis
     panel.marks.place(25.0, "A")
     panel.marks.place(40.0, "B")
     assert panel.measured.text().endswith("between them 15.00 %")

@@ -1,4 +1,4 @@
-"""The parts of a trace's window that need no window: visible time, layout, filter, cursors, places, options."""
+"""Parts of a trace's window that work without a window: time, layout, filter, cursors, places, options."""
 
 import gc
 import weakref
@@ -67,7 +67,7 @@ def test_back_returns_to_the_time_before_a_jump_and_forward_again() -> None:
     window = TimeWindow(10.0)
     window.show(1.0, 2.0)
     window.move(0.5)
-    window.move(0.5)  # two steps without a rest are one
+    window.move(0.5)  # two moves without a rest are one step
     window.show(5.0, 6.0)
     window.back()
     assert window.shown == (2.0, 3.0)
@@ -91,7 +91,7 @@ def test_lanes_and_times_have_their_places() -> None:
     assert layout.lane_at(layout.lane_y(band, 2)) == (band, 2)
     many = Layout(left=0, width=10, height=100)
     many.place(lanes(1000))
-    assert many.bands[0].lane == 2  # never thinner than can be seen: then one scrolls
+    assert many.bands[0].lane == 2  # never too thin to see: it scrolls instead
     assert many.most_scroll > 1900
     assert len(many.visible_lanes(many.bands[0])) <= 51
 
@@ -113,7 +113,7 @@ def test_pointing_says_location_time_and_shares() -> None:
 
 
 def test_times_of_all_views_in_sight_begin_below_one_another(qtbot: Any) -> None:
-    """The gutter is as wide as the longest names need; a view that is hidden gives its room back."""
+    """The gutter is as wide as the longest visible name; a hidden view releases its room."""
     window = TimeWindow(1.0)
     edges = np.linspace(0.0, 1.0, 3)
     area = AreaTrack("busy", Axis("busy"), edges, (Area("busy", "busy", np.array([1.0, 2.0])),))
@@ -167,12 +167,12 @@ def test_the_key_of_messages_names_both_ends_of_their_scale(qtbot: Any) -> None:
     light = [entry.colour for entry in panel._legend.entries()]
     panel.set_theme("dark")
     dark = [entry.colour for entry in panel._legend.entries()]
-    assert light[0] == dark[0]  # categories of the accounting look alike in all themes
+    assert light[0] == dark[0]  # accounting categories look alike in all themes
     assert light[1] != dark[1]
 
 
 def test_connectors_that_stand_close_are_faint() -> None:
-    """What lies behind a path of hundreds of hand-overs stays seen, and a few of them stay dark."""
+    """What lies behind a path of hundreds of hand-overs stays visible; a few hand-overs stay dark."""
     assert [round(dark, 2) for dark, some in _by_room(np.array([10.0, 200.0])) if len(some)] == [0.8]
     packed = {round(dark, 2): len(some) for dark, some in _by_room(np.arange(400) * 0.5) if len(some)}
     assert packed[0.3] > 380
@@ -230,7 +230,7 @@ def collector(qtbot: Any) -> Iterator[Collector]:
 def test_what_a_window_leaves_behind_is_collected_also_after_another_was_made(collector: Collector) -> None:
     collector.settle()  # the first window has loaded its modules
     left = weakref.ref(Cycle())
-    collector.settle()  # another window has loaded them
+    collector.settle()  # another window has loaded its own
     gc.collect()
     assert left() is None
 
@@ -241,11 +241,11 @@ def test_what_is_old_is_looked_at_again_only_when_nothing_happens(
 ) -> None:
     kept = Cycle()
     left = weakref.ref(kept)
-    monkeypatch.setattr(gc, "get_count", lambda: (0, 0, 999))  # too late to wait for a pause
+    monkeypatch.setattr(gc, "get_count", lambda: (0, 0, 999))  # overdue: does not wait for a pause
     assert collector.collect() == 2
-    assert not [each for each in gc.get_objects() if each is kept]  # the next collection has less to do
+    assert not [each for each in gc.get_objects() if each is kept]  # frozen: the next collection has less to do
     del kept
-    for counts in ((0, 0, 999), (999, 0, 0)):  # somebody is at work
+    for counts in ((0, 0, 999), (999, 0, 0)):  # the user is active
         monkeypatch.setattr(gc, "get_count", lambda counts=counts: counts)
         collector.collect()
         assert left() is not None
@@ -255,7 +255,7 @@ def test_what_is_old_is_looked_at_again_only_when_nothing_happens(
         assert collector.collect() in (-1, 2)
         times += 1
     assert times in (49, 50)  # its own timer may have counted once
-    assert [collector.collect() for _ in range(60)] == [-1] * 60  # nothing more to look at
+    assert [collector.collect() for _ in range(60)] == [-1] * 60  # nothing left to collect
 
 
 @pytest.mark.slow
@@ -294,7 +294,7 @@ def test_two_cursors_tell_the_time_between_them_in_cycles() -> None:
     marks.place(3e-3)
     assert "2.00000 ms" in marks.said()
     assert marks.said().endswith("40\u202f000 cycles")
-    marks.place(5e-3)  # a third begins anew
+    marks.place(5e-3)  # a third starts again
     assert list(marks.cursors) == ["A"]
 
 

@@ -1,4 +1,4 @@
-"""What people do to find something in a trace: type its name, go from one occurrence to the next, list the longest."""
+"""Finding something in a trace: type its name, step through its occurrences, list the longest."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What people do with a trace in the window: drop it, look closer, click a wait, arrive at the line, export."""
+"""A trace in the window, in use: drop it, zoom in, click a wait, reach the line, export."""
 
 import csv
 import sys
@@ -34,7 +34,7 @@ NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
 
 @pytest.fixture
 def sample(tmp_path: Path) -> Path:
-    """A trace with its program's text beside it."""
+    """A trace with its program's source beside it."""
     path = tmp_path / "pipeline.sgtrace"
     path.write_bytes((SAMPLES / path.name).read_bytes())
     (tmp_path / "pipeline.c").write_text("".join(f"int line_{number};\n" for number in range(1, 31)))
@@ -290,7 +290,7 @@ def test_a_damaged_file_says_what_is_wrong_and_gives_what_can_be_read(
     handle = opened(window, qtbot, path)
     assert handle.error
     assert str(path.name) in window.study.banner.text
-    window.study.banner._go()  # the button offers it
+    window.study.banner._go()  # the button offers this
     qtbot.waitUntil(lambda: handle.data() is not None)
     settled(window, qtbot)
     assert "what could be read" in window.study.header.verdict.text()
@@ -388,7 +388,7 @@ def test_a_closed_view_ends_its_analysis_and_says_how_far_it_is(
     monkeypatch.setattr(trace_dependencies, "wait_states_in", endless)
     window.study.show_view("waits")
     dock = dock_of(window, "waits")
-    dock.refresh()  # it may have been there before
+    dock.refresh()  # it may have existed before
     qtbot.waitUntil(begun.is_set)
     qtbot.waitUntil(lambda: "40\u00a0%" in dock.title.progress)
     dock.close()
