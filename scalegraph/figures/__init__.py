@@ -1,1 +1,1 @@
-"""Figures as data, for the screen and files alike: plots, colours, contours, timelines."""
+"""Figures as data, the same for the screen and for files: plots, colours, contours, timelines."""

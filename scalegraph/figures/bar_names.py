@@ -1,4 +1,4 @@
-"""The choice of names below bars on an axis without room for all; the largest bar always has its name."""
+"""Which bars are named on an axis too short for all names; the largest bar always is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scalegraph.figures.figure import Bars
 
 
 def largest(bars: Bars | None) -> int:
-    """Return the position on its axis of the largest stack of *bars*, -1 where there is none."""
+    """Return the axis position of the largest stack of *bars*, -1 if there is none."""
     if bars is None or not bars.series:
         return -1
     sums = [
@@ -19,7 +19,7 @@ def largest(bars: Bars | None) -> int:
 
 
 def every(count: int, step: int, first: int = -1) -> list[int]:
-    """Return every *step*-th of *count* positions; *first* is among them, and those too near to it are not."""
+    """Return every *step*-th of *count* positions, and *first* in place of any that are too near to it."""
     kept = range(0, count, max(1, step))
     if not 0 <= first < count or first in kept:
         return list(kept)

@@ -1,4 +1,4 @@
-"""Texts of the cells of a column: the same on the screen, in pictures, reports, Markdown and LaTeX."""
+"""Cell texts of a column: the same on the screen, in pictures, reports, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from scalegraph.figures.figure import Column
 
 
 def column_measure(values: Iterable[float | str | None], unit: str) -> Measure | None:
-    """Return how the numbers among *values*, in *unit*, are written; None where there is no number."""
+    """Return how to format the numbers among *values*, in *unit*; None without numbers."""
     numbers = [value for value in values if isinstance(value, int | float)]
     return measure(numbers, unit) if numbers else None
 
 
 def column_measures(columns: Sequence[Column], cells: Sequence[Sequence[float | str | None]]) -> list[Measure | None]:
-    """Return how the numbers of each of *columns* are written, whose values are *cells* (one sequence for each)."""
+    """Return the number format of each of *columns*, whose values are *cells* (one sequence per column)."""
     found = []
     for column, own in zip(columns, cells, strict=True):
         like = [column.compared and one.compared and one.unit == column.unit for one in columns]
@@ -26,18 +26,18 @@ def column_measures(columns: Sequence[Column], cells: Sequence[Sequence[float | 
 
 
 def column_heading(how: Measure | None, name: str, unit: str) -> str:
-    """Return the heading of a column that is written as *how* says, without a number with the *unit* as it is."""
+    """Return the heading of a column in the format *how*; without numbers the *unit* stays as it is."""
     return (how or measure((), unit)).heading(name)
 
 
 def cell_text(how: Measure | None, value: float | str | None) -> str:
-    """Return what a cell says: words as they are; nothing in a column of words is empty."""
+    """Return the text of a cell: words are unchanged; a missing value is empty in a column of words."""
     if isinstance(value, str):
         return value
     return "" if how is None else how.number(value)
 
 
 def known(value: object, scale: float = 1.0) -> float | None:
-    """Return *value*, a number, times *scale* for a cell; None if it is missing, not a number or infinite."""
+    """Return the number *value* times *scale*; None if it is missing, not a number or infinite."""
     number = math.nan if value is None else float(value) * scale  # type: ignore[arg-type]
     return number if math.isfinite(number) else None

@@ -17,7 +17,7 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def along(axis: Axis, values: Sequence[float] | Floats) -> Floats:
-    """Return *values* as coordinates of *axis*: logarithms on a logarithmic axis, NaN where there is none."""
+    """Return *values* as coordinates on *axis*: logarithms on a logarithmic axis, NaN where undefined."""
     raw = np.asarray(values, dtype=np.float64)
     if not axis.scale.startswith("log"):
         return raw
@@ -41,9 +41,9 @@ def _limits(axis: Axis, places: Floats) -> tuple[float, float]:
 
 
 def resampled(field: Field, columns: int = 160, rows: int = 120) -> tuple[Floats, Floats, Floats]:
-    """Return evenly spaced coordinates on x, on y, and the values there, shape (rows, columns); NaN is not known.
+    """Return evenly spaced x and y coordinates, and the values there, shape (rows, columns); NaN if unknown.
 
-    Coordinates are those of `along`. Values are bilinear between the nodes.
+    Coordinates are those of `along`. Values are interpolated bilinearly between the nodes.
     """
     x, y = along(field.x, field.columns), along(field.y, field.rows)
     at_x = np.linspace(*_limits(field.x, x), columns)
@@ -64,7 +64,7 @@ def resampled(field: Field, columns: int = 160, rows: int = 120) -> tuple[Floats
 
 
 def _between(nodes: Floats, at: Floats) -> tuple[Any, Any, Floats]:
-    """Return for each place the nodes on either side and the share of the way from the first to the second."""
+    """Return for each place the nodes on either side and its fraction of the way from the first to the second."""
     if len(nodes) == 1:
         none = np.zeros(len(at), dtype=int)
         return none, none, np.zeros(len(at))
@@ -74,12 +74,12 @@ def _between(nodes: Floats, at: Floats) -> tuple[Any, Any, Floats]:
 
 
 def _part(values: Floats, weight: Floats) -> Floats:
-    # a node that has no weight says nothing, known or not
+    # a node of weight 0 has no effect, even if it is NaN
     return np.where(weight > 1e-12, values * weight, 0.0)
 
 
 def lines(field: Field, level: float) -> list[tuple[Floats, Floats]]:
-    """Return the iso-lines of *level* as (x, y) in the units of the axes, each an array of points."""
+    """Return the iso-lines of *level* as (x, y) in axis units, each an array of points."""
     if len(field.columns) < 2 or len(field.rows) < 2:
         return []
     x, y = along(field.x, field.columns), along(field.y, field.rows)
@@ -91,14 +91,14 @@ def lines(field: Field, level: float) -> list[tuple[Floats, Floats]]:
 
 
 def at(field: Field, x: float, y: float) -> float:
-    """Return the value of *field* at a place in the units of its axes, NaN outside: for dragging an iso-line."""
+    """Return the value of *field* at a point in axis units, NaN outside: for dragging an iso-line."""
     one = Axis("", scale=field.x.scale, limits=(x, x)), Axis("", scale=field.y.scale, limits=(y, y))
     _, _, values = resampled(Field(one[0], one[1], field.value, field.columns, field.rows, field.values), 1, 1)
     return float(values[0, 0])
 
 
 def round_levels(values: Sequence[float] | Floats, count: int = 7) -> tuple[float, ...]:
-    """Return about *count* round values strictly between the least and the greatest of *values*."""
+    """Return about *count* round values strictly between the smallest and the largest of *values*."""
     known = np.asarray(values, dtype=np.float64)
     known = known[np.isfinite(known)]
     if not len(known) or known.min() == known.max():
@@ -113,6 +113,6 @@ def round_levels(values: Sequence[float] | Floats, count: int = 7) -> tuple[floa
 
 
 def level_text(value: float) -> str:
-    """Return the words on an iso-line: ``0.5``."""
+    """Return the label of an iso-line: ``0.5``."""
     text = significant(value, 3)
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text

@@ -1,4 +1,4 @@
-"""Diagrams: shapes whose places mean an order, not a value (thread graphs). Both axes have the same unit, a row."""
+"""Diagrams: shapes whose positions show order rather than values (thread graphs). The unit of both axes is a row."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-Point: TypeAlias = tuple[float, float]  # to the right and down, in rows
-_STEPS = 16  # of half an ellipse
-_HEAD = (0.42, 0.2)  # length and half the width of an arrow's head, in rows
+Point: TypeAlias = tuple[float, float]  # to the right and downwards, in rows
+_STEPS = 16  # per half ellipse
+_HEAD = (0.42, 0.2)  # length and half width of an arrowhead, in rows
 
 
 @dataclass(frozen=True)
 class Shape:
     """A ``line`` through *points*, an ``arrow`` to the last of them, a ``dot`` at each, or an ``oval`` around all.
 
-    An ``arc`` leaves the first point and comes back to the second, *bulge* rows to the left. *width* in points of a
-    page. *item* is the number of the item it belongs to, -1 for none. What comes later is in front.
+    An ``arc`` leaves the first point and returns to the second, bulging *bulge* rows to the left. *width* is in points
+    on paper. *item* is the number of the item it belongs to, -1 for none. Later shapes are drawn in front.
     """
 
     kind: Literal["line", "arrow", "dot", "oval", "arc"]
@@ -32,10 +32,10 @@ class Shape:
 
 @dataclass(frozen=True)
 class Item:
-    """What can be chosen in a diagram: its *name*, written to the right of *at*, and what is said of it (*tip*).
+    """A selectable part of a diagram: its *name*, written to the right of *at*, and its tooltip (*tip*).
 
-    *key* selects as that of a `Row`. *room* is how many rows wide the name may be, *weight* which names go first where
-    not all have room. *side*: where the name is; to the left of the place it ends there.
+    *key* selects like that of a `Row`. *room* is the width available for the name in rows, *weight* its priority if
+    there is no room for all. *side*: where the name is; a name on the left ends there.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Item:
 
 @dataclass(frozen=True)
 class DiagramKey:
-    """What a colour of a diagram stands for."""
+    """The meaning of a colour of a diagram."""
 
     name: str
     role: str
@@ -58,9 +58,9 @@ class DiagramKey:
 
 @dataclass(frozen=True)
 class Diagram:
-    """Shapes and the items they belong to, in the order in which keys go through them; *size*: width and height.
+    """Shapes and the items they belong to, in keyboard order; *size*: width and height.
 
-    *title* names it for screen readers. Its numbers are those of the table beside it.
+    *title* is its name for screen readers. Its numbers are in the table beside it.
     """
 
     title: str
@@ -71,10 +71,7 @@ class Diagram:
 
 
 def outline(shape: Shape) -> tuple[Point, ...]:
-    """Return the points of an ``arc`` or ``oval`` as a line, of other shapes their own.
-
-    Unit: rows.
-    """
+    """Return the points of an ``arc`` or ``oval`` as a polyline, those of other shapes unchanged. Unit: rows."""
     if shape.kind == "arc":
         (x, top), (_, bottom) = shape.points
         middle, half = (top + bottom) / 2, (bottom - top) / 2
@@ -95,7 +92,7 @@ def outline(shape: Shape) -> tuple[Point, ...]:
 
 
 def head(points: tuple[Point, ...]) -> tuple[Point, Point, Point]:
-    """Return the triangle at the end of an arrow through *points*; its tip comes first. Unit: rows."""
+    """Return the triangle at the end of an arrow through *points*, tip first. Unit: rows."""
     (x0, y0), (x1, y1) = points[-2], points[-1]
     away = math.hypot(x1 - x0, y1 - y0) or 1.0
     along, across = ((x1 - x0) / away, (y1 - y0) / away), (-(y1 - y0) / away, (x1 - x0) / away)
@@ -106,7 +103,7 @@ def head(points: tuple[Point, ...]) -> tuple[Point, Point, Point]:
 
 
 def away(shape: Shape, at: Point) -> float:
-    """Return how far *at* is from *shape*, in rows."""
+    """Return the distance of *at* from *shape*, in rows."""
     line = outline(shape)
     if shape.kind == "dot" or len(line) == 1:
         return min(math.hypot(x - at[0], y - at[1]) for x, y in line)
@@ -123,7 +120,7 @@ def _from_piece(one: Point, other: Point, at: Point) -> float:
 
 @dataclass(frozen=True)
 class Name:
-    """A name with room: the number of its item, the text, its upper left corner and its size in pixels or points."""
+    """A placed name: the number of its item, the text, its upper left corner and its size in pixels or points."""
 
     item: int
     text: str
@@ -136,10 +133,10 @@ class Name:
 def names(
     diagram: Diagram, scale: float, height: float, fitted: Callable[[str, float], tuple[str, float]]
 ) -> list[Name]:
-    """Return the names that have room where a row is *scale* high and text *height*, in pixels or points.
+    """Return the names that fit if a row is *scale* high and text *height*, in pixels or points.
 
-    The heaviest go first. *fitted* shortens a text to a room and returns it with its width. Places are from the upper
-    left corner of the diagram.
+    The heaviest are placed first. *fitted* shortens a text to the available width and returns it with its width.
+    Positions are relative to the upper left corner of the diagram.
     """
     taken: list[tuple[float, float, float, float]] = []
     found = []

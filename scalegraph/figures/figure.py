@@ -1,9 +1,9 @@
-"""The language of the pictures: what a view shows, free of any toolkit.
+"""Figures: what a view shows, independent of any toolkit.
 
-A view turns a study into a `Figure`; the window draws it with pyqtgraph, exports draw it with
-matplotlib, tables come from the same object. So the screen, the file and the numbers cannot differ.
+A view turns a study into a `Figure`; the window draws it with pyqtgraph, exports draw it with matplotlib, and tables
+come from the same object. So screen, file and numbers cannot differ.
 
-Colours are roles (``busy``, ..), never values: `scalegraph.figures.palette` has them for light, dark and print.
+Colours are roles (``busy``, ..), never values: `scalegraph.figures.palette` defines them for light, dark and print.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.floating[Any]]]
 Ints: TypeAlias = np.ndarray[Any, np.dtype[np.integer[Any]]]
 Origin: TypeAlias = Literal["simulated", "measured", "imported", "predicted", "computed"]
 
-# Units of shares, which say of what: a "%" alone would leave a reader to guess (tests/views/test_bases.py).
-PROCESSOR_TIME = "% of processor time"  # N T_para of the run, all groups, waiting included
+# Units of shares, which name the whole: a plain "%" would leave the reader to guess (tests/views/test_bases.py).
+PROCESSOR_TIME = "% of processor time"  # N T_para of the run, all groups including waiting
 LOSS = "% of the loss"  # of N T_para - T_seq
 MISSES = "% of misses"  # of the run
 REFERENCES = "% of references"
 PREDICTED_TIME = "% of predicted time"
 ELAPSED_TIME = "% of elapsed time"  # T_para of the run
 OPERATIONS = "% of operations"  # of all processors of the run
-LOCATIONS_TIME = "% of the locations' time"  # of a trace: the time shown times the locations
+LOCATIONS_TIME = "% of the locations' time"  # of a trace: the interval shown times the number of locations
 IDEAL = "% of the ideal"  # of an efficiency
 EVIDENCE = "% of all fits"  # Akaike weights
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: *label* in words, *unit* (SI symbol or empty), scale, and fixed ticks where they matter."""
+    """An axis: *label*, *unit* (SI symbol or empty), scale, and fixed ticks where needed."""
 
     label: str
     unit: str = ""
@@ -44,7 +44,7 @@ class Axis:
     ticks: tuple[float, ...] = ()
     categories: tuple[str, ...] = ()
     limits: tuple[float, float] | None = None
-    bare: bool = False  # it has no numbers, and its label names the picture but is not drawn
+    bare: bool = False  # it has no numbers; its label names the picture for screen readers but is not drawn
 
     @property
     def title(self) -> str:
@@ -54,7 +54,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Line:
-    """A curve. Missing y is NaN. *low* / *high* give an interval (repetitions, confidence) per point."""
+    """A curve. Missing y is NaN. *low* and *high* give an interval (repetitions, confidence) at each point."""
 
     name: str
     x: tuple[float, ...]
@@ -66,13 +66,14 @@ class Line:
     style: Literal["solid", "dashed", "thin"] = "solid"
     markers: bool = True
     tips: tuple[str, ...] = ()  # exact values and the run behind each point
-    processors: tuple[int, ...] = ()  # the N each point stands for: linked selection
-    band: bool = False  # low to high is a shaded region, as for what is predicted; otherwise a bar at each point
+    processors: tuple[int, ...] = ()  # the N of each point, for linked selection
+    # draw low to high as a shaded region, as for predictions; otherwise as an error bar at each point
+    band: bool = False
 
 
 @dataclass(frozen=True)
 class Bars:
-    """Bars stacked on one another, one stack per x; series share *x*."""
+    """Stacked bars, one stack per x; all series share *x*."""
 
     x: tuple[float, ...]
     series: tuple[tuple[str, str, tuple[float, ...]], ...]  # (name, role, heights)
@@ -83,7 +84,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Mark:
-    """A named place: a vertical or horizontal line, or a point on a curve (p_x, L_max)."""
+    """An annotation: a vertical or horizontal line, or a point on a curve (p_x, L_max)."""
 
     text: str
     x: float | None = None
@@ -93,11 +94,11 @@ class Mark:
 
 @dataclass(frozen=True)
 class Handle:
-    """A line that can be dragged: the view's *option* becomes the value at which it is let go.
+    """A line that can be dragged: on release, the view's *option* is set to its value.
 
-    Every view with an option of that name follows. *axis* is the one along which it moves: a horizontal line on
-    ``y``, a vertical one on ``x``, an iso-line of a field on ``value``. *value* and *limits* are in the unit of the
-    axis; *text* names the line.
+    Every view with an option of that name follows. *axis* is the axis it moves along: ``y`` for a horizontal line,
+    ``x`` for a vertical one, ``value`` for an iso-line of a field. *value* and *limits* are in axis units; *text*
+    labels the line.
     """
 
     option: str
@@ -110,7 +111,7 @@ class Handle:
 
 @dataclass(frozen=True)
 class Plot:
-    """Axes with curves, stacked bars, marks, and lines to drag."""
+    """Axes with curves, stacked bars, annotations and draggable lines."""
 
     x: Axis
     y: Axis
@@ -122,13 +123,13 @@ class Plot:
 
 @dataclass(frozen=True)
 class Dot:
-    """A run on a field: its place, its value, and the exact numbers behind it."""
+    """A run on a field: its position, its value, and the exact numbers behind it."""
 
     x: float
     y: float
     value: float = float("nan")
     tip: str = ""
-    processors: int | None = None  # the N it stands for: linked selection
+    processors: int | None = None  # its N, for linked selection
     origin: Origin = "simulated"
 
 
@@ -136,9 +137,9 @@ class Dot:
 class Field:
     """Values over two axes as a heat map with iso-lines (isospeed.txt Fig. 5, 13).
 
-    *columns* and *rows* are the places of the nodes on *x* and *y*, rising; *values* is [row][column], NaN where it is
-    not known. Between nodes it is linear along both axes, in logarithms on logarithmic ones. *levels* get iso-lines;
-    a handle on ``value`` is an iso-line that stands out. `scalegraph.figures.contours` has the geometry.
+    *columns* and *rows* are the positions of the nodes on *x* and *y*, ascending; *values* is [row][column], NaN if
+    unknown. Values are interpolated linearly along both axes, in logarithms on logarithmic ones. *levels* get
+    iso-lines; a handle on ``value`` is a highlighted iso-line. `scalegraph.figures.contours` has the geometry.
     """
 
     x: Axis
@@ -154,10 +155,10 @@ class Field:
 
 @dataclass(frozen=True)
 class Surface:
-    """Heights over two axes, drawn as shaded polygons (isospeed.txt Fig. 6); *heights* is [row][column], NaN a gap.
+    """Heights over two axes, drawn as shaded polygons (isospeed.txt Fig. 6); *heights* is [row][column], NaN for gaps.
 
-    *azimuth* and *elevation* (degrees) are the direction of view; `scalegraph.figures.projection` makes the polygons.
-    *tips* is like *heights*.
+    *azimuth* and *elevation* (degrees) give the direction of view; `scalegraph.figures.projection` makes the polygons.
+    *tips* has the same layout as *heights*.
     """
 
     x: Axis
@@ -173,7 +174,7 @@ class Surface:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a grid. *values* are what it shows (three for scale-graph.txt Fig. 14), None is missing."""
+    """A cell of a grid. *values* are the numbers it shows (three for scale-graph.txt Fig. 14), None if missing."""
 
     values: tuple[float | None, ...]
     reason: str = ""  # why a value is missing
@@ -204,12 +205,12 @@ class Column:
     name: str
     unit: str = ""
     bar_role: str = ""
-    compared: bool = False  # all of a table that are, and have one unit, are written in one multiple of it
+    compared: bool = False  # columns with this set and the same unit share one SI prefix within a table
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table; *depth* indents a tree; *key* identifies what it stands for (a region id, a run key)."""
+    """A row of a table; *depth* indents a tree; *key* identifies what it represents (a region id, a run key)."""
 
     values: tuple[float | int | str | None, ...]
     depth: int = 0
@@ -219,7 +220,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table or tree of numbers. *title* is its name where a figure has several and room for one."""
+    """A table or tree of numbers. *title* is shown if a figure has several tables and there is room."""
 
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
@@ -228,7 +229,7 @@ class Table:
 
 @dataclass(frozen=True)
 class SourceLine:
-    """A line of program text with its costs. *inserted* is the instrumented text of the same line."""
+    """A source line with its costs. *inserted* is the instrumentation added to it."""
 
     number: int
     text: str
@@ -239,7 +240,7 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class Source:
-    """Program text beside its instrumentation and the cost of every line."""
+    """Source code beside its instrumentation, with the cost of every line."""
 
     file: str
     columns: tuple[Column, ...]
@@ -248,10 +249,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Key:
-    """What a colour on a timeline stands for. *role* is one of the palette's, *colour* (``#rrggbb``) goes before it.
+    """The meaning of a colour on a timeline. *role* is from the palette; *colour* (``#rrggbb``) overrides it.
 
-    *seconds* is how much of the visible time of all lanes it took, NaN where that is not counted: keys are listed with
-    the largest first. *number* is the state or region of the trace, -1 if it is neither.
+    *seconds* is its share of the visible time of all lanes, NaN if not counted: keys are listed largest first. *number*
+    is the state or region in the trace, -1 for neither.
     """
 
     name: str
@@ -263,12 +264,12 @@ class Key:
 
 @dataclass(frozen=True, eq=False)
 class Arrows:
-    """Lines from one lane to another: messages, lock hand-overs. All arrays have one entry for each arrow.
+    """Arrows between lanes: messages, lock hand-overs. All arrays have one entry per arrow.
 
-    Arrow i leads from lane *lane0[i]* at *x0[i]* (s) to *lane1[i]* at *x1[i]*. Lanes are indices of the track; one
-    that is not shown is -1 (above the track) or the number of lanes (below it). *value* colours them along
-    *scale* (viridis; sizes in bytes); without it they have the colour of *role*. *total* counts the arrows that the
-    visible time has: those that are not drawn are named in a note.
+    Arrow i goes from lane *lane0[i]* at *x0[i]* (s) to *lane1[i]* at *x1[i]*. Lanes are indices into the track; a
+    hidden one is -1 (above the track) or the number of lanes (below it). *value* colours them along *scale* (viridis;
+    sizes in bytes); otherwise they have the colour of *role*. *total* counts all arrows in the visible time: a note
+    tells how many are not drawn.
     """
 
     kind: Literal["message", "lock", "other"]
@@ -286,10 +287,10 @@ class Arrows:
 
 @dataclass(frozen=True, eq=False)
 class PathLine:
-    """A path through the lanes, drawn thick: the critical path.
+    """A thick path through the lanes: the critical path.
 
-    Segment i is on lane *lane[i]* (-1: not shown) from *x0[i]* to *x1[i]* (s); segments are in the order of time
-    and each is joined to the next by a connector. *role* is one role for all, *roles* one for each segment.
+    Segment i is on lane *lane[i]* (-1: hidden) from *x0[i]* to *x1[i]* (s); segments are in time order, joined by
+    connectors. *role* is one role for all, *roles* one per segment.
     """
 
     name: str
@@ -304,7 +305,7 @@ class PathLine:
 
 @dataclass(frozen=True, eq=False)
 class Ticks:
-    """Moments: barriers, marks, bookmarks. A tick is at *x* (s) on *lane*; lane -1 is the height of the track."""
+    """Moments: barriers, markers, bookmarks. A tick is at *x* (s) on *lane*; with lane -1 it spans the track."""
 
     kind: Literal["barrier", "mark", "bookmark", "wait"]
     name: str
@@ -320,13 +321,13 @@ Overlay: TypeAlias = Arrows | PathLine | Ticks
 
 @dataclass(frozen=True, eq=False)
 class LaneTrack:
-    """Activity bars, one lane for each location, the first on top.
+    """Activity bars, one lane per location, the first on top.
 
-    *edges* (B + 1 times in seconds, rising) bound the bins. Of bin b of lane l the share *shares[l, b, k]* (0 to 1)
-    of its time went to *key[codes[l, b, k]]*; code -1 is none. *covered[l, b]* is the share of which anything is known;
-    what of it the codes do not name is "other". A bin has one colour, the mean of its parts' colours by share
-    (`scalegraph.figures.timelines.mixed`), never that of its last event. *locations* are the trace's numbers.
-    *scale*, if given, says that the key is a ramp along it (speed), whose legend is then a bar.
+    *edges* (B + 1 times in seconds, ascending) bound the bins. In bin b of lane l, the share *shares[l, b, k]* (0 to 1)
+    of the time belongs to *key[codes[l, b, k]]*; code -1 is none. *covered[l, b]* is the known share; its part not
+    named by the codes is "other". A bin's colour is the mean of its parts' colours weighted by share
+    (`scalegraph.figures.timelines.mixed`), never that of its last event. *locations* are numbers in the trace. *scale*,
+    if given, means that the key is a colour ramp along it (speed), with a bar as legend.
     """
 
     names: tuple[str, ...]
@@ -335,22 +336,22 @@ class LaneTrack:
     codes: Ints  # [L, B, K]
     shares: Floats  # [L, B, K]
     key: tuple[Key, ...]
-    covered: Floats | None = None  # [L, B]; None: what the shares add up to
+    covered: Floats | None = None  # [L, B]; None: the sum of the shares
     title: str = ""
     overlays: tuple[Overlay, ...] = ()
     scale: Axis | None = None
     tips: tuple[str, ...] = ()  # of the lanes
-    groups: tuple[str, ...] = ()  # of the lanes, such as processes of threads; () where that is no information
+    groups: tuple[str, ...] = ()  # of the lanes, such as the processes of threads; () if that adds nothing
 
     @property
     def height(self) -> int:
-        """How many lanes."""
+        """Number of lanes."""
         return len(self.names)
 
 
 @dataclass(frozen=True, eq=False)
 class Area:
-    """A series over the bins of an `AreaTrack`: *values* [B], NaN where not known; *low* and *high* bound a band."""
+    """A series over the bins of an `AreaTrack`: *values* [B], NaN if unknown; *low* and *high* bound a band."""
 
     name: str
     role: str
@@ -365,9 +366,8 @@ class Area:
 class AreaTrack:
     """Values over time below or above the lanes: utilisation, speed, counters.
 
-    *kind* ``stack`` stacks the series as filled areas (steps, one for each bin), ``band`` draws each as a line with
-    its band from *low* to *high*, ``step`` as a line of steps. *limits* of *y* fix the height. *marks* are named
-    horizontal lines.
+    *kind* ``stack`` stacks the series as filled steps, one per bin, ``band`` draws each as a line with its band from
+    *low* to *high*, ``step`` as a stepped line. *limits* of *y* fix the height. *marks* are labelled horizontal lines.
     """
 
     name: str
@@ -376,7 +376,7 @@ class AreaTrack:
     series: tuple[Area, ...]
     kind: Literal["stack", "band", "step"] = "stack"
     marks: tuple[Mark, ...] = ()
-    weight: float = 1.0  # height relative to that of other such tracks
+    weight: float = 1.0  # height relative to other such tracks
 
 
 Track: TypeAlias = LaneTrack | AreaTrack
@@ -384,12 +384,12 @@ Track: TypeAlias = LaneTrack | AreaTrack
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """Tracks one above the other that share the time axis *x* (seconds); visible is *begin* to *end*.
+    """Tracks stacked above a common time axis *x* (seconds); visible is *begin* to *end*.
 
-    *limits* are the first and last moment there is. *key* is the legend of all lane tracks, the largest first; a key
-    that no track has (a message without size, a barrier) may be in it too. *clock* says where on the axis a moment
-    of the subject's run is: the second of the run at 0, and places for each second. Where several runs are on one
-    axis, that may begin elsewhere or count in %.
+    *limits* are the first and last possible moment. *key* is the legend of all lane tracks, largest first; it may
+    include keys that no track has (a message without size, a barrier). *clock* relates the axis to the clock of the
+    subject's run: the run's second at 0, and axis units per second. With several runs on one axis, that may start
+    elsewhere or count in %.
     """
 
     x: Axis
@@ -404,7 +404,7 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Polygon:
-    """One closed line of a `Radar`: a value for each spoke, NaN where not known; *location* it stands for, or -1."""
+    """A closed line of a `Radar`: a value per spoke, NaN if unknown; *location* is the one it represents, or -1."""
 
     name: str
     role: str
@@ -416,7 +416,7 @@ class Polygon:
 
 @dataclass(frozen=True)
 class Radar:
-    """A Kiviat diagram: *spokes* from a centre, clockwise from the top, all along the axis *value*; polygons on them.
+    """A Kiviat diagram: *spokes* clockwise from the top, all along the axis *value*, with polygons on them.
 
     *value.limits* are the centre and the rim.
     """
@@ -424,15 +424,16 @@ class Radar:
     spokes: tuple[str, ...]
     value: Axis
     polygons: tuple[Polygon, ...]
-    locations: tuple[int, ...] = ()  # the spokes' locations, where each spoke is one
+    locations: tuple[int, ...] = ()  # the spokes' locations, if each spoke is one
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame of a `Flame`: one call path. *parent* is the number of the frame below it in the stack, -1 for a root.
+    """A frame of a `Flame`: a call path. *parent* is the number of the frame it is stacked on, -1 for a root.
 
-    *start* and *width* place it on the value axis. *value* is inclusive, *own* exclusive. In a difference these are of
-    the second tree, *before* and *own_before* of the first, and *change* colours it. *key* selects as that of a `Row`.
+    *start* and *width* place it on the value axis. *value* is inclusive, *own* exclusive. In a differential flame graph
+    these are of the second tree, *before* and *own_before* of the first, and *change* sets the colour. *key* selects
+    like that of a `Row`.
     """
 
     name: str
@@ -452,11 +453,11 @@ class Frame:
 
 @dataclass(frozen=True)
 class Flame:
-    """A flame graph: frames stacked on their callers, parents before children, as wide as their *value*.
+    """A flame graph: frames stacked on their callers, parents before children, with *value* as width.
 
-    Shares are of *whole*, called *base* (``the processor time of the run``). *change* is the axis of the diverging
-    colours of a difference, its limits symmetrical; *icicle* puts the roots on top; *legend* names colours that are not
-    names'.
+    Shares are of *whole*, named *base* (``the processor time of the run``). *change* is the axis of the diverging
+    colours in a differential graph, with symmetric limits; *icicle* puts the roots on top; *legend* explains colours
+    that do not stand for names.
     """
 
     frames: tuple[Frame, ...]
@@ -473,10 +474,11 @@ Panel: TypeAlias = Plot | Grid | Table | Source | Field | Surface | Timeline | R
 
 @dataclass(frozen=True)
 class Figure:
-    """What a view shows: a title, a sentence that says what the picture says, and one or more panels.
+    """What a view shows: a title, a sentence with the message of the picture, and one or more panels.
 
-    *empty* says what is missing, and how to get it; panels are then absent. *notes* are said below the picture. *ways*
-    lead on: buttons of the window, switches of the command line (`told`, `remarks`). *view*: which one built it.
+    *empty* says what is missing and how to get it; there are no panels then. *notes* are shown below the picture.
+    *ways* are next steps: buttons in the window, options on the command line (`told`, `remarks`). *view*: the view that
+    built it.
     """
 
     title: str
@@ -487,14 +489,14 @@ class Figure:
     meta: Mapping[str, str] = field(default_factory=dict)
     ways: tuple[Way, ...] = ()
     view: str = ""
-    answers: bool = False  # the sentence is what the view is opened for, so a window shows more of it
+    answers: bool = False  # the sentence is the point of the view, so the window gives it more room
 
     @property
     def told(self) -> str:
-        """The sentence of an empty state with the switches that its ways on have on the command line."""
+        """The sentence of an empty figure, with the command line options of its next steps."""
         return " ".join(part for part in (self.empty, *(way.words for way in self.ways)) if part) if self.empty else ""
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes, with the switches that the ways on have on the command line."""
+        """The notes, with the command line options of the next steps."""
         return (*self.notes, *(way.words for way in self.ways if way.words)) if not self.empty else self.notes

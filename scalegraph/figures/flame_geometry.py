@@ -1,4 +1,4 @@
-"""Geometry of flame graphs for all renderers: places of frames when zoomed, hits, and moves by keys."""
+"""Geometry of flame graphs for all renderers: frame positions when zoomed, hit testing, and keyboard moves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHOLE: Final = -1  # no frame: the whole graph
 
 
 class Geometry:
-    """The frames of *flame* as arrays, one entry for each."""
+    """The frames of *flame* as arrays."""
 
     def __init__(self, flame: Flame) -> None:
         self.flame = flame
@@ -31,7 +31,7 @@ class Geometry:
 
     @cached_property
     def extent(self) -> tuple[float, float]:
-        """First and last place on the value axis."""
+        """First and last position on the value axis."""
         roots = self.parent < 0
         if not roots.any():
             return 0.0, 1.0
@@ -40,21 +40,21 @@ class Geometry:
 
     @property
     def levels(self) -> int:
-        """How many frames are on one another at most."""
+        """Depth of the deepest stack."""
         shown = self.depth[self.width > 0]
         return int(shown.max()) + 1 if len(shown) else 1
 
     def span(self, zoom: int = WHOLE) -> tuple[float, float]:
-        """Return the stretch of the value axis that is shown when *zoom* is the frame that fills the width."""
+        """Return the range of the value axis shown when the frame *zoom* fills the width."""
         if zoom == WHOLE or not 0 <= zoom < len(self.start) or self.width[zoom] <= 0:
             return self.extent
         return float(self.start[zoom]), float(self.start[zoom] + self.width[zoom])
 
     def shown(self, zoom: int = WHOLE, least: float = 0.0) -> tuple[Ints, Floats, Floats]:
-        """Return the frames to draw, and where each begins and ends in 0 .. 1 of the width.
+        """Return the frames to draw, and where each begins and ends, as 0 .. 1 of the width.
 
-        Those above the zoomed frame fill the width; others that it does not hold, and those narrower than *least* (a
-        share of the width), are left out.
+        The ancestors of the zoomed frame fill the width; frames outside it, and those narrower than *least* (a share of
+        the width), are left out.
         """
         low, high = self.span(zoom)
         left = (self.start - low) / (high - low)
@@ -69,31 +69,31 @@ class Geometry:
         return rows, begin[rows], end[rows]
 
     def ancestors(self, frame: int) -> list[int]:
-        """Return the frames that *frame* is on, the root first."""
+        """Return the ancestors of *frame*, root first."""
         line: list[int] = []
         while 0 <= frame < len(self.parent) and (frame := int(self.parent[frame])) >= 0:
             line.append(frame)
         return line[::-1]
 
     def at(self, place: float, depth: int, zoom: int = WHOLE) -> int:
-        """Return the frame at *place* (0 .. 1 of the width) and *depth*, `WHOLE` where there is none."""
+        """Return the frame at *place* (0 .. 1 of the width) and *depth*, `WHOLE` if there is none."""
         rows, begin, end = self.shown(zoom)
         hit = rows[(self.depth[rows] == depth) & (begin <= place) & (place < end)]
         return int(hit[0]) if len(hit) else WHOLE
 
     def found(self, text: str) -> NDArray[np.bool_]:
-        """Return which frames have *text* in their name, in whatever case; none for an empty text."""
+        """Return which frames have *text* in their name, ignoring case; none for an empty text."""
         wanted = text.strip().lower()
         if not wanted:
             return np.zeros(len(self.start), bool)
-        names: dict[str, bool] = {}  # most frames share theirs with others
+        names: dict[str, bool] = {}  # most frames share their name with others
         for frame in self.flame.frames:
             if frame.name not in names:
                 names[frame.name] = wanted in frame.name.lower()
         return np.array([names[frame.name] for frame in self.flame.frames], bool)
 
     def found_value(self, found: NDArray[np.bool_]) -> float:
-        """Return the value of the frames *found*; one that is on another found one counts with that."""
+        """Return the total value of the frames *found*, counting nested ones once."""
         total, covered = 0.0, np.zeros(len(found), bool)
         order = np.argsort(self.depth, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(self.depth[order])) + 1):  # level by level, callers first
@@ -103,9 +103,9 @@ class Geometry:
         return total
 
     def step(self, frame: int, way: Step, zoom: int = WHOLE) -> int:
-        """Return the frame that lies *way* of *frame* in what is shown: the caller, the widest callee, a neighbour.
+        """Return the visible frame next to *frame* in direction *way*: the caller, the widest callee, or a neighbour.
 
-        From no frame every way leads to the widest root. Where nothing lies that way it is *frame*.
+        With no frame selected, every direction leads to the widest root. Returns *frame* if there is none that way.
         """
         rows = self.shown(zoom)[0]
         if frame == WHOLE or frame not in rows:
@@ -122,7 +122,7 @@ class Geometry:
         return int(order[place]) if 0 <= place < len(order) else frame
 
     def of_key(self, keys: tuple[str, ...]) -> Ints:
-        """Return the frames with one of *keys*."""
+        """Return the frames whose key is in *keys*."""
         wanted = frozenset(keys)
         if not wanted:
             return np.zeros(0, np.int64)
@@ -130,11 +130,11 @@ class Geometry:
 
 
 def change_text(change: float, unit: str) -> str:
-    """Return a difference of frames with its sign: ``+12 %``, ``-3.40 ms``."""
+    """Return a difference between frames with its sign: ``+12 %``, ``-3.40 ms``."""
     return f"{'+' * (change > 0)}{percent(change / 100) if unit == '%' else si(change, unit)}"
 
 
 def change_share(flame: Flame, change: float) -> float:
-    """Return where a change is between the ends of its colours, -1 to 1; NaN without."""
+    """Return the position of a change on the colour scale, -1 to 1; NaN for none."""
     limits = flame.change.limits if flame.change is not None else None
     return change / limits[1] if limits and limits[1] > 0 else float("nan")

@@ -1,6 +1,6 @@
-"""Colours by role, the same in all views, after Okabe and Ito (distinguishable when colour-blind).
+"""Colours by role, the same in all views, after Okabe and Ito (safe for colour-blind readers).
 
-Categories of a group have hues of one family; processor counts have a sequential scale.
+The categories of a group share a family of hues; processor counts have a sequential scale.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _ROLES: Final = {
     "miss": "#56B4E9",
     "mark": "#D55E00",
 }
-# Categories of a group, of which the first is the group's own colour. Any two of all groups differ by at least 5 in
-# CIEDE2000, also as people with protanopia or deuteranopia see them: each was chosen farthest from those before it.
+# Categories of each group; the first has the group's own colour. Any two of all groups differ by at least 5 in
+# CIEDE2000, including under protanopia and deuteranopia: each was chosen farthest from those before it.
 _CATEGORIES: Final = {
     "busy": ("#009E73", "#1D735D", "#259444", "#57D9B0", "#145242"),
     "memory_stall": ("#0072B2", "#B2DFFF", "#36ABFF", "#000FB9", "#490DFF", "#6C77F3", "#00D0E0"),
@@ -44,7 +44,8 @@ _CATEGORIES: Final = {
         "#AB7396", "#823285", "#402636", "#D96CB5",
     ),
 }  # fmt: skip
-# viridis in steps that look equal (CIEDE2000, for the colour-blind as well), without what is as dark or light as paper
+# viridis in steps of equal perceived difference (CIEDE2000, also for the colour-blind), without shades too close to the
+# paper
 _COUNTS: Final = (
     "#440154",
     "#481B6D",
@@ -84,14 +85,14 @@ _COUNTS_DARK: Final = (
     "#FDE725",
 )
 _SERIES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_TURNS: Final = (0, 2, 3, 6)  # shades of the series behind the first seven
-# Dashes and gaps in widths of a line, by turn: what is dashed among the first seven, then what further series have
+_TURNS: Final = (0, 2, 3, 6)  # shades for series after the first seven
+# Dash patterns in line widths, in order: the dashed ones of the first seven series, then those of further series.
 DASHES: Final = ((4, 3), (10, 3, 2, 3), (2, 2), (10, 3))
-# For regions, by name: hues that colour-blind people distinguish, none of them one of a state of waiting (idle, orange)
+# For regions, by name: distinguishable by colour-blind readers, and none is the hue of a waiting state (idle, orange)
 _NAMES: Final = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#B8A800", "#882255", "#44AA99", "#6A51A3", "#A6611A")
 _SLOTS: Final = 4 * len(_NAMES)
-LINE_CONTRAST: Final = 1.9  # of lines with the paper, at least
-TEXT_CONTRAST: Final = 4.5  # of text with what is behind it (WCAG 2, level AA)
+LINE_CONTRAST: Final = 1.9  # minimum contrast of lines with the paper
+TEXT_CONTRAST: Final = 4.5  # minimum contrast of text with its background (WCAG 2, level AA)
 _GREY: Final = {"light": "#8A8F98", "dark": "#8A8F98", "print": "#808080"}
 _INK: Final = {"light": "#1B1F24", "dark": "#E6E8EB", "print": "#000000"}
 _PAPER: Final = {"light": "#FFFFFF", "dark": "#1E2126", "print": "#FFFFFF"}
@@ -103,7 +104,7 @@ def ink(theme: Theme) -> str:
 
 
 def paper(theme: Theme) -> str:
-    """Return the colour behind a picture."""
+    """Return the background colour of a picture."""
     return _PAPER[theme]
 
 
@@ -111,10 +112,10 @@ def paper(theme: Theme) -> str:
 def colour(role: str, theme: Theme = "light") -> str:
     """Return the ``#rrggbb`` of *role*.
 
-    Roles are group names, ``<group>:<i>`` for the i-th category of a group, ``series:<i>`` for curves of equal rank,
+    Roles are group names, ``<group>:<i>`` for the i-th category of a group, ``series:<i>`` for equal curves,
     ``count:<i>/<k>`` for the i-th of k processor counts, ``name:<i>`` for the i-th colour of regions (`name_slots`),
-    ``ideal``, ``grid`` and ``other`` for what stands back,
-    ``ink`` for text, ``paper`` for what is behind, a quantity's name, or an ``#rrggbb``, which is taken as it is.
+    ``ideal``, ``grid`` and ``other`` for background elements, ``ink`` for text, ``paper`` for the background, a
+    quantity's name, or an ``#rrggbb``, which is returned unchanged.
     """
     if role.startswith("#"):
         return role
@@ -145,9 +146,9 @@ def colour(role: str, theme: Theme = "light") -> str:
 
 @lru_cache(maxsize=4096)
 def line_colour(role: str, theme: Theme = "light") -> str:
-    """Return the ``#rrggbb`` of a line of *role*: its colour, with more ink where a thin line of it would hardly show.
+    """Return the ``#rrggbb`` of a line of *role*: its colour, darkened towards ink if a thin line would be hard to see.
 
-    An area in the same colour is seen as it is; a line has a contrast of `LINE_CONTRAST` or more with the paper.
+    Areas keep the original colour; a line has a contrast of at least `LINE_CONTRAST` with the paper.
     """
     chosen = colour(role, theme)
     share = 0.0
@@ -157,15 +158,15 @@ def line_colour(role: str, theme: Theme = "light") -> str:
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours, from 1 (none) to 21 (WCAG 2)."""
+    """Return the contrast ratio of two colours, from 1 (none) to 21 (WCAG 2)."""
     low, high = sorted((_luminance(one), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
 def share_behind_text(role: str, theme: Theme, papers: Iterable[str], most: float) -> float:
-    """Return how much of the colour of *role*, at most *most*, a bar behind text may have.
+    """Return the opacity, at most *most*, of a bar of colour *role* behind text.
 
-    Text on it then has a contrast of `TEXT_CONTRAST` or more on each of *papers* (``#rrggbb``), which shine through.
+    Text on it keeps a contrast of at least `TEXT_CONTRAST` on each of *papers* (``#rrggbb``).
     """
     chosen, papers, share = colour(role, theme), tuple(papers), most
     while share > 0 and any(contrast(_mixed(paper, chosen, share), _INK[theme]) < TEXT_CONTRAST for paper in papers):
@@ -174,7 +175,7 @@ def share_behind_text(role: str, theme: Theme, papers: Iterable[str], most: floa
 
 
 def _count(place: int, of: int, theme: Theme) -> str:
-    """Return the colour of one of so many processor counts: dark to light, evenly apart."""
+    """Return the colour of one of *of* processor counts: dark to light, evenly spaced."""
     stops = _COUNTS_DARK if theme == "dark" else _COUNTS
     at = (place / (of - 1) if of > 1 else 0.5) * (len(stops) - 1)
     left = min(int(at), len(stops) - 2)
@@ -182,23 +183,23 @@ def _count(place: int, of: int, theme: Theme) -> str:
 
 
 def series_turn(role: str) -> int:
-    """Return how often the colours of series ran out before *role*: 0 for the first seven, and for other roles.
+    """Return how many times the series colours were used up before *role*: 0 for the first seven and for other roles.
 
-    Curves of another turn have another dash as well, since more hues than seven look alike.
+    Later rounds also have another dash pattern, since more than seven hues look alike.
     """
     base, _, index = role.partition(":")
     return int(index or 0) // len(_SERIES) if base == "series" else 0
 
 
 def rivals(*taken: str) -> Iterator[str]:
-    """Yield the roles ``series:<i>`` in order without those that have the colour of a role in *taken*, endlessly."""
+    """Yield the roles ``series:<i>`` endlessly, skipping those with the colour of a role in *taken*."""
     shades = {colour(role) if role != "ink" else "#000000" for role in taken}
     return (f"series:{i}" for i in count() if i >= len(_SERIES) or _SERIES[i] not in shades)
 
 
 @lru_cache(maxsize=4096)
 def legible_on(back: str) -> str:
-    """Return black or white, whichever has the larger contrast on ``#rrggbb``: at least 4.5 on any colour (WCAG 2)."""
+    """Return black or white, whichever contrasts more with ``#rrggbb``: at least 4.5 on any colour (WCAG 2)."""
     return "#000000" if _luminance(back) > 0.179 else "#FFFFFF"
 
 
@@ -211,8 +212,8 @@ def _luminance(hexa: str) -> float:
 def name_slots(names: Iterable[str]) -> dict[str, int]:
     """Return for each of *names* the i of its role ``name:<i>``: the same name has the same colour everywhere.
 
-    The colour comes from the letters of the name. Where a name before it has it, the next one is taken: first the other
-    hues, then their shades; with more names than colours some share one. So the most important name comes first.
+    The colour is a hash of the name. If an earlier name has it, the next free one is used: first the other hues, then
+    their shades; with more names than colours some share one. So put the most important name first.
     """
     slots: dict[str, int] = {}
     taken: set[int] = set()
@@ -227,8 +228,7 @@ def name_slots(names: Iterable[str]) -> dict[str, int]:
 def diverging(share: float, theme: Theme = "light") -> str:
     """Return the colour of a change: *share* from -1 (blue, less) over 0 (grey) to 1 (vermilion, more).
 
-    What is beyond is clipped, NaN is grey. Colour-blind people distinguish both ends from each other and from the
-    middle.
+    Values beyond are clipped, NaN is grey. Colour-blind readers can tell both ends from each other and from the middle.
     """
     middle = {"light": "#E3E5E8", "dark": "#4A4F57", "print": "#E8E8E8"}[theme]
     if not share:
@@ -244,7 +244,7 @@ def _mixed(one: str, other: str, share: float) -> str:
 
 
 def _shade(hexa: str, index: int) -> str:
-    """Return *hexa* mixed with white (above 0) or black (below 0): categories of one hue differ in lightness."""
+    """Return *hexa* mixed with white (positive) or black (negative): categories of one hue differ in lightness."""
     share = (0.0, 0.42, -0.34, 0.66, -0.18, 0.24, -0.5, 0.54)[index % 8]
     towards = 255 if share > 0 else 0
     parts = (int(hexa[i : i + 2], 16) for i in (1, 3, 5))

@@ -1,4 +1,4 @@
-"""Surfaces as polygons on a plane: an orthographic view from an azimuth and an elevation, for every renderer."""
+"""Surfaces projected to polygons: an orthographic view from an azimuth and an elevation, for every renderer."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from scalegraph.figures.figure import Axis, Surface
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Point: TypeAlias = tuple[float, float]
 
-_HIGH = 0.62  # height of the box, of which length and width are 1
-_OUT = 0.075  # from the box to the words of its ticks
+_HIGH = 0.62  # height of the box relative to its length and width
+_OUT = 0.075  # distance from the box to the tick labels
 _LIGHT = np.array([0.35, -0.45, 0.82]) / math.sqrt(0.35**2 + 0.45**2 + 0.82**2)
 
 
 @dataclass(frozen=True)
 class Patch:
-    """A piece of the surface: its corners on the plane, mean height (0 to 1 of the axis) and light (0 to 1)."""
+    """A piece of the surface: its corners in the plane, mean height (0 to 1 of the axis) and brightness (0 to 1)."""
 
     points: tuple[Point, ...]
     height: float
@@ -33,7 +33,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Stroke:
-    """A straight line of the box: an *edge*, or a fine line of its grid."""
+    """A straight line of the box: an *edge*, or a thin grid line."""
 
     start: Point
     end: Point
@@ -42,7 +42,7 @@ class Stroke:
 
 @dataclass(frozen=True)
 class Word:
-    """A label of the box, written so that it is on the far side of its *x*, *y*: right of it for 1, left for -1."""
+    """A label of the box, aligned away from it: to the right of *x* for 1, to the left for -1."""
 
     x: float
     y: float
@@ -53,7 +53,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Node:
-    """Where a height is on the plane, for tips: row and column in the surface, and nearness to the viewer."""
+    """The position of a height in the plane, for tooltips: row, column, and nearness to the viewer."""
 
     x: float
     y: float
@@ -64,24 +64,24 @@ class Node:
 
 @dataclass(frozen=True)
 class Scene:
-    """What is drawn, each kind from back to front. Lengths are in widths of the box; y rises."""
+    """The scene, each kind from back to front. Lengths are in widths of the box; y points up."""
 
     strokes: tuple[Stroke, ...]
     patches: tuple[Patch, ...]
     words: tuple[Word, ...]
     nodes: tuple[Node, ...]
-    bounds: tuple[float, float, float, float]  # x0, y0, x1, y1 of box and surface, without words
+    bounds: tuple[float, float, float, float]  # x0, y0, x1, y1 of box and surface, without labels
 
 
 class _Camera:
-    """Directions on the plane and towards the viewer."""
+    """Directions in the plane and towards the viewer."""
 
     def __init__(self, azimuth: float, elevation: float) -> None:
         turn, lift = math.radians(azimuth), math.radians(min(89.0, max(1.0, elevation)))
         self.right = np.array([-math.sin(turn), math.cos(turn), 0.0])
         self.up = np.array([-math.cos(turn) * math.sin(lift), -math.sin(turn) * math.sin(lift), math.cos(lift)])
         self.viewer = np.array([math.cos(turn) * math.cos(lift), math.sin(turn) * math.cos(lift), math.sin(lift)])
-        self.side_x = 0.5 if math.cos(turn) >= 0 else -0.5  # the walls that face the viewer
+        self.side_x = 0.5 if math.cos(turn) >= 0 else -0.5  # the walls facing the viewer
         self.side_y = 0.5 if math.sin(turn) >= 0 else -0.5
 
     def flat(self, place: Floats) -> Point:
@@ -92,10 +92,10 @@ class _Camera:
 
 
 def scene(surface: Surface, azimuth: float | None = None, elevation: float | None = None) -> Scene:
-    """Return *surface* as seen from *azimuth* and *elevation* (degrees; its own if not given).
+    """Return *surface* seen from *azimuth* and *elevation* (degrees; by default its own).
 
-    A corner that is not known leaves a gap; three known corners of a cell make a triangle, so that a triangular
-    matrix has a straight edge along its diagonal.
+    An unknown corner leaves a gap; a cell with three known corners becomes a triangle, so that a triangular matrix has
+    a straight edge along its diagonal.
     """
     camera = _Camera(
         surface.azimuth if azimuth is None else azimuth, surface.elevation if elevation is None else elevation
@@ -139,7 +139,7 @@ def _patches(places: Floats, z: Floats, camera: _Camera) -> Iterator[tuple[float
             light = 0.72 + 0.28 * abs(float(normal @ _LIGHT))
             height = float(np.mean([z[corner] for corner in known]))
             flat = tuple(camera.flat(point) for point in points)
-            # a surface over a plane hides only what is behind it on the plane
+            # a surface over a plane hides only what is behind it in the plane
             yield camera.near(np.mean(points, axis=0)), Patch(flat, height, light)
 
 
@@ -171,7 +171,7 @@ def _ticks(axis: Axis, values: tuple[float, ...]) -> list[tuple[float, str]]:
 
 
 def _measured(axis: Axis, values: tuple[float, ...]) -> Measure:
-    """Return the prefix that all ticks of *axis* share; its title names it."""
+    """Return the prefix shared by all ticks of *axis*; its title shows it."""
     return axis_measure(values, axis.unit, logarithmic=axis.scale.startswith("log"))
 
 
@@ -188,7 +188,7 @@ def _known(surface: Surface) -> tuple[float, ...]:
 
 
 def _box(surface: Surface, camera: _Camera, span: tuple[float, float]) -> tuple[list[Stroke], list[Word]]:
-    """Return floor and back walls with their grid, and the words along the front edges."""
+    """Return floor and back walls with their grid, and the labels along the front edges."""
     strokes: list[Stroke] = []
     words: list[Word] = []
     floor = _ENDS[0]
@@ -208,7 +208,7 @@ def _box(surface: Surface, camera: _Camera, span: tuple[float, float]) -> tuple[
         at = share - 0.5
         stroke((-near_x, at, floor), (near_x, at, floor), edge=False)
         words.append(_word(camera, (near_x * (1 + 2 * _OUT), at, floor), text, (near_x, at, floor)))
-    # heights are read at the vertical edge that stands farthest to the left
+    # heights are labelled at the leftmost vertical edge
     left = min(((near_x, -near_y), (-near_x, near_y)), key=lambda edge: camera.flat(np.array([*edge, 0.0]))[0])
     for value, text in _ticks(surface.z, known):
         share = (float(contours.along(surface.z, [value])[0]) - span[0]) / (span[1] - span[0])

@@ -1,4 +1,4 @@
-"""Geometry of timelines for every renderer: colours of bins, ticks of time, which arrows to draw, ramps of colour."""
+"""Geometry of timelines for every renderer: bin colours, time ticks, which arrows to draw, colour ramps."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from scalegraph.figures.palette import Theme, colour, paper
 
 Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 _UNITS: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-OTHER: Final = Key("other", "muted")  # what is known of a bin but not named
+OTHER: Final = Key("other", "muted")  # known time of a bin without a name
 _STEPS: Final = (1.0, 2.0, 5.0, 10.0)
 _NUMBERED: Final = re.compile(r"(.*?\D)\s*(\d+)")
-# viridis at every sixteenth, which between them is near enough a line
+# every sixteenth colour of viridis; linear interpolation between them is close enough
 _VIRIDIS: Final = (
     "#440154",
     "#48186A",
@@ -41,23 +41,23 @@ _VIRIDIS: Final = (
 
 
 def rgb(hexa: str) -> tuple[int, int, int]:
-    """Return ``#rrggbb`` as three numbers of 0 to 255."""
+    """Return ``#rrggbb`` as three numbers from 0 to 255."""
     return int(hexa[1:3], 16), int(hexa[3:5], 16), int(hexa[5:7], 16)
 
 
 def key_colours(track: LaneTrack, theme: Theme) -> list[str]:
-    """Return the ``#rrggbb`` of each key of *track*; a colour that the trace names goes before the role."""
+    """Return the ``#rrggbb`` of each key of *track*; a colour set by the trace overrides the role."""
     return [key.colour or colour(key.role, theme) for key in track.key]
 
 
 def mixed(track: LaneTrack, theme: Theme) -> Bytes:
     """Return the colour of every bin, shape (lanes, bins, 3): the mean of its parts' colours weighted by their share.
 
-    What is known but not named has the role ``other``, what is not known the colour of the paper. So a lane that was
-    busy half of a bin is half way between the colour of busy and that of the other half.
+    Known time without a name has the role ``other``, unknown time the colour of the paper. So a lane that was busy for
+    half of a bin is halfway between the colour of busy and that of the other half.
     """
     behind = np.array(rgb(paper(theme)), np.float32)
-    # what a key adds to the paper; code -1 is row 0 and adds nothing
+    # each key's difference from the paper; code -1 is row 0 and adds nothing
     adds = np.array([behind, *(rgb(one) for one in key_colours(track, theme))], np.float32) - behind
     shares = np.asarray(track.shares, np.float32)
     everywhere = _everywhere(track.codes)
@@ -76,7 +76,7 @@ def mixed(track: LaneTrack, theme: Theme) -> Bytes:
         left = np.maximum(np.asarray(track.covered, np.float32) - named, 0)
         named += left
         made += left[..., None] * (np.array(rgb(colour("other", theme)), np.float32) - behind)
-    if named.size and named.max() > 1:  # rounding may carry a sum above 1
+    if named.size and named.max() > 1:  # rounding may push a sum above 1
         made /= np.maximum(named, 1)[..., None]
     made += behind + np.float32(0.5)
     colours: Bytes = np.clip(made, 0, 255, out=made).astype(np.uint8)
@@ -84,22 +84,22 @@ def mixed(track: LaneTrack, theme: Theme) -> Bytes:
 
 
 def _everywhere(codes: Any) -> Any:
-    """Return the codes [K] that all bins share, None where they differ: layers whose codes are few have all of them."""
+    """Return the codes [K] if all bins share them, as in tracks with few codes; otherwise None."""
     shared = codes.size and codes.strides[0] == 0 == codes.strides[1]
     return np.asarray(codes[0, 0]) if shared else None
 
 
 def leftover(track: LaneTrack) -> Any:
-    """Return [L, B]: the share of every bin that is known but that none of its codes names."""
+    """Return [L, B]: the share of every bin that is known but not named by its codes."""
     named = np.where(track.codes >= 0, track.shares, 0.0).sum(axis=2, dtype=np.float64)
     if track.covered is None:
         return np.zeros(named.shape)
     left = np.clip(np.asarray(track.covered, np.float64) - named, 0.0, 1.0)
-    return np.where(left > 1e-4, left, 0.0)  # shares may be kept in 16 bits
+    return np.where(left > 1e-4, left, 0.0)  # shares may be stored in 16 bits
 
 
 def totals(track: LaneTrack) -> tuple[tuple[Key, ...], float]:
-    """Return the keys of *track* that have time in it, the largest first, and the seconds of all of its lanes."""
+    """Return the keys of *track* with any time, largest first, and the total seconds of all its lanes."""
     widths = np.diff(track.edges)
     length = float(widths.sum() * track.height)
     everywhere = _everywhere(track.codes)
@@ -113,13 +113,13 @@ def totals(track: LaneTrack) -> tuple[tuple[Key, ...], float]:
     found = [replace(key, seconds=v) for key, v in zip(track.key, sums[:-1].tolist(), strict=True) if v > 0]
     if track.covered is not None:
         left = float(widths @ np.add.reduce(track.covered, axis=0, dtype=np.float64)) - float(sums[:-1].sum())
-        if left > 1e-4 * length:  # shares may be kept in 8 or 16 bits
+        if left > 1e-4 * length:  # shares may be stored in 8 or 16 bits
             found.append(replace(OTHER, seconds=left))
     return merged([tuple(found)]), length
 
 
 def merged(several: Sequence[tuple[Key, ...]]) -> tuple[Key, ...]:
-    """Return one legend of several tracks' keys, with their seconds added up, the largest first."""
+    """Return a common legend of several tracks' keys, with their seconds summed, largest first."""
     found: dict[tuple[str, str, str], Key] = {}
     for key in (key for track in several for key in track):
         appearance = (key.name, key.role, key.colour)
@@ -129,32 +129,32 @@ def merged(several: Sequence[tuple[Key, ...]]) -> tuple[Key, ...]:
 
 
 def legend(panel: Timeline) -> tuple[Key, ...]:
-    """Return the keys that the legend of *panel* names: its own, or those that have time in its lanes."""
+    """Return the keys in the legend of *panel*: its own, or those with any time in its lanes."""
     lanes = [track for track in panel.tracks if isinstance(track, LaneTrack) and track.scale is None]
     return panel.key or merged([totals(track)[0] for track in lanes])
 
 
 @dataclass(frozen=True)
 class TimeTicks:
-    """Where an axis of time has ticks: *places* (s) with *texts*, below the *title*, and *step* (s) between them.
+    """Ticks of a time axis: *places* (s) with *texts*, the *title* of the axis, and the *step* (s) between ticks.
 
-    Far into a zoom the texts count from *origin* (s), which the title then names.
+    When zoomed far in, the texts count from *origin* (s), which the title shows.
     """
 
     places: tuple[float, ...]
     texts: tuple[str, ...]
     title: str
     unit: str
-    factor: float  # seconds of the unit
+    factor: float  # seconds per unit
     step: float
     origin: float = 0.0
 
 
 def time_ticks(begin: float, end: float, most: int = 8, label: str = "time") -> TimeTicks:
-    """Return ticks at round times between *begin* and *end* (s), at most about *most*, in s, ms, µs or ns.
+    """Return at most about *most* ticks at round times between *begin* and *end* (s), in s, ms, µs or ns.
 
-    The unit is that of the times' size; where they differ only in the sixth digit or later, they are counted from a
-    round time that the title names.
+    The unit suits the size of the times; if they differ only from the sixth digit on, they are relative to a round time
+    shown in the title.
     """
     length = max(end - begin, 1e-15)
     largest = max(abs(begin), abs(end))
@@ -177,12 +177,12 @@ def time_ticks(begin: float, end: float, most: int = 8, label: str = "time") -> 
 
 
 def ticks(panel: Timeline, most: int = 8) -> TimeTicks:
-    """Return the ticks of the axis of *panel*: of time, or of what else its unit says."""
+    """Return the axis ticks of *panel*: times, or values in another unit."""
     return axis_ticks(panel.x, panel.begin, panel.end, most)
 
 
 def axis_ticks(x: Axis, begin: float, end: float, most: int = 8) -> TimeTicks:
-    """Return at most about *most* ticks of *x* between *begin* and *end*: `time_ticks` of an axis in seconds."""
+    """Return at most about *most* ticks of *x* between *begin* and *end*: `time_ticks` for an axis in seconds."""
     if x.unit == "s":
         return time_ticks(begin, end, most, x.label)
     step = _step(max(end - begin, 1e-12) / max(most, 1))
@@ -198,7 +198,7 @@ def _step(rough: float) -> float:
 
 
 def time_text(seconds: float, resolution: float) -> str:
-    """Return a time with the digits that separate it from one *resolution* (s) away: ``12.3456 ms``."""
+    """Return a time with enough digits to resolve *resolution* (s): ``12.3456 ms``."""
     factor, unit = next(((f, u) for f, u in _UNITS if abs(seconds) >= f * 0.9999), _UNITS[-1])
     digits = max(0, min(15, math.ceil(-math.log10(max(resolution, 1e-15) / factor) - 1e-9)))
     return f"{seconds / factor:.{digits}f} {unit}"
@@ -207,7 +207,7 @@ def time_text(seconds: float, resolution: float) -> str:
 def ramp(values: Any, low: float, high: float, *, log: bool = False, theme: Theme | None = None) -> Bytes:
     """Return viridis colours, shape (n, 3), of *values* between *low* and *high*; unknown ones are grey.
 
-    With a *theme* the end that is as dark or light as its paper is left out, so that thin lines stay visible.
+    With a *theme* the end too close to the paper is left out, so that thin lines stay visible.
     """
     raw = np.asarray(values, np.float64)
     known = np.isfinite(raw) & ((raw > 0) | (not log))
@@ -229,7 +229,7 @@ def ramp(values: Any, low: float, high: float, *, log: bool = False, theme: Them
 
 
 def arrow_limits(arrows: Arrows) -> tuple[float, float]:
-    """Return the values at the ends of the ramp of *arrows*: the limits of its scale, or the least and greatest."""
+    """Return the values at the ends of the ramp of *arrows*: the limits of its scale, or the smallest and largest."""
     if arrows.scale.limits is not None:
         return arrows.scale.limits
     values = np.asarray(arrows.value if arrows.value is not None else (), np.float64)
@@ -238,17 +238,17 @@ def arrow_limits(arrows: Arrows) -> tuple[float, float]:
 
 
 def arrow_colours(arrows: Arrows, theme: Theme) -> Bytes:
-    """Return the colour of each arrow, shape (n, 3): of its value on the ramp, or of its role."""
+    """Return the colour of each arrow, shape (n, 3): by its value on the ramp, or by its role."""
     if arrows.value is None:
         return np.tile(np.array(rgb(colour(arrows.role, theme)), np.uint8), (len(arrows.x0), 1))
     return ramp(arrows.value, *arrow_limits(arrows), log=arrows.scale.scale.startswith("log"), theme=theme)
 
 
 def drawn(arrows: Arrows, most: int) -> Any:
-    """Return which arrows to draw when there is room for *most*: a mask that always chooses the same.
+    """Return a mask of the arrows to draw when there is room for *most*; the choice is deterministic.
 
-    The time is cut into equal pieces that may each have the same number, and in each the largest and then the longest
-    are taken; places that are left go to the largest of all.
+    The time is divided into equal pieces with equal quotas, filled with the largest, then the longest arrows; the
+    remaining room goes to the largest of all.
     """
     count = len(arrows.x0)
     if count <= most:
@@ -271,9 +271,9 @@ def drawn(arrows: Arrows, most: int) -> Any:
 
 
 def lane_labels(count: int, room: float, size: float) -> list[int]:
-    """Return which of *count* lanes get their name when they are in *room* and a name is *size* high.
+    """Return which of *count* lanes are named when they share *room* and a name is *size* high.
 
-    All, or every 2nd, 4th, 5th, 8th, 10th .. , so that numbers stay round.
+    All, or every 2nd, 4th, 5th, 8th, 10th .., so that numbers stay round.
     """
     if count <= 0 or room <= 0:
         return []
@@ -284,7 +284,7 @@ def lane_labels(count: int, room: float, size: float) -> list[int]:
 
 
 def axis_text(axis: Axis, value: float) -> str:
-    """Return a value of *axis* for a legend: ``64 KiB`` of sizes, SI prefixes for the rest."""
+    """Return a value of *axis* for a legend: ``64 KiB`` for sizes, SI prefixes for the rest."""
     from scalegraph.base.units import si
 
     if value == 0:
@@ -303,10 +303,10 @@ def axis_text(axis: Axis, value: float) -> str:
 def resampled(
     colours: Bytes, edges: Any, begin: float, end: float, pixels: int, behind: tuple[int, int, int] = (255, 255, 255)
 ) -> Bytes:
-    """Return *colours* of bins, shape (lanes, bins, 3), for *pixels* columns from *begin* to *end* (s).
+    """Return the *colours* of bins, shape (lanes, bins, 3), resampled to *pixels* columns from *begin* to *end* (s).
 
-    A column is the mean of the bins in it by the time they share with it, so that no bin is lost where there are more
-    bins than pixels. The part of it that is before the first or after the last bin has the colour *behind*.
+    A column is the time-weighted mean of its bins, so that no bin is lost when there are more bins than pixels. Outside
+    the first and last bin it has the colour *behind*.
     """
     at = np.linspace(begin, end, pixels + 1)
     edges = np.asarray(edges, np.float64)
@@ -327,7 +327,7 @@ def resampled(
 
 
 def bar_span(track: LaneTrack) -> tuple[float, float]:
-    """Return where in a lane (0 top, 1 bottom) its bar begins and ends: thinner where arrows run between lanes."""
+    """Return where a bar begins and ends in its lane (0 top, 1 bottom): thinner if arrows run between lanes."""
     arrows = any(isinstance(overlay, Arrows) and len(overlay.x0) for overlay in track.overlays)
     return (0.27, 0.73) if arrows and track.height <= 256 else (0.1, 0.9)
 
@@ -335,8 +335,7 @@ def bar_span(track: LaneTrack) -> tuple[float, float]:
 def picture(track: LaneTrack, theme: Theme, begin: float, end: float, size: tuple[int, int]) -> Bytes:
     """Return the bars of *track* as an image of *size* (width, height) pixels, shape (height, width, 3).
 
-    Lanes of at least 4 pixels stand apart (`bar_span`); where there are more lanes than pixels, a row is the mean of
-    its lanes.
+    Lanes of at least 4 pixels are separated (`bar_span`); with more lanes than pixels, a row is the mean of its lanes.
     """
     width, height = size
     lanes = track.height
@@ -358,7 +357,7 @@ def picture(track: LaneTrack, theme: Theme, begin: float, end: float, size: tupl
 
 
 def arrow_places(arrows: Arrows, track: LaneTrack) -> tuple[Any, Any]:
-    """Return y of both ends of every arrow, in lanes from the top: the edges of the bars that face each other."""
+    """Return y of both ends of every arrow, in lanes from the top: the facing edges of the bars."""
     low, high = bar_span(track)
     first, second = arrows.lane0.astype(np.float64), arrows.lane1.astype(np.float64)
     down = np.sign(second - first)
@@ -368,7 +367,7 @@ def arrow_places(arrows: Arrows, track: LaneTrack) -> tuple[Any, Any]:
 
 
 def lane_names(names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return what all lanes are, and the rest of their names: ``processor`` and ``0``, ``1``; or "" and *names*."""
+    """Return the common prefix of lane names and the rests: ``processor`` and ``0``, ``1``; or "" and *names*."""
     found = [_NUMBERED.fullmatch(name) for name in names]
     if len(names) > 1 and all(found):
         kinds = {one[1].strip() for one in found if one}
@@ -378,19 +377,19 @@ def lane_names(names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     common = 0
     while len(names) > 1 and len({tuple(one[: common + 1]) for one in words}) == 1 and len(words[0]) > common:
         common += 1
-    if common and all(len(one) > common for one in words):  # THREAD 1.2.1
+    if common and all(len(one) > common for one in words):  # matches THREAD 1.2.1
         return " ".join(words[0][:common]), tuple(" ".join(one[common:]) for one in words)
     return "", names
 
 
 def spokes(count: int) -> Any:
-    """Return the ends of *count* spokes of length 1, shape (count, 2): the first upwards, then clockwise."""
+    """Return the ends of *count* spokes of length 1, shape (count, 2): the first pointing up, then clockwise."""
     turn = np.arange(count) * (2 * math.pi / max(count, 1))
     return np.stack([np.sin(turn), np.cos(turn)], axis=1)
 
 
 def radar_limits(radar: Radar) -> tuple[float, float]:
-    """Return the values at the centre and the rim of *radar*: its limits, or 0 and the greatest there is."""
+    """Return the values at the centre and the rim of *radar*: its limits, or 0 and the largest value."""
     if radar.value.limits is not None:
         return radar.value.limits
     known = [value for polygon in radar.polygons for value in polygon.values if math.isfinite(value)]
@@ -398,7 +397,7 @@ def radar_limits(radar: Radar) -> tuple[float, float]:
 
 
 def polygon_points(radar: Radar, polygon: Polygon) -> Any:
-    """Return the corners of *polygon* with the rim at 1, shape (spokes, 2); NaN where a value is not known."""
+    """Return the corners of *polygon* with the rim at 1, shape (spokes, 2); NaN if unknown."""
     low, high = radar_limits(radar)
     values = np.asarray(polygon.values, np.float64)
     share = np.clip((values - low) / (high - low or 1.0), 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Tooltips of pictures with very many things."""
+"""Tooltips for pictures with very many elements."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import overload
 
 
 class Tips(Sequence[str]):
-    """Words for each of many things, made when they are shown: of thousands the user sees one."""
+    """Tooltip texts made on demand: of thousands the user sees one."""
 
     def __init__(self, count: int, word: Callable[[int], str]) -> None:
         self._count, self._word = count, word
@@ -20,7 +20,7 @@ class Tips(Sequence[str]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[str]: ...
     def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        """Return the words of one, or of some."""
+        """Return one text, or a slice."""
         if isinstance(index, slice):
             return [self._word(i) for i in range(*index.indices(self._count))]
         if not -self._count <= index < self._count:

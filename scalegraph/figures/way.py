@@ -1,4 +1,4 @@
-"""A way on from a picture as data: the window makes a button of it, the command line words."""
+"""Next steps from a figure, as data: a button in the window, a sentence on the command line."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-Met: TypeAlias = Callable[..., bool]  # of a study or trace, with the options of the view by name
+Met: TypeAlias = Callable[..., bool]  # takes a study or trace, and the options of the view by name
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way on from a figure, which the window offers as a button.
+    """A next step from a figure, offered as a button in the window.
 
-    *name* is its kind, *arguments* say of what (``(("what", "classes"),)``). *text* is on the button, *tip* says
-    what it does. *words* say the same for the command line: switches of ``scalegraph simulate``, sections of a file.
+    *name* is its kind, *arguments* its arguments (``(("what", "classes"),)``). *text* is the button's label, *tip* its
+    tooltip. *words* are the equivalent for the command line: options of ``scalegraph simulate``, sections of a file.
     """
 
     name: str
@@ -25,18 +25,18 @@ class Way:
     arguments: tuple[tuple[str, str], ...] = ()
 
     def argument(self, name: str) -> str:
-        """Return the argument called *name*, empty if there is none."""
+        """Return the argument called *name*, empty if missing."""
         return dict(self.arguments).get(name, "")
 
 
 @dataclass(frozen=True)
 class Need:
-    """What a view needs of a study or a trace: whether it is there (*met*), and what is said where it is not (*text*).
+    """A requirement of a view on a study or trace: whether it is *met*, and the *text* shown if it is not.
 
-    *met* takes the study or trace and the options of the view. Without it only the view itself finds out, and returns
-    the need; *text* may then have places (``{words}``) that `of` fills. *way* leads to what is lacking where
-    ScaleGraph can run the program again; *rerun* says so, or *record*, what to measure of a program that it cannot
-    run. *always*: the way needs no program. A need without a way is met by other options, or by nothing.
+    *met* takes the study or trace and the options of the view. Without it, the view itself finds out and returns the
+    need; *text* may then have placeholders (``{words}``) that `of` fills. *way* gets the missing data if ScaleGraph can
+    run the program again; *rerun* says so, or *record* says what to measure for a program that it cannot run. *always*:
+    the next step needs no program. A need without a way is met by other options, or cannot be met.
     """
 
     text: str
@@ -48,18 +48,18 @@ class Need:
     declared: Need | None = field(default=None, compare=False, repr=False)
 
     def of(self, **places: object) -> Need:
-        """Return the need with the *places* of its text filled; `declared` stays the one that the view declares."""
+        """Return the need with the *places* of its text filled in; `declared` stays the one that the view declares."""
         return replace(self, text=self.text.format(**places), declared=self)
 
     @property
     def general(self) -> str:
-        """The text where the places are not known: their names, where they are words of their own."""
+        """The text with unfilled placeholders replaced by their names, if these read as words."""
         return re.sub(r"(?<= )\{(\w+)\}", r"\1", re.sub(r"(?<! )\{\w+\}", "", self.text))
 
     def sentence(self, *, runs: bool) -> str:
-        """Return what is lacking and how to get it; *runs*: whether ScaleGraph can run the program."""
+        """Return what is missing and how to get it; *runs*: whether ScaleGraph can run the program."""
         return " ".join(part for part in (self.text, self.rerun if runs else self.record) if part)
 
     def ways(self, *, runs: bool) -> tuple[Way, ...]:
-        """Return the way on, where there is one."""
+        """Return the next step, if there is one."""
         return (self.way,) if self.way is not None and (runs or self.always) else ()

@@ -1,4 +1,4 @@
-"""Figures as files: pictures by matplotlib (imported only when one is drawn), and their numbers in text and columns."""
+"""Figures as files: pictures by matplotlib (imported only to draw one), and their numbers as text and columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENDINGS = (*FORMATS, *STACKS)
 
 
 def formats(figure: Figure) -> tuple[str, ...]:
-    """Return the endings that *figure* can be written with."""
+    """Return the file extensions that *figure* can be written with."""
     stacks = any(isinstance(panel, Flame) for panel in figure.panels)
     return ENDINGS if stacks else FORMATS
 
@@ -33,17 +33,14 @@ def save(
     caption: bool = True,
     for_spreadsheets: bool = False,
 ) -> None:
-    """Write *figure* to *path*, in the format of its ending; the file is whole or not there.
+    """Write *figure* to *path* in the format of its extension, atomically.
 
-    *size_cm* is (width, height) of a picture, else 16 cm wide and as high as its content needs; *dpi* is for PNG.
-    *caption* puts title, sentence and notes into the picture; without it only the panels are drawn.
-    *for_spreadsheets*: in CSV, see `numbers.csv`. The same figure always gives the same bytes (with the same version of
-    matplotlib).
+    *size_cm* is (width, height) of a picture, by default 16 cm wide and as high as its content needs; *dpi* is for PNG.
+    *caption* adds title, sentence and notes to the picture; without it only the panels are drawn. *for_spreadsheets*:
+    for CSV, see `numbers.csv`. The same figure always gives the same bytes (with the same version of matplotlib).
 
-    Raises:
-        InputError: an unknown ending, a size no picture fits in, the numbers of an empty figure other than as JSON,
-            or the stacks of what is no flame graph.
-        WorkError: the file cannot be written.
+    Raises: InputError: an unknown extension, a size too small for a picture, numbers of an empty figure in a format
+    other than JSON, or folded stacks of something other than a flame graph. WorkError: the file cannot be written.
 
     """
     path = Path(path)

@@ -1,4 +1,4 @@
-"""Diagrams: lines, arrows, dots, ovals and arcs, with the names that have room."""
+"""Diagrams: lines, arrows, dots, ovals and arcs, with the names that fit."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from scalegraph.figures.render.picture import Brush
 
 _SIZE = 7.0
-_LEAST = 4.0  # points: smaller names are not read
+_LEAST = 4.0  # points: smaller names are illegible
 _ROW_CM = 0.46
 _HIGHEST = 24.0
 
 
 def height_cm(diagram: Diagram, width: float) -> float:
-    """Return the height that suits it in a picture of *width* cm."""
+    """Return a suitable height for a picture *width* cm wide."""
     wide, high = diagram.size
     return min(_HIGHEST, high * min(_ROW_CM, width / max(wide, 1.0)) + 1.0)
 
 
 def draw(brush: Brush, axes: Axes, diagram: Diagram) -> None:
-    """Draw *diagram* on *axes*; names are written once the layout stands."""
+    """Draw *diagram* on *axes*; names are written once the layout is final."""
     axes.set_axis_off()
     axes.set_aspect("equal", adjustable="box", anchor="NW")
     axes.set_xlim(0, diagram.size[0])
@@ -66,7 +66,7 @@ def _draw(brush: Brush, axes: Axes, shape: Shape, level: float) -> None:
 
 def _names(brush: Brush, axes: Axes, diagram: Diagram) -> None:
     box = axes.get_window_extent()
-    scale = box.height * 72 / brush.sheet.dpi / diagram.size[1]  # points of a row
+    scale = box.height * 72 / brush.sheet.dpi / diagram.size[1]  # points per row
     size = min(_SIZE, 0.72 * scale)
     if size < _LEAST:
         size = _LEAST

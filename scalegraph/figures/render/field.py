@@ -1,4 +1,4 @@
-"""Fields and surfaces: heat maps with named iso-lines and the runs on them, and shaded polygons."""
+"""Fields and surfaces: heat maps with labelled iso-lines and the runs on them, and shaded polygons."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SIZE = 6.5
 
 
 def draw(brush: Brush, axes: Axes, field: Field) -> None:
-    """Draw *field* on *axes*: colours, iso-lines with their values, the runs as dots."""
+    """Draw *field* on *axes*: colours, labelled iso-lines, and the runs as dots."""
     values = [value for row in field.values for value in row if math.isfinite(value)]
     x, y = Scale(field.x, field.columns), Scale(field.y, field.rows)
     shown = Scale(field.value, values)
@@ -100,7 +100,7 @@ def _bar(brush: Brush, axes: Axes, norm: Normalize, shown: Scale) -> None:
 
 def _iso(axes: Axes, field: Field, level: float, scales: tuple[Scale, Scale], *, width: float, shade: str = "") -> None:
     for xs, ys in contours.lines(field, level):
-        if shade:  # a light rim, so that it stands out on every colour below
+        if shade:  # a light rim makes it stand out on any colour
             axes.plot(xs * scales[0].factor, ys * scales[1].factor, color="#FFFFFF", linewidth=width + 1.2, zorder=2.4)
         axes.plot(
             xs * scales[0].factor,
@@ -113,7 +113,7 @@ def _iso(axes: Axes, field: Field, level: float, scales: tuple[Scale, Scale], *,
 
 
 def _name_lines(brush: Brush, axes: Axes, field: Field, x: Scale, y: Scale, shown: Scale) -> None:
-    """Write its value on every iso-line, where it is longest from the names of others."""
+    """Label every iso-line with its value, at the point farthest from the other labels."""
     pixel = 72 / brush.sheet.dpi
     extent = axes.get_window_extent()
     frame = (extent.x0 * pixel, extent.y0 * pixel, extent.x1 * pixel, extent.y1 * pixel)
@@ -153,7 +153,7 @@ def _name_lines(brush: Brush, axes: Axes, field: Field, x: Scale, y: Scale, show
 
 
 def _place(points: np.ndarray[Any, Any], frame: Box, width: float, height: float, taken: list[Box]) -> Box | None:
-    """Return a box on the line that is inside *frame* and on no other, as near its middle as there is one."""
+    """Return a free box on the line inside *frame*, as near to the line's middle as possible; None if there is none."""
     steps = np.linspace(0, len(points) - 1, max(2, 8 * len(points)))
     at = np.column_stack([np.interp(steps, np.arange(len(points)), points[:, i]) for i in (0, 1)])
     order = np.argsort(np.abs(np.arange(len(at)) - 0.5 * len(at)), kind="stable")
@@ -166,7 +166,7 @@ def _place(points: np.ndarray[Any, Any], frame: Box, width: float, height: float
 
 
 def draw_surface(brush: Brush, axes: Axes, surface: Surface) -> None:
-    """Draw *surface* on *axes* as polygons from back to front, in a box with the values of its axes."""
+    """Draw *surface* on *axes* as polygons from back to front, in a box with labelled axes."""
     axes.set_axis_off()
     axes.set_aspect("equal", adjustable="box")
     made = projection.scene(surface)
@@ -201,6 +201,6 @@ def draw_surface(brush: Brush, axes: Axes, surface: Surface) -> None:
 
 
 def lit(shade: str, light: float) -> str:
-    """Return ``#rrggbb`` *shade* as it appears in *light* (0 to 1)."""
+    """Return the ``#rrggbb`` *shade* as it appears at brightness *light* (0 to 1)."""
     hue, lightness, saturation = colorsys.rgb_to_hls(*to_rgb(shade))
     return str(to_hex(colorsys.hls_to_rgb(hue, lightness * light, saturation)))

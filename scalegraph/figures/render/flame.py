@@ -1,4 +1,4 @@
-"""Flame graphs: frames as boxes with their names, the value axis below, and what the colours mean."""
+"""Flame graphs: frames as boxes with names, the value axis below, and the legend."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from scalegraph.figures.render.text import fitted, text_of
 if TYPE_CHECKING:
     from scalegraph.figures.render.picture import Brush
 
-_LEAST = 1 / 4000  # of the width: what is narrower cannot be seen in print either
-_NAMED = 14.0  # points of width from which a name is tried
+_LEAST = 1 / 4000  # share of the width: anything narrower is invisible in print
+_NAMED = 14.0  # minimum width in points for a name
 _SIZE = 6.2
 _STEPS = 129
 
 
 def height_cm(flame: Flame) -> float:
-    """Return the height that suits it."""
+    """Return a suitable height."""
     return min(24.0, 2.6 + 0.46 * Geometry(flame).levels)
 
 
 def draw(brush: Brush, axes: Axes, flame: Flame) -> None:
-    """Draw *flame* on *axes*; names are written once the layout stands."""
+    """Draw *flame* on *axes*; names are written once the layout is final."""
     geometry = Geometry(flame)
     low, high = geometry.extent
     rows, begin, end = geometry.shown(least=_LEAST)

@@ -1,4 +1,4 @@
-"""Flame graphs as folded stacks: one line for each call path, as flamegraph.pl, inferno and speedscope read them."""
+"""Flame graphs as folded stacks: one line per call path, as read by flamegraph.pl, inferno and speedscope."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Final
 from scalegraph.base.errors import InputError
 from scalegraph.figures.figure import Figure, Flame
 
-_SCALE: Final = {"s": 1e9, "ms": 1e6, "us": 1e3, "cycles": 1.0}  # readers take whole numbers only: time in ns
+_SCALE: Final = {"s": 1e9, "ms": 1e6, "us": 1e3, "cycles": 1.0}  # readers accept whole numbers only: time in ns
 
 
 def folded(figure: Figure) -> str:
-    """Return ``main;solve;wait 1200``: names from the root, and the own value as a whole number (times in ns).
+    """Return lines such as ``main;solve;wait 1200``: names from the root, and own value as a whole number (time in ns).
 
-    Of a difference each line has the values of the first and of the second tree, as ``difffolded.pl`` writes them.
+    For a difference each line has the values of both trees, first and second, as ``difffolded.pl`` writes them.
 
     Raises:
         InputError: the figure has no flame graph.

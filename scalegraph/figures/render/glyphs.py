@@ -1,4 +1,4 @@
-"""Characters that a picture cannot show: those without a glyph in its font, and control characters."""
+"""Characters that a picture cannot show: control characters, and those without a glyph in the font."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def known(family: str = "DejaVu Sans", weight: str = "normal") -> frozenset[int]
 
 
 def legible(figure: Figure, *, glyphs: bool) -> Figure:
-    """Return *figure* with a square for every character that cannot be shown, and a note that says so.
+    """Return *figure* with a square for every character that cannot be shown, and a note about it.
 
-    *glyphs*: also for those without a glyph; an SVG holds text, which the program that shows it draws in its own fonts.
+    *glyphs*: also for characters without a glyph; not needed for SVG, whose viewer uses its own fonts.
     """
     missing: set[str] = set()
     made = cast("Figure", _shown(figure, known() if glyphs else None, missing))
@@ -39,7 +39,7 @@ def legible(figure: Figure, *, glyphs: bool) -> Figure:
 
 
 def _shown(part: Any, glyphs: frozenset[int] | None, missing: set[str]) -> Any:
-    """Return *part* of a figure, itself where nothing has to change."""
+    """Return *part* of a figure with characters replaced, or the same object if nothing changes."""
     if isinstance(part, str):
         return _text(part, glyphs, missing) if not part.isascii() or not part.isprintable() else part
     if isinstance(part, tuple):
@@ -61,7 +61,7 @@ def _fields(part: Any, glyphs: frozenset[int] | None, missing: set[str]) -> Any:
         if new is not old:
             if made is part:
                 made = copy.copy(part)
-            object.__setattr__(made, field.name, new)  # parts are frozen; this one is nobody's yet
+            object.__setattr__(made, field.name, new)  # parts are frozen, but this one is not shared yet
     return made
 
 

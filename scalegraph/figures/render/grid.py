@@ -1,4 +1,4 @@
-"""Grids: the scalability matrix as numbers on a heat map, with numbered reasons for what is missing."""
+"""Grids: the scalability matrix as numbers on a heat map, with numbered reasons for missing values."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from scalegraph.figures.render.picture import Brush
 
 _MAP = "viridis"
-_LARGEST, _SMALLEST = 8.5, 4.0  # points; below the least numbers would overlap or be dots
+_LARGEST, _SMALLEST = 8.5, 4.0  # points; anything smaller would be illegible
 
 
 def draw(brush: Brush, axes: Axes, grid: Grid) -> None:
-    """Draw *grid* on *axes*: rows down, columns across, colour by one of the values."""
+    """Draw *grid* on *axes*: rows down, columns across, coloured by one of the values."""
     rows, columns = len(grid.rows), len(grid.columns)
     axes.set_xlim(0, max(1, columns))
     axes.set_ylim(max(1, rows), 0)
@@ -66,7 +66,7 @@ _SIGNS: dict[Origin, str] = {
 
 
 def origins(grid: Grid) -> list[str]:
-    """Return the signs for what cells are, where they are not all the same (the diagonal counts for nothing)."""
+    """Return the signs for the origin of cells, if origins differ (ignoring the diagonal)."""
     found = {
         cell.origin
         for r, row in enumerate(grid.cells)
@@ -77,7 +77,7 @@ def origins(grid: Grid) -> list[str]:
 
 
 def _origin(axes: Axes, cell: Cell, at: tuple[int, int], shade: str) -> None:
-    """Mark a cell with what it is: a frame or a ring in its corner."""
+    """Mark a cell's origin by a frame or a ring in its corner."""
     if cell.origin == "predicted":
         axes.add_patch(
             Rectangle(
@@ -125,7 +125,7 @@ def _square(
 
 
 def _numbers(brush: Brush, axes: Axes, grid: Grid, norm: Normalize) -> None:
-    """Write the values into the cells, in the largest size that fits all of them."""
+    """Write the values into the cells, in the largest size that fits everywhere."""
     extent = axes.get_window_extent()
     pixel = 72 / brush.sheet.dpi
     room = extent.width * pixel / max(1, len(grid.columns)) - 4
@@ -142,9 +142,9 @@ def _numbers(brush: Brush, axes: Axes, grid: Grid, norm: Normalize) -> None:
         return
     forms = _forms(grid, texts)
     sizes = [_size(list(form.values()), room, high) for form in forms]
-    large = sizes[0] >= min(sizes[1], 6.0)  # side by side where that is legible, else below one another
+    large = sizes[0] >= min(sizes[1], 6.0)  # side by side if legible, otherwise stacked
     kept = 0 if large else max(range(2), key=lambda at: sizes[at])
-    # where there is no room for all: the value that the colour shows, then of fewer digits, then the colour alone
+    # if not all fit: only the value shown by the colour, then with fewer digits, then none
     best = next((at for at in (kept, 2, 3) if sizes[at] >= _SMALLEST), None)
     if best is None:
         return
@@ -166,7 +166,7 @@ def _numbers(brush: Brush, axes: Axes, grid: Grid, norm: Normalize) -> None:
 
 
 def _thin(axes: Axes, grid: Grid, room: float, high: float) -> None:
-    """Leave out labels of rows and columns that would overlap: every second, third, .. stays."""
+    """Drop row and column labels that would overlap: keep every second, third, ..."""
     points = float(axes.xaxis.get_ticklabels()[0].get_fontsize()) if grid.columns else 8.0
     wide = max((measure(str(name), points) for name in grid.columns), default=0.0) + points / 2
     for axis, names, step in (
@@ -180,7 +180,7 @@ def _thin(axes: Axes, grid: Grid, room: float, high: float) -> None:
 def _forms(
     grid: Grid, texts: dict[tuple[int, int], tuple[Cell, list[str], str]]
 ) -> tuple[dict[tuple[int, int], str], ...]:
-    """Return the texts of cells: all values side by side, below one another, the one of the colour, and its digits."""
+    """Return the variants of cell texts: values side by side, stacked, only that of the colour, and with one digit."""
     one = {
         place: values[min(grid.colour_by, len(values) - 1)] if values else "" for place, (_, values, _) in texts.items()
     }
@@ -193,7 +193,7 @@ def _forms(
 
 
 def _short(text: str) -> str:
-    """Return a number with one digit: `.7` of `0.66`."""
+    """Return a number with one digit: `.7` for `0.66`."""
     try:
         value = float(text)
     except ValueError:
@@ -208,7 +208,7 @@ def _texts(grid: Grid, cell: Cell, r: int, c: int) -> list[str]:
 
 
 def _size(texts: list[str], room: float, high: float) -> float:
-    """Return the largest size in points in which every one of *texts* fits, at most `_LARGEST`."""
+    """Return the largest font size in points at which all *texts* fit, at most `_LARGEST`."""
     wide = max(measure(line, 1.0) for text in texts for line in text.split("\n"))
     lines = max(text.count("\n") + 1 for text in texts)
     return min(_LARGEST, room / max(wide, 1e-9), high / (1.2 * lines))
@@ -223,7 +223,7 @@ def _superscript(number: int) -> str:
 
 
 def footnotes(grid: Grid) -> list[str]:
-    """Return the numbered reasons, one line each."""
+    """Return the numbered reasons, one per line."""
     signs = origins(grid)
     numbered = [f"{_superscript(number)} {reason}." for reason, number in reasons(grid).items()]
     return [*([", ".join(signs) + "."] if signs else []), *numbered]

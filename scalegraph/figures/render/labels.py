@@ -1,4 +1,4 @@
-"""Labels at the ends of curves and at marks, placed once the layout stands so that they cover nothing."""
+"""Labels at the ends of curves and at annotations, placed after layout so that they cover nothing."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from scalegraph.figures.render.plot import Scale
 
 _SIZE = 7.0
-_ASIDE = 9.0  # points from the axes to the names beside them
+_ASIDE = 9.0  # points between the axes and the names beside them
 Box: TypeAlias = tuple[float, float, float, float]  # x0, y0, x1, y1 in points
-_End: TypeAlias = tuple[Any, float, float, Line]  # the label, x and y of the end, the curve
+_End: TypeAlias = tuple[Any, float, float, Line]  # label, x and y of the end, curve
 
 
 def end_labels(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
-    """Name every curve that has a name at its right end; later move the names apart and join them to their ends.
+    """Write the name of every curve at its right end; after layout, separate the names and connect them to the ends.
 
-    A name stands right of the curve's last point if that covers nothing, and otherwise beside the axes.
+    A name is put right of the curve's last point if that covers nothing, otherwise beside the axes.
     """
     if len(plot.lines) < 2:
         return
@@ -99,7 +99,7 @@ def _apart(brush: Brush, axes: Axes, found: list[_End]) -> None:
 
 
 def place_marks(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
-    """Draw the marks of *plot*: rings, thin dashed lines and their words where they cover no curve."""
+    """Draw the annotations of *plot*: rings, thin dashed lines, and labels where they cover no curve."""
     for mark in _all_marks(plot):
         shade = colour(mark.role, brush.theme)
         style: dict[str, Any] = {"color": shade, "linewidth": 0.8, "linestyle": (0, (3, 2)), "zorder": 1.8}
@@ -115,7 +115,7 @@ def place_marks(brush: Brush, axes: Axes, plot: Plot, x: Scale, y: Scale) -> Non
 
 
 def _all_marks(plot: Plot) -> list[Mark]:
-    """Return the marks and, drawn like them, the lines that can be dragged on a screen."""
+    """Return the annotations, including the lines that can be dragged on the screen."""
     dragged = [
         Mark(handle.text, y=handle.value, role=handle.role)
         if handle.axis == "y"
@@ -171,7 +171,7 @@ def _rings(axes: Axes, plot: Plot, x: Scale, y: Scale, pixel: float) -> list[Box
 def _candidates(
     place: np.ndarray[Any, Any], frame: Box, width: float, height: float, *, vertical: bool, level: bool
 ) -> list[Box]:
-    """Return boxes for the words of a mark, better ones first."""
+    """Return candidate boxes for an annotation's label, best first."""
     px, py = float(place[0]), float(place[1])
     corners: list[tuple[float, float]] = []
     if level:  # along a horizontal line
@@ -199,7 +199,7 @@ def _candidates(
 
 
 def _ink(axes: Axes, plot: Plot, x: Scale, y: Scale, pixel: float) -> np.ndarray[Any, Any]:
-    """Return points along all curves, in points of the sheet, shape (points, 2)."""
+    """Return points along all curves, in points on the sheet, shape (points, 2)."""
     parts = [np.empty((0, 2))]
     for line in plot.lines:
         at = np.column_stack([x.of(line.x), y.of(line.y)])

@@ -1,4 +1,4 @@
-"""The numbers of a figure as LaTeX that needs no package, in tables that fit on a page."""
+"""The numbers of a figure as LaTeX without packages, in tables that fit on a page."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from scalegraph.base.text import one_line, visible
 from scalegraph.figures.figure import Cell, Figure, Grid
 from scalegraph.figures.render import numbers
 
-_WIDE = 88  # letters across a page, the room between columns counted as two
-_LONG = 44  # letters in a line of a text
-_HIGH = 44  # rows down a page
+_WIDE = 88  # characters across a page, the gap between columns counting as two
+_LONG = 44  # characters per line of text
+_HIGH = 44  # rows per page
 _BETWEEN = "\\par\\medskip\n"
 
 
 def latex(figure: Figure) -> str:
-    """Return the figure as LaTeX that needs no package, a ``tabular`` for each of its `parts`.
+    """Return the figure as LaTeX without packages, one ``tabular`` for each of its `parts`.
 
-    One that is wider or longer than a page goes on in another, with the heads and the first column again. Reasons of
-    empty cells are below it.
+    A table too wide or too long for a page is continued in another, repeating the header and the first column. The
+    reasons for empty cells are below it.
 
     Raises:
         InputError: the figure is empty.
@@ -48,7 +48,7 @@ def _latex_table(figure: Figure) -> str:
 
 
 def _text(cell: str) -> str:
-    """Return a cell: a dash where nothing is known, lines where a text is long."""
+    """Return a cell: a dash if unknown; long texts are wrapped."""
     if cell in ("", "–"):
         return "--"
     return _escape(cell) if len(cell) <= _LONG else f"\\parbox[t]{{{_LONG // 2}em}}{{\\raggedright {_escape(cell)}}}"
@@ -69,7 +69,7 @@ def _down(rows: Sequence[Sequence[str]]) -> list[list[Sequence[str]]]:
 
 
 def _across(letters: Sequence[int]) -> list[list[int]]:
-    """Return the columns of each table that fits across a page: all but the first begin with the first column."""
+    """Return the columns of each table that fits across a page; all start with the first column."""
     made: list[list[int]] = []
     room = 0
     for index, width in enumerate(letters):
@@ -112,7 +112,7 @@ def _cell(cell: Cell | None, numbered: Mapping[str, int]) -> str:
 
 
 def _tabular(columns: str, lines: list[str], *, further: bool = False) -> str:
-    """Return a tabular; a *further* part of a table has the commands of that environment, which stands once a table."""
+    """Return a tabular; continuations use its bare commands, so that the environment occurs once per table."""
     body = "\\\\\n".join(lines[1:])
     begin, end = ("{\\tabular", "\\endtabular}") if further else ("\\begin{tabular}", "\\end{tabular}")
     return f"{begin}{{{columns}}}\n\\hline\n{lines[0]}\\\\\n\\hline\n{body}\\\\\n\\hline\n{end}\n"
@@ -160,12 +160,12 @@ _LATEX = {
 }
 
 
-# what pdflatex knows in its own fonts
+# available in the fonts of pdflatex
 _KNOWN = frozenset(
     "¡£§©®ª°º¶·¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝßàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿĀāĂăĆćĈĉĊċČčĎďĒēĔĕĖėĚěĜĝĞğĠġĢģĤĥĨĩĪīĬĭİıĲĳĴĵĶķ"
     "ĹĺĻļĽľŁłŃńŅņŇňŌōŎŏŐőŒœŔŕŖŗŘřŚśŜŝŞşŠšŢţŤťŨũŪūŬŭŮůŰűŴŵŶŷŸŹźŻżŽž‐‑‘’“”†‡•"
 )
-_GREEK = {  # small and capital letters that are no commands, as they look like Latin ones
+_GREEK = {  # Greek letters without a command, as they look like Latin ones
     "omicron": "o",
     "ALPHA": "A",
     "BETA": "B",
@@ -188,7 +188,7 @@ def _escape(text: str) -> str:
 
 
 def _letter(character: str) -> str:
-    """Return a character as pdflatex sets it: what it has no letter for by its number, which other engines set."""
+    """Return a character as pdflatex can set it; others by their number, for other engines."""
     if character in _LATEX:
         return _LATEX[character]
     if character.isascii() or character in _KNOWN:
@@ -200,5 +200,5 @@ def _letter(character: str) -> str:
         if named in _GREEK:
             return f"${_GREEK[named]}$"
         return f"$\\{named if kind == 'GREEK SMALL' else named.capitalize()}$"
-    # a branch that is skipped is not read; only engines of Unicode know this word
+    # a skipped branch is not parsed; only Unicode engines define this command
     return f"\\ifdefined\\Umathcode {character}\\else U+{ord(character):04X}\\fi{{}}"

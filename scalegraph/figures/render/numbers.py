@@ -1,4 +1,4 @@
-"""The numbers of a figure: CSV, Parquet, LaTeX, Markdown, JSON. Free of matplotlib."""
+"""The numbers of a figure as CSV, Parquet, LaTeX, Markdown or JSON. Does not need matplotlib."""
 
 from __future__ import annotations
 
@@ -38,16 +38,17 @@ if TYPE_CHECKING:
 
 Rows = list[list[Any]]
 _QUOTED = '",\r\n'
-_NOTHING = '""'  # a row of one empty cell is no empty line
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # also as wide characters
+_NOTHING = '""'  # a row with one empty cell must not become an empty line
+# also as full-width characters
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def csv(figure: Figure, *, for_spreadsheets: bool = False) -> str:
-    """Return the numbers of *figure* as CSV (RFC 4180, UTF-8, a header with units, empty where missing).
+    """Return the numbers of *figure* as CSV (RFC 4180, UTF-8, a header with units, missing values empty).
 
-    Plots over the same axis stand side by side; a grid is one row for each cell, a timeline one for each lane and bin,
-    arrow and tick; of a figure with a table or source text, that is written and not the plots beside it (they show
-    the same numbers). *for_spreadsheets*: text that a spreadsheet would take for a formula has an apostrophe before it.
+    Plots over the same axis are put side by side; a grid has one row per cell, a timeline one per lane and bin, arrow
+    and tick; in a figure with a table or source code only that is written, since plots beside it show the same numbers.
+    *for_spreadsheets*: text that a spreadsheet would take for a formula gets a leading apostrophe.
 
     Raises:
         InputError: the figure is empty.
@@ -61,7 +62,7 @@ def csv(figure: Figure, *, for_spreadsheets: bool = False) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a cell as RFC 4180 has it; Python's own writer leaves a carriage return unquoted."""
+    """Return a cell quoted as in RFC 4180; Python's own writer leaves a carriage return unquoted."""
     if not any(character in text for character in _QUOTED):
         return text
     double = text.replace('"', '""')
@@ -83,9 +84,9 @@ def as_json(figure: Figure) -> str:
 
 
 def markdown(figure: Figure) -> str:
-    """Return the figure as Markdown: a table for each of its `parts` below its title and sentence.
+    """Return the figure as Markdown: a table for each of its `parts`, below title and sentence.
 
-    Reasons of empty cells are footnotes.
+    Reasons for empty cells are footnotes.
 
     Raises:
         InputError: the figure is empty.
@@ -125,19 +126,19 @@ _MARKUP = re.compile(r"<(?=[A-Za-z/!?])|[`*\\]|&(?=[#\w]+;)|(?<![A-Za-z0-9])_|_(
 
 
 def _markdown_text(text: str) -> str:
-    """Return *text* in one line and so that Markdown finds no HTML, link, code or emphasis in it."""
+    """Return *text* on one line, escaped so that Markdown finds no HTML, link, code or emphasis in it."""
     return _MARKUP.sub(lambda found: f"\\{found[0]}", visible(text.replace("\n", " ")))
 
 
 def for_page(figure: Figure) -> tuple[list[str], Rows]:
-    """Return what a page has room for: all but timelines as they are, those summed over time."""
+    """Return header and rows that fit a page: timelines summed over time, everything else unchanged."""
     if isinstance(main_panel(figure), Timeline):
         return trace_numbers.summary([panel for panel in figure.panels if isinstance(panel, Timeline)])
     return header_and_rows(figure)
 
 
 def readable(figure: Figure) -> tuple[list[str], list[list[str]]]:
-    """Return `header_and_rows` for display: a column of a table has one SI prefix, which its name shows.
+    """Return `header_and_rows` for display: each table column has one SI prefix, shown in its name.
 
     Raises:
         InputError: the figure is empty.
@@ -147,12 +148,12 @@ def readable(figure: Figure) -> tuple[list[str], list[list[str]]]:
 
 
 def written(figure: Figure, header: list[str], rows: Rows) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows for display, units and prefixes in the names of the columns."""
+    """Return header and rows for display, with units and prefixes in the column names."""
     panel = main_panel(figure)
     columns = list(panel.columns) if isinstance(panel, Table | Source) else []
     if not columns:
         return header, [[short(cell) for cell in row] for row in rows]
-    first = next((i for i, name in enumerate(header) if name == _title(columns[0])), 0)  # behind depth, line
+    first = next((i for i, name in enumerate(header) if name == _title(columns[0])), 0)  # after depth, line
     header, texts = list(header), [[short(cell) for cell in row] for row in rows]
     cells = [[row[place] for row in rows] for place in range(first, first + len(columns))]
     for place, (column, how) in enumerate(zip(columns, column_measures(columns, cells), strict=True), start=first):
@@ -172,7 +173,7 @@ def _marked(cell: Cell, numbered: dict[str, int]) -> str:
 
 
 def frame(figure: Figure) -> pd.DataFrame:
-    """Return what `csv` writes as a DataFrame; a column that holds text and numbers is text.
+    """Return the contents of `csv` as a DataFrame; a column with both text and numbers is text.
 
     Raises:
         InputError: the figure is empty.
@@ -191,7 +192,7 @@ def frame(figure: Figure) -> pd.DataFrame:
 
 
 def parquet(figure: Figure) -> bytes:
-    """Return the numbers as Parquet, columns as `frame`; title and sentence are in the file's metadata.
+    """Return the numbers as Parquet, with the columns of `frame`; title and sentence are in the metadata.
 
     Raises:
         InputError: the figure is empty.
@@ -208,12 +209,12 @@ def parquet(figure: Figure) -> bytes:
 
 
 def _encodable(text: str) -> str:
-    """Return *text* with bytes that are no UTF-8, and halves of characters, as escapes."""
+    """Return *text* with invalid UTF-8 bytes and lone surrogates as escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def of_table(name: str, title: str, table: pd.DataFrame) -> Figure:
-    """Return a table of analysis as a figure, so that it is written as every figure is."""
+    """Return an analysis table as a figure, so that it is written like any other."""
     columns = tuple(Column(str(column)) for column in table.columns)
     rows = tuple(Row(tuple(_cell(cell) for cell in row)) for row in table.itertuples(index=False))
     return Figure(title, panels=(Table(columns, rows),), view=name)
@@ -227,7 +228,7 @@ def _cell(cell: Any) -> float | int | str | None:
 
 
 def reasons(grid: Grid) -> dict[str, int]:
-    """Return the distinct reasons of a grid's missing values, numbered from 1 in reading order."""
+    """Return the distinct reasons for missing values in a grid, numbered from 1 in reading order."""
     found: dict[str, int] = {}
     for row in grid.cells:
         for cell in row:
@@ -237,7 +238,7 @@ def reasons(grid: Grid) -> dict[str, int]:
 
 
 def cell_reasons(cell: Cell) -> list[str]:
-    """Return the single reasons of a cell, which are in it with semicolons between."""
+    """Return the reasons of a cell, which are separated by semicolons."""
     return [reason for reason in cell.reason.split("; ") if reason]
 
 
@@ -253,7 +254,7 @@ def _decimals(value: float) -> str:
 
 
 def main_panel(figure: Figure) -> Panel:
-    """Return the panel that holds the numbers: the first table, grid or text, else the first; raise `InputError`."""
+    """Return the panel with the numbers: the first table, grid or source, or else the first; raise `InputError`."""
     for panel in figure.panels:
         if isinstance(panel, Table | Grid | Source):
             return panel
@@ -263,9 +264,9 @@ def main_panel(figure: Figure) -> Panel:
 
 
 def parts(figure: Figure) -> list[Figure]:
-    """Return the figure in parts that are a table each, first the one that `csv` writes, then the others in order.
+    """Return the figure split into parts of one table each: first the one written by `csv`, then the others in order.
 
-    Plots over one axis are a part together, as are timelines; a diagram beside tables is none.
+    Plots over one axis form one part, as do timelines; a diagram beside tables is left out.
 
     Raises:
         InputError: the figure is empty.
@@ -290,7 +291,7 @@ def parts(figure: Figure) -> list[Figure]:
 
 
 def header_and_rows(figure: Figure) -> tuple[list[str], Rows]:
-    """Return what `csv` writes: names of the columns, with units, and the rows; a missing cell is None or NaN.
+    """Return what `csv` writes: column names with units, and rows; a missing cell is None or NaN.
 
     Raises:
         InputError: the figure is empty.
@@ -317,7 +318,7 @@ def header_and_rows(figure: Figure) -> tuple[list[str], Rows]:
 
 
 def _plots(plots: list[Plot]) -> tuple[list[str], Rows]:
-    """Columns by x, then every series of every plot; series named alike get the name of their axis."""
+    """Columns by x, then every series of every plot; series with the same name get the name of their axis."""
     first = plots[0].bars
     across = plots[0].y if first is not None and first.horizontal else plots[0].x
     columns: dict[str, dict[float, float]] = {}
@@ -390,7 +391,7 @@ def _table(table: Table) -> tuple[list[str], Rows]:
 
 
 def _flame(flame: Flame) -> tuple[list[str], Rows]:
-    """Return a row for every frame, with its whole path; of a difference with the values of both."""
+    """Return a row for every frame, with its whole path; for a difference with the values of both trees."""
     unit = f" ({flame.value.unit})" if flame.value.unit else ""
     paths: list[str] = []
     for frame in flame.frames:
@@ -419,12 +420,12 @@ def _source(source: Source) -> tuple[list[str], Rows]:
 
 
 def _no_formula(cell: Any) -> Any:
-    """Return a cell that no spreadsheet computes: text that begins as a formula gets an apostrophe; numbers stay."""
+    """Return a cell that no spreadsheet evaluates: text that looks like a formula gets an apostrophe; numbers stay."""
     return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ").startswith(_FORMULA) else cell
 
 
 def missing(value: Any) -> bool:
-    """Whether a cell holds no finite number and no text."""
+    """Whether a cell holds neither a finite number nor text."""
     return value is None or (isinstance(value, float) and not math.isfinite(value))
 
 

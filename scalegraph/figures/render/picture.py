@@ -1,4 +1,4 @@
-"""Pictures of figures with matplotlib: the sheet, its caption, its panels. No pyplot, no global state left behind."""
+"""Pictures of figures with matplotlib: the sheet, its caption, its panels. Leaves no global state (no pyplot)."""
 
 from __future__ import annotations
 
@@ -52,39 +52,39 @@ _STYLE: dict[Any, Any] = {
     "legend.fontsize": 7.0,
     "legend.frameon": False,
     "hatch.linewidth": 0.4,
-    "text.hinting": "no_hinting",  # hinted letters are wider or narrower than measured, by up to a sixth
+    "text.hinting": "no_hinting",  # hinting makes letters up to a sixth wider or narrower than measured
     "text.parse_math": False,  # a parameter called "$n$" is text
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "scalegraph",
 }
-_LEAST_OF_PANELS = 0.6  # of the height: title, sentence and notes give way before the panels have less
-_FULL_LETTERS, _SMALLEST_LETTERS = 11.0, 0.75  # width in cm from which letters are of full size; least share of it
+_LEAST_OF_PANELS = 0.6  # share of the height: title, sentence and notes are dropped before the panels get less
+_FULL_LETTERS, _SMALLEST_LETTERS = 11.0, 0.75  # width in cm from which letters have full size; smallest scale factor
 _PDF: Final[dict[str, Any]] = {"CreationDate": None, "ModDate": None, "Creator": "ScaleGraph", "Producer": None}
 _NO_ROOM = "constrained_layout not applied"
-_LOCK = threading.Lock()  # rcParams are the one global that matplotlib has no way around
+_LOCK = threading.Lock()  # rcParams are matplotlib's only unavoidable global state
 
 
 class _NoRoom(Exception):  # noqa: N818 - says what there is too little of
-    """The words around the panels leave them too little of the sheet."""
+    """The text around the panels leaves them too little room on the sheet."""
 
 
 @dataclass
 class Brush:
-    """What panels need to draw: the sheet, the theme, and work left until places are settled."""
+    """What panels need for drawing: the sheet, the theme, and work deferred until the layout is final."""
 
     sheet: Sheet
     theme: Theme
-    later: list[Any] = field(default_factory=list)  # called once the layout stands
+    later: list[Any] = field(default_factory=list)  # called after layout
 
     @property
     def ink(self) -> str:
-        """Colour of text."""
+        """Text colour."""
         return ink(self.theme)
 
     @property
     def paper(self) -> str:
-        """Colour behind."""
+        """Background colour."""
         return paper(self.theme)
 
 
@@ -106,7 +106,7 @@ def composed(
     caption: bool = True,
     glyphs: bool = True,
 ) -> Iterator[Sheet]:
-    """Give the finished sheet of *figure*, with everything in its place, while matplotlib is set up for it.
+    """Yield the finished sheet of *figure*, with matplotlib configured for it.
 
     *glyphs*: see `legible`.
     """
@@ -115,7 +115,7 @@ def composed(
     with _LOCK, mpl.rc_context(_style(size[0])), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         warnings.filterwarnings("error", message=_NO_ROOM)
-        # in a small picture the notes give way first, then all words around the panels
+        # in a small picture the notes are dropped first, then all text around the panels
         for words in (3, 2, 1, 0) if caption else (0,):
             try:
                 sheet = _compose(figure, size, theme, dpi, words)
@@ -133,7 +133,7 @@ def composed(
 
 
 def _compose(figure: Figure, size: tuple[float, float], theme: Theme, dpi: int, words: int) -> Sheet:
-    """Return the sheet with title, sentence and notes (*words* of them, in this order) and panels in their places."""
+    """Return the sheet with the first *words* of title, sentence and notes, and with the panels placed."""
     engine = ConstrainedLayoutEngine()
     sheet = Sheet(figsize=(size[0] * CM, size[1] * CM), dpi=dpi, layout=engine)
     FigureCanvasAgg(sheet)
@@ -149,14 +149,14 @@ def _compose(figure: Figure, size: tuple[float, float], theme: Theme, dpi: int, 
     else:
         _empty(brush, figure, (top + bottom) / 2)
     sheet.draw_without_rendering()
-    sheet.set_layout_engine("none")  # places stand now; what comes later is put where there is room
+    sheet.set_layout_engine("none")  # the layout is final now; deferred work fits into what room is left
     for work in brush.later:
         work()
     return sheet
 
 
 def _style(width: float) -> dict[Any, Any]:
-    """Return how panels are written, in smaller letters on a picture of a column's *width* (cm)."""
+    """Return the style of panels, with smaller letters in a picture of column *width* (cm)."""
     scale = min(1.0, max(_SMALLEST_LETTERS, width / _FULL_LETTERS))
     return {key: value * scale if key.endswith("size") else value for key, value in _STYLE.items()}
 
@@ -172,7 +172,7 @@ def _checked(size: tuple[float, float]) -> tuple[float, float]:
 
 
 def _natural(figure: Figure) -> tuple[float, float]:
-    """Return a size that suits the content: wide enough to read, high enough for the rows."""
+    """Return a natural size: wide enough to read, high enough for the rows."""
     plots = all(isinstance(panel, Plot) and not _sideways(panel) for panel in figure.panels)
     heights = [_high(panel, _WIDTH) for panel in figure.panels]
     height = (max(heights, default=2.0) if plots else sum(heights)) + 2.0
@@ -181,7 +181,7 @@ def _natural(figure: Figure) -> tuple[float, float]:
 
 
 def _high(panel: Panel, width: float) -> float:
-    """Return the height in cm that *panel* needs when it is *width* cm wide."""
+    """Return the height in cm that *panel* needs at a width of *width* cm."""
     if isinstance(panel, Table):
         return min(24.0, table_panel.table_height(panel, width / CM_POINT - 16) * CM_POINT + 0.4)
     if isinstance(panel, Source):
@@ -210,7 +210,7 @@ def _sideways(panel: Panel) -> bool:
 
 
 def _caption(brush: Brush, title: str, sentence: str, notes: Sequence[str]) -> tuple[float, float]:
-    """Write title and sentence above, notes below; return the free span as shares of the height."""
+    """Write title and sentence above, notes below; return the free range as shares of the height."""
     sheet = brush.sheet
     width, height = sheet.get_size_inches() * 72  # points
     room = width - 14
@@ -220,7 +220,7 @@ def _caption(brush: Brush, title: str, sentence: str, notes: Sequence[str]) -> t
         size = full * scale
         lines = wrapped(text, size, room, weight)
         if scale < 1 and len(lines) > 3:
-            raise _NoRoom  # half a sentence says less than none
+            raise _NoRoom  # half a sentence is worse than none
         for line in lines[:3]:
             sheet.text(
                 7 / width,
@@ -264,7 +264,7 @@ def _panels(brush: Brush, panels: Sequence[Panel]) -> None:
     beside = plots and len(panels) > 1 and width / height > 1.15
     weights = None if beside else [_high(panel, width / CM) for panel in panels]
     rows, columns = (1, len(panels)) if beside else (len(panels), 1)
-    # sheets of their own, so that the margins of a plot do not narrow the table above it
+    # separate sheets, so that the margins of a plot do not narrow the table above it
     parts = brush.sheet.subfigures(rows, columns, height_ratios=weights, squeeze=False)
     for part, panel in zip(parts.flat, panels, strict=True):
         part.set_facecolor(brush.paper)
@@ -300,7 +300,7 @@ def _empty(brush: Brush, figure: Figure, middle: float) -> None:
 
 
 class Pages:
-    """Pictures as the pages of one PDF, whose fonts are in it once, however many they are."""
+    """Pictures as the pages of a PDF, which embeds each font only once."""
 
     def __init__(self) -> None:
         from matplotlib.backends.backend_pdf import PdfPages
@@ -309,7 +309,7 @@ class Pages:
         self._pages = PdfPages(self._out, metadata=_PDF)
 
     def add(self, figure: Figure) -> tuple[float, float]:
-        """Return width and height in mm of the page that now shows *figure*, without title and notes."""
+        """Add a page with *figure*, without title and notes; return its width and height in mm."""
         from matplotlib.backends.backend_pdf import FigureCanvasPdf
 
         with composed(figure, None, "print", 200, caption=False) as sheet:
@@ -318,25 +318,25 @@ class Pages:
         return float(width) * 25.4, float(height) * 25.4
 
     def finish(self) -> bytes:
-        """Return the document of all pages; none can be added any more. Empty without pages."""
-        with _LOCK, mpl.rc_context(_style(_FULL_LETTERS)):  # the kind of fonts is asked for when they are written
+        """Return the complete document, after which no page can be added. Empty without pages."""
+        with _LOCK, mpl.rc_context(_style(_FULL_LETTERS)):  # the font type is needed when fonts are written
             self._pages.close()
         return self._out.getvalue()
 
 
 def _bytes(sheet: Sheet, ending: str) -> bytes:
     out = io.BytesIO()
-    # no dates and no version of the program that wrote it: the same figure gives the same bytes
+    # no dates and no program version: the same figure gives the same bytes
     nothing: dict[str, dict[str, Any]] = {
         "png": {"Software": None},
         "svg": {"Date": None, "Creator": "ScaleGraph"},
         "pdf": _PDF,
     }
-    # not by savefig, which draws everything once more to find the places that stand already
+    # savefig would draw everything again to compute a layout that is final already
     if ending == "svg":
         FigureCanvasSVG(sheet).print_svg(out, metadata=nothing[ending])
     elif ending == "pdf":
-        from matplotlib.backends.backend_pdf import FigureCanvasPdf  # takes a third of a second to load
+        from matplotlib.backends.backend_pdf import FigureCanvasPdf  # its import takes a third of a second
 
         FigureCanvasPdf(sheet).print_pdf(out, metadata=nothing[ending])
     else:

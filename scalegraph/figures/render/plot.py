@@ -1,4 +1,4 @@
-"""Plots: curves, stacked bars, marks, and labels that stand where they do not cover anything."""
+"""Plots: curves, stacked bars, annotations, and labels that cover nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scalegraph.figures.render.picture import Brush
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_AXES_SHARE = 0.8  # of the width of a picture that its axes have
+_AXES_SHARE = 0.8  # share of a picture's width taken by its axes
 _NAME_ROOM = 130.0  # points for a category's name on a vertical axis
 
 
@@ -49,12 +49,12 @@ def draw(brush: Brush, axes: Axes, plot: Plot) -> None:
 
 
 class Scale:
-    """One axis: its SI prefix, chosen from all *values*, its scale and ticks."""
+    """An axis: its SI prefix, chosen from all *values*, its scale and ticks."""
 
     def __init__(self, axis: Axis, values: Sequence[float]) -> None:
         self.axis = axis
-        self.largest = -1  # position of the largest bar on this axis
-        self.upright = False  # whether names stand upright
+        self.largest = -1  # axis position of the largest bar
+        self.upright = False  # whether names are vertical
         self._measure = axis_measure(values, axis.unit, logarithmic=axis.scale.startswith("log"))
         self.factor = 1 / self._measure.divisor
         self.data = np.array([value for value in values if math.isfinite(value)]) * self.factor
@@ -65,7 +65,7 @@ class Scale:
         return "" if self.axis.bare else self._measure.heading(self.axis.label)
 
     def of(self, values: Sequence[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return *values* in the axis' prefixed unit; what a logarithm cannot show is NaN."""
+        """Return *values* in the axis' prefixed unit; NaN where a logarithm is undefined."""
         scaled = np.asarray(values, dtype=float) * self.factor
         return np.where(scaled > 0, scaled, np.nan) if self.axis.scale.startswith("log") else scaled
 
@@ -113,7 +113,7 @@ class Scale:
         return [step * 10.0**power for power in span for step in steps]
 
     def thin(self, axes: Axes, which: str) -> None:
-        """Drop the words of ticks that would be on one another; the ticks stay."""
+        """Drop tick labels that would overlap; the ticks stay."""
         if which == "y" and self.axis.scale == "category":
             return
         target = axes.xaxis if which == "x" else axes.yaxis
@@ -128,7 +128,7 @@ class Scale:
 
 
 def _crowded(axes: Axes, names: Sequence[str]) -> bool:
-    """Whether *names* have no room beside one another, as far as that can be said before the layout."""
+    """Whether *names* do not fit side by side, estimated before layout."""
     spec = axes.get_subplotspec()
     columns = spec.get_gridspec().ncols if spec is not None else 1
     room = axes.figure.bbox.width * 72 / axes.figure.dpi * _AXES_SHARE / columns
@@ -146,7 +146,7 @@ def _thinned(
     low, high = (extent.x0, extent.x1) if axis == 0 else (extent.y0, extent.y1)
     taken: list[tuple[float, float]] = []
     kept = [""] * len(names)
-    # ends first, then powers of two, then the rest: what is left out is what is between
+    # ends first, then powers of two, then the rest: labels in between are dropped first
     order = sorted(
         range(len(names)), key=lambda i: (i != first, i not in (0, len(names) - 1), not _power_of_two(values[i]), i)
     )
@@ -168,11 +168,11 @@ def _power_of_two(value: float) -> bool:
 
 
 def _values(plot: Plot, *, across: bool) -> list[float]:
-    """All numbers along the axis across (x, or y of horizontal bars) or along the values."""
+    """All numbers along the category axis (x, or y for horizontal bars) or along the value axis."""
     values: list[float] = []
     for line in plot.lines:
         values.extend(line.x if across else (*line.y, *line.low, *line.high))
-    # a line to drag must be visible
+    # a draggable line must be visible
     values.extend(handle.value for handle in plot.handles if handle.axis == ("x" if across else "y"))
     if plot.bars is not None:
         if across:
@@ -200,7 +200,7 @@ def _line(brush: Brush, axes: Axes, line: Line, x: Scale, y: Scale, index: int) 
     xs, ys = x.of(line.x), y.of(line.y)
     thin = line.style == "thin"
     dashed = line.style == "dashed" or line.origin == "predicted" or (line.origin == "computed" and not thin)
-    turn = series_turn(line.role)  # beyond seven series the dash distinguishes them, too
+    turn = series_turn(line.role)  # beyond seven series, dashes distinguish them too
     marker: str | None = _MARKERS[index % len(_MARKERS)] if line.markers else None
     filled = line.origin in ("measured", "imported")
     axes.plot(
@@ -255,7 +255,7 @@ def _legend(brush: Brush, axes: Axes, plot: Plot, *, sideways: bool) -> None:
     shown = [(name, role) for name, role, heights in plot.bars.series if np.nanmax(np.abs(heights), initial=0.0) > 0]
     handles: list[Any] = [Patch(color=colour(role, brush.theme), label=name) for name, role in shown]
     if not sideways:
-        handles.reverse()  # in the order in which they are stacked
+        handles.reverse()  # in stacking order
     handles.extend(
         Line2D(
             [],

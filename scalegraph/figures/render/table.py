@@ -1,4 +1,4 @@
-"""Tables, trees and program text: columns that fit their content, cost bars behind the numbers."""
+"""Tables, trees and source code: columns that fit their content, with cost bars behind the numbers."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 _SIZE, _LEAST = 7.0, 4.0
 _MONO = "DejaVu Sans Mono"
-_ROW = 1.62  # height of a row over the size of its text
+_ROW = 1.62  # row height over font size
 Values: TypeAlias = Sequence[float | int | str | None]
 _Prepared: TypeAlias = tuple[str, list[str], list[float], str]  # heading, texts, shares for bars, role
 
 
 def draw_table(brush: Brush, axes: Axes, table: Table) -> None:
-    """Draw *table* on *axes*; rows that do not fit are counted in the last line."""
+    """Draw *table* on *axes*; the last line counts the rows that do not fit."""
     axes.set_axis_off()
     brush.later.append(lambda: _table(brush, axes, table))
 
@@ -39,9 +39,9 @@ def _prepared(table: Table) -> list[_Prepared]:
 
 
 def _fitted(table: Table, room: float) -> tuple[list[_Prepared], float, list[float]]:
-    """Return the columns of *table* with the size of the text and their widths (points) in *room*.
+    """Return the columns of *table* with font size and widths (points) for *room*.
 
-    Headings become narrow before words are cut off.
+    Headings are narrowed before words are truncated.
     """
     columns = _prepared(table)
     size, widths = _layout(table, columns, room)
@@ -52,7 +52,7 @@ def _fitted(table: Table, room: float) -> tuple[list[_Prepared], float, list[flo
 
 
 def _layout(table: Table, columns: list[_Prepared], room: float) -> tuple[float, list[float]]:
-    """Return the size of the text and the widths of the columns (points) with which *table* fits into *room*."""
+    """Return the font size and column widths (points) at which *table* fits into *room*."""
     depths = [row.depth for row in table.rows]
     size = _SIZE
     while True:
@@ -62,14 +62,14 @@ def _layout(table: Table, columns: list[_Prepared], room: float) -> tuple[float,
             break
         size -= 0.25
     words = [i for i in range(len(columns)) if any(isinstance(row.values[i], str) for row in table.rows)]
-    if excess > 0:  # the widest column of words gives way
+    if excess > 0:  # the widest column of words is narrowed
         widest = max(words or range(len(columns)), key=lambda i: widths[i])
         widths[widest] = max(20.0, widths[widest] - excess)
     return size, widths
 
 
 def table_height(table: Table, room: float) -> float:
-    """Return the height in points that *table* takes when it is *room* points wide."""
+    """Return the height in points of *table* at a width of *room* points."""
     columns, size, _ = _fitted(table, room)
     return (len(table.rows) + _head_rows(columns) + 0.3) * size * _ROW
 
@@ -102,7 +102,7 @@ def _table(brush: Brush, axes: Axes, table: Table) -> None:
 
 
 def _prepare(column: Column, values: Values, how: Measure | None) -> _Prepared:
-    """Return heading, texts as *how* says, shares of the largest (for bars) and the bars' role."""
+    """Return heading, texts in the format *how*, shares of the largest (for bars) and the bars' role."""
     known = [float(v) for v in values if isinstance(v, int | float) and math.isfinite(v)]
     top = max((abs(v) for v in known), default=0.0)
     heading = stacked(column_heading(how, column.name, column.unit))
@@ -127,12 +127,12 @@ def _head_rows(columns: Sequence[_Prepared]) -> int:
 
 
 def source_rows(source: Source) -> int:
-    """Return how many rows the text takes: a line, and another one where something is inserted."""
+    """Return the number of rows: one per line, plus one where something is inserted."""
     return sum(2 if line.inserted else 1 for line in source.lines) + 2 * any("% of" in c.unit for c in source.columns)
 
 
 def draw_source(brush: Brush, axes: Axes, source: Source) -> None:
-    """Draw program text with inserted probes and cost bars; of a long file the part around the hottest line."""
+    """Draw source code with inserted probes and cost bars; for a long file, the part around the hottest line."""
     axes.set_axis_off()
     brush.later.append(lambda: _source(brush, axes, source))
 
@@ -187,7 +187,7 @@ def _program(
 
 
 def _window(source: Source, most: int) -> tuple[int, int]:
-    """Return the span of lines to show: all, or as many as fit around the most expensive."""
+    """Return the range of lines to show: all, or as many as fit around the most expensive."""
     if source_rows(source) <= most:
         return 0, len(source.lines)
     cost = [line.values[0] or 0.0 if line.values else 0.0 for line in source.lines]
@@ -207,7 +207,7 @@ def _window(source: Source, most: int) -> tuple[int, int]:
 
 
 class _Grid:
-    """Rows and places in points inside *axes*, which has no axes drawn."""
+    """Rows and positions in points inside *axes*, without visible axes."""
 
     def __init__(self, brush: Brush, axes: Axes) -> None:
         self.brush = brush
@@ -254,11 +254,11 @@ class _Grid:
     def heading(
         self, x: float, rows: int, text: str, size: float, *, room: float = math.inf, right: bool = False
     ) -> None:
-        """Write a heading, of one line or more, on the last of *rows*."""
+        """Write a heading of one or more lines, ending on the last of *rows*."""
         lines = text.split("\n")
         for row, line in enumerate(lines, start=rows - len(lines)):
             self.text(x, row, line if room == math.inf else fitted(line, size, room), size, right=right, bold=True)
 
     def rule(self, size: float, rows: int) -> None:
-        """Draw the line below the *rows* of headings."""
+        """Draw the rule below the *rows* of headings."""
         self.axes.plot([0, self.width], [rows * size * _ROW] * 2, color=self.brush.ink, linewidth=0.6, clip_on=False)

@@ -1,4 +1,4 @@
-"""Text that fits: measured widths, wrapping and shortening, in points."""
+"""Text fitting: measuring, wrapping and shortening, in points."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def measure(text: str, size: float, weight: str = "normal", family: str = "DejaV
 
 @lru_cache(maxsize=4096)
 def _advance(character: str, weight: str, family: str) -> float:
-    """Return the advance of one character at size 1; kerning is left out, which errs on the wide side."""
+    """Return the advance of a character at size 1; kerning is ignored, which overestimates widths."""
     if ord(character) not in known(family, weight):
         character = STAND_IN
     font = FontProperties(family=family, weight=weight, size=100)
@@ -29,13 +29,13 @@ def _advance(character: str, weight: str, family: str) -> float:
 
 
 def text_of(text: str) -> str:
-    """Return *text* with the papers' symbols set properly (``T_para`` with its index lowered), for ``parse_math``."""
+    """Return *text* with the papers' symbols typeset (``T_para`` with a subscript), for ``parse_math``."""
     escaped = text.replace("\\", "\\backslash ").replace("$", r"\$")
     return _SYMBOL.sub(lambda found: f"${found[1]}_{{\\mathrm{{{found[2]}}}}}$", escaped)
 
 
 def wrapped(text: str, size: float, room: float, weight: str = "normal") -> list[str]:
-    """Return *text* in lines not wider than *room* points; a single word that is wider stays whole."""
+    """Return *text* wrapped to lines of at most *room* points; a wider single word stays whole."""
     lines: list[str] = []
     current = ""
     for word in text.split(" "):  # not at no-break spaces
@@ -59,15 +59,15 @@ def fitted(text: str, size: float, room: float, family: str = "DejaVu Sans") -> 
 
 
 def spread(places: list[float], gap: float, low: float, high: float) -> list[float]:
-    """Return *places* moved as little as needed to stand *gap* apart within *low* to *high*, in the same order.
+    """Return *places* moved as little as possible to be *gap* apart within *low* to *high*, keeping their order.
 
-    With too little room the gap shrinks evenly.
+    If there is too little room, the gap shrinks evenly.
     """
     if not places:
         return []
     order = sorted(range(len(places)), key=lambda index: places[index])
     gap = min(gap, (high - low) / max(1, len(places) - 1)) if len(places) > 1 else gap
-    # clusters of touching labels are centred on the mean of the places they should have
+    # clusters of touching labels are centred on the mean of their ideal positions
     clusters: list[tuple[list[int], float]] = []
     for index in order:
         members, centre = [index], places[index]

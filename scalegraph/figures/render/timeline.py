@@ -1,4 +1,4 @@
-"""Timelines: activity bars with arrows, paths and ticks on them, areas beside them, one axis of time, one legend."""
+"""Timelines: activity bars with arrows, paths and ticks, areas beside them, a common time axis, one legend."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _SIZE = 7.0
 _NAME_ROOM = 88.0  # points for the name of a lane
 _CM_POINT = 2.54 / 72
 _LEGEND_ROW = 11.0  # points
-_KEYS = 14  # that the legend names
+_KEYS = 14  # entries in the legend
 _Swatch: TypeAlias = tuple[str, str, str]  # what is drawn (box, line, dash), its colour, its name
 
 
 @dataclass(frozen=True)
 class _Ramp:
-    """A bar of colours in the legend."""
+    """A colour ramp in the legend."""
 
     name: str
     axis: Axis
     low: float
     high: float
-    thin: bool = False  # of lines, which must stand out from the paper
+    thin: bool = False  # a ramp for lines, which must stand out from the paper
 
 
 def height_cm(panel: Timeline, width_cm: float) -> float:
@@ -112,7 +112,7 @@ def _label(axes: Axes, names: list[str], chosen: list[int]) -> None:
 
 
 def _picture(brush: Brush, axes: Axes, panel: Timeline, track: LaneTrack, names: list[str]) -> None:
-    """Draw the bars pixel by pixel, now that the place of the axes is known."""
+    """Draw the bars pixel by pixel, once the position of the axes is known."""
     extent = axes.get_window_extent()
     size = max(1, round(extent.width)), max(1, round(extent.height))
     image = timelines.picture(track, brush.theme, panel.begin, panel.end, size)
@@ -164,7 +164,7 @@ def _path(brush: Brush, axes: Axes, path: PathLine) -> None:
     shades = np.array([colour(role, brush.theme) for role in roles])
     bars = np.stack([np.stack([path.x0, y], 1), np.stack([path.x1, y], 1)], 1)
     low, high = axes.get_xlim()
-    # a rim around what is narrower than itself would hide all else
+    # a rim around anything narrower than itself would hide the rest
     wide = known & (path.x1 - path.x0 > (high - low) / 150)
     rim = LineCollection(list(bars[wide]), colors=brush.paper, linewidths=3.4, zorder=4.0)
     axes.add_collection(rim, autolim=False)
@@ -173,7 +173,7 @@ def _path(brush: Brush, axes: Axes, path: PathLine) -> None:
         links = np.stack([np.stack([path.x1[:-1], y[:-1]], 1), np.stack([path.x0[1:], y[1:]], 1)], 1)[joined]
         seen = (links[:, 1, 0] >= low) & (links[:, 0, 0] <= high)
         clear = seen & (wide[:-1] | wide[1:])[joined]
-        # many between narrow pieces are drawn fine and faint, so that the bars below them can be seen
+        # many arrows between narrow pieces are drawn thin and faint, so that the bars below stay visible
         calm = min(1.0, 150 / max(int((seen & ~clear).sum()), 1))
         shade = colour(path.role, brush.theme)
         for some, share in ((seen & ~clear, calm), (clear, 1.0)):
@@ -256,7 +256,7 @@ def _area_limits(axes: Axes, track: AreaTrack, scale: Scale) -> None:
 
 
 def _swatches(panel: Timeline, brush: Brush | None) -> tuple[list[_Swatch], list[_Ramp]]:
-    """Return what the legend names, and the ramps beside it."""
+    """Return the entries of the legend, and the ramps beside it."""
     theme = brush.theme if brush is not None else "print"
     ramps: list[_Ramp] = []
     keys = list(timelines.legend(panel))
@@ -293,7 +293,7 @@ def _ramp_width(ramp: _Ramp) -> float:
 
 
 def _placed(panel: Timeline, room: float, brush: Brush | None = None) -> list[tuple[int, float, _Swatch | _Ramp]]:
-    """Return row and left end (points) of every part of the legend in *room* points."""
+    """Return row and left end (points) of each part of the legend, for a width of *room* points."""
     swatches, ramps = _swatches(panel, brush)
     made: list[tuple[int, float, _Swatch | _Ramp]] = []
     row, left = 0, 0.0
@@ -320,7 +320,7 @@ def _legend(brush: Brush, axes: Axes, panel: Timeline) -> None:
 def _draw_legend(brush: Brush, axes: Axes, panel: Timeline) -> None:
     pixel = 72 / brush.sheet.dpi
     extent = axes.get_window_extent()
-    # from the left edge of the sheet, not of the tracks: names of lanes take no room here
+    # from the left edge of the sheet, not of the tracks: lane names take no room here
     left, width, height = extent.x0 * pixel, extent.width * pixel, extent.height * pixel
     axes.set_xlim(0, width)
     axes.set_ylim(height, 0)

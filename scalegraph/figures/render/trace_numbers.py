@@ -16,10 +16,10 @@ _LEAST = 1e-9  # a share below this is rounding
 
 
 def timelines(panels: Sequence[Timeline]) -> tuple[list[str], Rows]:
-    """Return a row for each share of a bin, each value over time, each arrow, segment of a path and tick.
+    """Return a row for each share of a bin, value over time, arrow, path segment and tick.
 
-    A lane's bin has a row for each code in it (kind ``activity``, value: share of the bin's time); what is known but
-    has no name of its own is ``other``.
+    A lane's bin has a row for each code in it (kind ``activity``, value: share of the bin's time); known time without a
+    name is ``other``.
     """
     rows: Rows = []
     for panel in panels:
@@ -85,7 +85,7 @@ def _areas(track: AreaTrack) -> Iterator[list[Any]]:
 
 
 def summary(panels: Sequence[Timeline]) -> tuple[list[str], Rows]:
-    """Return a timeline as a table that a page has room for: seconds of each code by lane, in the visible time."""
+    """Return a timeline as a table that fits a page: seconds of each code by lane, in the visible time."""
     keys: dict[str, int] = {}
     rows: list[tuple[str, dict[str, float]]] = []
     for panel in panels:
@@ -117,7 +117,7 @@ def _sums(track: LaneTrack) -> Iterator[tuple[str, dict[str, float]]]:
 
 
 def radar(panel: Radar) -> tuple[list[str], Rows]:
-    """Return a row for each spoke, a column for each polygon."""
+    """Return a row per spoke and a column per polygon."""
     unit = f" ({panel.value.unit})" if panel.value.unit else ""
     rows: Rows = [
         [spoke, *(polygon.values[i] if i < len(polygon.values) else None for polygon in panel.polygons)]
