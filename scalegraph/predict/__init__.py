@@ -1,5 +1,5 @@
 """Prediction of large runs from small ones by thread graphs (semi-empirical prediction, Xu, Zhang and Sun 1996).
 
-`graph` is the model and its text form, `instantiate` makes flat code of it for given parameters and N, `traverse` is
-algorithm G over that code. Nothing here runs programs or knows of studies' files.
+`graph` is the model and its text form, `instantiate` flattens it for given parameters and N, `traverse` runs algorithm
+G on the result. Nothing here runs programs or knows the files of studies.
 """

@@ -1,7 +1,7 @@
-"""Structure of a data-parallel program as a user writes it: TOML files ``NAME.blocks.toml``.
+"""Structure of a data-parallel program as written by the user: TOML files ``NAME.blocks.toml``.
 
-Parallel blocks are loops that are dealt out to all processors, one after the other; a segment has several, and what
-synchronising them costs. Source: semi-empirical paper, 2.2.2 and 4.3.
+Parallel blocks are loops distributed over all processors, one after the other; a segment has several, plus the cost of
+synchronising them. Source: semi-empirical paper, 2.2.2 and 4.3.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ class _Entry(BaseModel):
 class Block(_Entry):
     """A parallel block of *size* iterations, executed *times* in each pass of its segment.
 
-    *of*: so many elements are dealt out in blocks, and the last *size* of them take part; a size of ``N`` is what every
-    processor does once, a size of 1 is sequential. *by* the owner: the processor with the first element that takes part
-    executes it while the others go on with the other blocks of the pass. *data*: bytes that a processor goes through in
-    the pass; beyond its cache an iteration stalls longer. Formulas over parameters, ``N`` and the pass ``k``.
+    *of*: with this many elements distributed in blocks, the last *size* of them take part; a size of ``N`` is what
+    every processor does once, a size of 1 is sequential. *by* ``owner``: the processor that owns the first
+    participating element executes the block while the others continue with the other blocks of the pass. *data*: bytes
+    that a processor accesses per pass; beyond its cache an iteration stalls longer. Formulas use parameters, ``N`` and
+    the pass ``k``.
     """
 
     size: Formula = "1"
@@ -41,14 +42,14 @@ class Block(_Entry):
 
 
 class Part(_Entry):
-    """Blocks whose cycles are those of functions: a subsegment ss, or several with sizes of their own."""
+    """Blocks whose cycles are those of *regions*: a subsegment ss, or several with their own sizes."""
 
     regions: tuple[Name, ...] = Field(min_length=1)
     blocks: tuple[Block, ...] = Field(alias="block", min_length=1)
 
 
 class Event(_Entry):
-    """An explicit collective operation of all processors on *bytes* of data, *times* in each pass."""
+    """An explicit collective operation of all processors on *bytes* of data, *times* per pass."""
 
     collective: Collective
     bytes: Formula = "8"
@@ -56,7 +57,7 @@ class Event(_Entry):
 
 
 class Segment(_Entry):
-    """A segment with its *passes*, eq. (2.7); *elapsed*: its time, a formula over functions of the first process."""
+    """A segment of eq. (2.7) with *passes*; *elapsed* is its time, a formula over functions of the first process."""
 
     name: Name
     elapsed: Formula
@@ -73,7 +74,7 @@ class Size(_Entry):
 
 
 class Blocks(_Entry):
-    """A data-parallel program: its segments, or, coarser, the *sizes* of its data."""
+    """A data-parallel program: its segments, or, more coarsely, the *sizes* of its data."""
 
     title: str = ""
     parameters: tuple[Name, ...] = Field(min_length=1)
@@ -98,7 +99,7 @@ class Blocks(_Entry):
 
 
 def _check(variables: frozenset[str], *formulas: str | None) -> None:
-    """Raise `ValueError` for the first formula that is none over *variables*."""
+    """Raise `ValueError` for the first invalid formula over *variables*."""
     for formula in formulas:
         if formula is not None:
             expression.parse(formula, variables)

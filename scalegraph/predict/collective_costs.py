@@ -1,4 +1,4 @@
-"""Costs of collective operations from the run of a program that has nothing else: ``collectives.c`` in this package."""
+"""Costs of collective operations from a run of a program that does nothing else: ``collectives.c`` in this package."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ PROGRAM = Path(__file__).with_name("collectives.c")
 
 @dataclass(frozen=True)
 class CollectiveCosts:
-    """Seconds of collective operations on one N, by the bytes of their data: *measured* has (bytes, s) of each."""
+    """Seconds of collective operations on one N, by bytes of data: *measured* has (bytes, s) for each operation."""
 
     measured: Mapping[str, tuple[tuple[int, float], ...]]
 
     def seconds(self, operation: str, size: float) -> float:
-        """Return the seconds of *operation* on *size* bytes, between the measured ones, 0 for no bytes.
+        """Return the seconds of *operation* on *size* bytes, interpolated; 0 for no bytes.
 
         Raises `KeyError` for an operation that was not measured.
         """
@@ -32,12 +32,12 @@ class CollectiveCosts:
 
     @property
     def largest(self) -> int:
-        """The most bytes that were measured."""
+        """The largest size measured, in bytes."""
         return min((known[-1][0] for known in self.measured.values()), default=0)
 
 
 def collective_costs(run: RunRecord) -> CollectiveCosts:
-    """Return the costs that *run* has printed; raise `RunError` when it did not end well."""
+    """Return the costs printed by *run*; raise `RunError` if it failed."""
     if not run.ok:
         raise RunError(f"the program that measures operations failed on {run.point.label()}: {run.message}")
     found: dict[str, dict[int, float]] = {}

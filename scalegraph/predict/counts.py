@@ -1,9 +1,9 @@
 """Counts F(ss, chi, N): how often something happens, as an exact function of the parameters and N.
 
-Exact counts of small runs determine a polynomial with rational coefficients. Where iterations are dealt out to the
-processors it also has powers of ceil(x / N) or floor(x / N), as block and cyclic distributions have; where all sizes
-are powers of two it may have log2 of a size, as programs that halve a grid have. Source: semi-empirical paper, 2.2.1,
-for what F is; that it is found from counts is ScaleGraph's.
+Exact counts of small runs determine a polynomial with rational coefficients. If iterations are distributed over the
+processors, it also has powers of ceil(x / N) or floor(x / N), as block and cyclic distributions do; if all sizes are
+powers of two, it may have log2 of a size, as programs that halve a grid do. Source: semi-empirical paper, 2.2.1, for
+the definition of F; finding it from counts is ScaleGraph's.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from scalegraph.predict.small_sizes import power_of_two
 MOST_DEGREE = 4
 _PRIME = (1 << 61) - 1
 _MOST_TERMS = 60
-_MOST_HALVED = 3  # degree of the polynomial beside log2 of a size
+_MOST_HALVED = 3  # degree of the polynomial combined with log2 of a size
 
 
 class CannotTellError(WorkError):
-    """The runs that are there do not determine a count."""
+    """The available runs do not determine a count."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class _Term:
-    """A monomial: powers of the parameters, of the rounded extent / N and of N; *log*: of which log2 is, or -1."""
+    """A monomial: powers of the parameters, of the rounded extent / N and of N; *log*: parameter under log2, or -1."""
 
     powers: tuple[int, ...]
     blocks: int
@@ -49,7 +49,7 @@ class _Term:
 
 @dataclass(frozen=True)
 class Extent:
-    """What is dealt out: the product of parameters (none: nothing is), rounded *up* or down when divided by N."""
+    """A distributed extent: the product of parameters (none: undistributed), divided by N and rounded *up* or down."""
 
     names: tuple[str, ...] = ()
     up: bool = True
@@ -67,7 +67,7 @@ class Extent:
 class Count:
     """A count as a function of parameters and N.
 
-    *runs*: samples; *unknowns*: coefficients that they determined; one or more samples confirm these.
+    *runs*: number of samples; *unknowns*: coefficients they determine; at least one further sample confirms them.
     """
 
     parameters: tuple[str, ...]
@@ -83,7 +83,7 @@ class Count:
     def __call__(self, values: Mapping[str, int], processors: int) -> Fraction:
         """Return the count at *values* and N = *processors*.
 
-        Raises `CannotTellError` where the samples leave more than one value possible, or where it is negative.
+        Raises `CannotTellError` if the samples allow more than one value, or if it is negative.
         """
         for term in self._terms:
             if term.log >= 0 and not power_of_two(values[name := self.parameters[term.log]]):
@@ -104,7 +104,7 @@ class Count:
 
     @property
     def formula(self) -> str:
-        """The count as an expression of graph files; of several that fit the samples, the one with fewest terms."""
+        """The count as an expression for graph files; of several that fit the samples, the one with fewest terms."""
         parts = []
         for pivot, right in zip(self._pivots, self._right, strict=True):
             if right:
@@ -117,9 +117,9 @@ class Count:
 def fit_count(samples: Sequence[Sample], *, divided: bool = False, most: int = MOST_DEGREE) -> Count:
     """Return the simplest exact function of parameters and N that gives the counts of all *samples*.
 
-    *divided*: whether the processors share the iterations, so that roundings by N count; *most*: highest degree.
-    A function counts as found when it has fewer unknowns than there are samples. Raises `CannotTellError` with a
-    sentence: the samples are too few, or the counts depend on more than the parameters.
+    *divided*: the processors share the iterations, so that quotients by N are rounded; *most*: highest degree. A
+    function is accepted if it has fewer unknowns than there are samples. Raises `CannotTellError` with a sentence:
+    there are too few samples, or the counts depend on more than the parameters.
     """
     if not samples:
         raise CannotTellError("no run has this count")
@@ -154,7 +154,7 @@ def fit_count(samples: Sequence[Sample], *, divided: bool = False, most: int = M
 
 
 def _single(samples: Sequence[Sample], parameters: tuple[str, ...], counts: Sequence[int], most: int) -> Count | None:
-    """Return the one product of powers of parameters that all counts are in proportion to, if there is one."""
+    """Return the only product of powers of parameters proportional to all counts, if there is exactly one."""
     nothing = Extent()
     for term in sorted(_terms(len(parameters), most, False, False), key=lambda term: sum(term.powers)):
         matrix = [_row((term,), parameters, nothing, sample.values, sample.processors) for sample in samples]
@@ -167,9 +167,9 @@ def _single(samples: Sequence[Sample], parameters: tuple[str, ...], counts: Sequ
 def _halving(
     samples: Sequence[Sample], parameters: tuple[str, ...], counts: Sequence[int], different: int
 ) -> Count | None:
-    """Return the function with log2 of a parameter, whose values are all powers of two, that gives all *counts*.
+    """Return the function with log2 of a parameter that gives all *counts*; its values must be powers of two.
 
-    Its log2 is added to a polynomial of that parameter, or is in every term: log2(n) levels of a grid, n log2(n).
+    The log2 is added to a polynomial of that parameter, or a factor of every term: log2(n) levels of a grid, n log2(n).
     """
     nothing = Extent()
     for number, name in enumerate(parameters):
@@ -190,7 +190,7 @@ def _halving(
 
 
 def _extents(parameters: tuple[str, ...], divided: bool) -> list[Extent]:
-    """Return what may be dealt out: each parameter, each product of two."""
+    """Return what may be distributed: each parameter, and each product of two."""
     if not divided or not parameters:
         return [Extent()]
     products = [(name,) for name in parameters] + list(itertools.combinations(parameters, 2))
@@ -198,13 +198,13 @@ def _extents(parameters: tuple[str, ...], divided: bool) -> list[Extent]:
 
 
 def _terms(parameters: int, degree: int, divided: bool, several: bool) -> tuple[_Term, ...]:
-    """Return the monomials up to *degree*; with powers of N where *several* N are there."""
+    """Return the monomials up to *degree*; with powers of N if there are *several* N."""
     found = []
     for powers in itertools.product(range(degree + 1), repeat=parameters):
         for blocks in range(degree + 1 - sum(powers) if divided else 1):
             if sum(powers) + blocks > degree:
                 continue
-            # every block stands for up to N iterations, and the sum over the steps of a loop for one more
+            # each block stands for up to N iterations, and the sum over the steps of a loop adds another power
             highest = min(degree - sum(powers), degree - 1) if blocks else 1
             found += [_Term(powers, blocks, n) for n in range(highest + 1 if several else 1)]
     return tuple(found)
@@ -229,7 +229,7 @@ def _row(
 
 
 def _modular(matrix: Sequence[Sequence[int]], counts: Sequence[int]) -> tuple[int, bool]:
-    """Return rank and consistency of a linear system of whole numbers, modulo a large prime."""
+    """Return rank and consistency of an integer linear system, modulo a large prime."""
     rows = [[value % _PRIME for value in (*row, count)] for row, count in zip(matrix, counts, strict=True)]
     rank, width = 0, len(rows[0]) - 1
     for column in range(width):
@@ -249,7 +249,7 @@ def _modular(matrix: Sequence[Sequence[int]], counts: Sequence[int]) -> tuple[in
 def _reduced(
     matrix: Sequence[Sequence[int]], counts: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[tuple[Fraction, ...], ...], tuple[Fraction, ...]]:
-    """Return pivots, rows and right sides of the reduced echelon form of a consistent system, exactly."""
+    """Return pivots, rows and right-hand sides of the reduced echelon form of a consistent system, exactly."""
     rows: list[list[Fraction]] = []
     pivots: list[int] = []
     for source, count in zip(matrix, counts, strict=True):

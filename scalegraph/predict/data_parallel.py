@@ -1,7 +1,7 @@
 """Prediction of data-parallel programs: parallel blocks by (2.6) and (2.7), or sizes of data by (4.11).
 
-Coefficients come from the cycles of all processors together, which do not depend on how a block is dealt out; the time
-is what the processor with most iterations takes. Source: semi-empirical paper, 2.2.2 and 4.3.
+Coefficients come from the cycles of all processors together, which do not depend on how a block is distributed; the
+time is that of the processor with most iterations. Source: semi-empirical paper, 2.2.2 and 4.3.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Place = tuple[Values, int]  # parameters and N
 
 
 def busiest(size: int, processors: int, dealt: int | None = None) -> int:
-    """Return the iterations of the processor with most, of a block of *size*; unit: none.
+    """Return the iterations of the busiest processor for a block of *size*; unit: none.
 
-    *dealt*: so many elements are dealt out in blocks, the first processors have one more, and the last *size* of them
-    take part. Source: semi-empirical paper, 2.2.2; for *dealt* ScaleGraph.
+    *dealt*: number of elements distributed in blocks (the first processors get one more), of which the last *size* take
+    part. Source: semi-empirical paper, 2.2.2; for *dealt* ScaleGraph.
     """
     if dealt is None or size >= dealt:
         return iterations(size, processors)
@@ -41,7 +41,7 @@ def busiest(size: int, processors: int, dealt: int | None = None) -> int:
 
 
 def owned(size: int, processors: int, dealt: int) -> int:
-    """Return the iterations of the processor with the first of the last *size* of *dealt* elements; unit: none."""
+    """Return the iterations of the processor that has the first of the last *size* of *dealt* elements; unit: none."""
     small, larger = divmod(dealt, processors)
     first, in_larger = dealt - size, larger * (small + 1)
     if first >= dealt:
@@ -56,9 +56,9 @@ def owned(size: int, processors: int, dealt: int) -> int:
 
 @dataclass(frozen=True)
 class Counts:
-    """How often a block iterates in each pass: in all, on the processor with *most*, on the *owner* of the pass.
+    """Iterations of a block per pass: in all, of the processor with *most*, and of the *owner* of the pass.
 
-    *beyond*: the share of them whose data have left the cache since the pass before.
+    *beyond*: the share of them whose data have been evicted from the cache since the previous pass.
     """
 
     total: Floats
@@ -69,25 +69,25 @@ class Counts:
 
 @dataclass(frozen=True)
 class Cache:
-    """The cache of a processor: its *size* in bytes, and so many *ways* in each set."""
+    """The cache of a processor: its *size* in bytes and associativity (*ways*)."""
 
     size: int
     ways: int = 1
 
     def lost(self, data: float) -> float:
-        """Return which share of *data* bytes is no longer there when a processor goes through them again, in order.
+        """Return the share of *data* bytes that has been evicted when a processor accesses them again in order.
 
-        A set that has one line more than it has ways keeps none of them (least recently used); with D bytes in a cache
-        of C these are w (D/C - 1) of the sets, w + 1 lines each. Unit: none (ratio). Source: ScaleGraph.
+        An LRU set with one line more than its ways keeps none of them; with D bytes in a cache of size C this affects w
+        (D/C - 1) of the sets, with w + 1 lines each. Unit: none (ratio). Source: ScaleGraph.
         """
         if data <= self.size:
             return 0.0
-        lines = self.ways * data / self.size  # that share a set
+        lines = self.ways * data / self.size  # sharing a set
         return min(1.0, (lines - self.ways) * (self.ways + 1) / lines)
 
 
 def block_counts(block: Block, passes: str, values: Values, processors: int, cache: Cache | None = None) -> Counts:
-    """Return the counts of *block* in *passes* of its segment; *cache*: of each processor."""
+    """Return the counts of *block* in *passes* of its segment, given the *cache* of each processor."""
     rows = []
     for known in _passes(passes, (values, processors)):
         often, size = _number(block.times, known), _whole(block.size, known)
@@ -118,19 +118,19 @@ def _whole(formula: str, known: Mapping[str, float]) -> int:
 
 @dataclass(frozen=True)
 class _Term:
-    """Iterations of a block; those only whose data are *beyond* the cache."""
+    """Iterations of a block, or only those whose data are *beyond* the cache."""
 
     block: Block
     beyond: bool
 
     def of(self, counts: Counts, every: Floats) -> Floats:
-        """Return those of *every* pass that count."""
+        """Return the iterations that count out of *every* one."""
         return counts.beyond * every if self.beyond else every
 
 
 @dataclass(frozen=True)
 class _Fit:
-    """The time of a subsegment by its *terms*, busy and stalled, as all processors together spend it."""
+    """The time of a subsegment by *terms*, busy and stalled, summed over all processors."""
 
     part: Part
     terms: tuple[_Term, ...]
@@ -140,7 +140,7 @@ class _Fit:
 
 @dataclass(frozen=True)
 class _Fitted:
-    """What the samples say about a segment on one N; *synchronising*: O_syn of (2.7)."""
+    """The fits of a segment on one N; *synchronising*: O_syn of (2.7)."""
 
     segment: Segment
     fits: tuple[_Fit, ...]
@@ -149,9 +149,9 @@ class _Fitted:
 
 @dataclass(frozen=True)
 class _Spent:
-    """Seconds of a segment by part, busy and stalled, on the processor that takes longest in each pass.
+    """Seconds of a segment by part, busy and stalled, on the slowest processor of each pass.
 
-    *passes*: of all parts together by pass; *low*, *high*: by how much less or more it may be.
+    *passes*: the sum of all parts by pass; *low*, *high*: how much less or more it may be.
     """
 
     parts: tuple[tuple[float, float], ...]
@@ -161,19 +161,19 @@ class _Spent:
 
     @property
     def time_s(self) -> float:
-        """All parts."""
+        """The sum of all parts."""
         return sum(busy + stall for busy, stall in self.parts)
 
 
 @dataclass
 class SegmentsPredictor:
-    """Predicts by (2.6) and (2.7) from sample *runs* on the predicted N, and on one processor where these are there.
+    """Predicts by (2.6) and (2.7) from sample *runs* on the predicted N, and on one processor if available.
 
-    *costs*: seconds of collective operations by N; *cache*: of each processor, None if no block counts *data*. Raises
-    `InputError` when the samples cannot be used.
+    *costs*: seconds of collective operations by N; *cache*: of each processor, None if no block specifies *data*.
+    Raises `InputError` if the samples cannot be used.
 
-    Processors that wait for a collective operation may do so while others still compute. So the interval goes down to
-    where, of the operation and the blocks of its pass, only the longer one counts.
+    Processors may wait for a collective operation while others still compute. So the lower end of the interval counts
+    only the longer one of the operation and the blocks of its pass.
     """
 
     blocks: Blocks
@@ -197,17 +197,17 @@ class SegmentsPredictor:
                 raise InputError(f"{segment.name}: the runs have no function '{min(missing)}'")
 
     def needed(self, values: Values, processors: int) -> list[RunRecord]:  # noqa: ARG002 - the same for all sizes
-        """Return the runs that a prediction on N = *processors* comes from; raises as `used`."""
+        """Return the runs used for a prediction on N = *processors*; raises as `used`."""
         used = self.used(processors)
         return [run for run in self.runs if run.point.processors in used]
 
     @property
     def sampled(self) -> list[int]:
-        """The N of the samples, sorted."""
+        """The N of the samples, ascending."""
         return sorted({run.point.processors for run in self.runs})
 
     def used(self, processors: int) -> list[int]:
-        """Return the N whose samples predict N = *processors*; raise `CannotTellError` if it has none."""
+        """Return the N whose samples predict N = *processors*; raise `CannotTellError` if there are none."""
         if processors not in self.sampled:
             raise CannotTellError(f"there are no samples on N = {processors}, and the blocks need them")
         return sorted({1, processors} & {*self.sampled})
@@ -228,7 +228,7 @@ class SegmentsPredictor:
         return replace(found, low_s=max(0.0, found.low_s - spread), high_s=found.high_s + spread)
 
     def doubts(self, values: Values, processors: int) -> list[list[Doubt]]:
-        """Return the fits of a predicted time, whose sides add up; raise as `at`. See `next_sample`."""
+        """Return the fits behind a predicted time, whose sides add up; raise as `at`. See `next_sample`."""
         self.at(values, processors)
         place, found = (values, processors), []
         for one in self._fitted[processors][0]:
@@ -263,7 +263,7 @@ class SegmentsPredictor:
         return self._known[key]
 
     def _part(self, segment: Segment, part: Part, runs: Sequence[RunRecord]) -> _Fit:
-        """Return the coefficients of a part, from the time of all processors together."""
+        """Return the coefficients of a part, from the summed time of all processors."""
         chosen = self._inside(part.regions)
         places = [(values_of(run), run.point.processors) for run in runs]
         terms = [_Term(block, beyond) for beyond in (False, True) for block in part.blocks if block.data or not beyond]
@@ -282,9 +282,9 @@ class SegmentsPredictor:
         return _Fit(part, tuple(terms), busy, stall)
 
     def _spent(self, segment: Segment, fits: Sequence[_Fit], place: Place) -> _Spent:
-        """Return the time of the parts on the processor that takes longest in each pass: the owner, or another."""
+        """Return the time of the parts on the slowest processor of each pass: the owner, or the busiest other one."""
         count = len(_passes(segment.passes, place))
-        ways = np.zeros((2, len(fits), 2, count))  # most or owner, part, busy or stalled, pass
+        ways = np.zeros((2, len(fits), 2, count))  # busiest or owner, part, busy or stalled, pass
         low = high = 0.0
         for index, fit in enumerate(fits):
             for kind, known in enumerate((fit.busy, fit.stall)):
@@ -301,7 +301,7 @@ class SegmentsPredictor:
         return _Spent(parts, chosen.sum(axis=(0, 1)), low, high)
 
     def _inside(self, names: Sequence[str]) -> set[int]:
-        """Return the functions *names* and the regions inside of them."""
+        """Return the functions *names* and the regions inside them."""
         functions = self._functions()
         chosen = {functions[name] for name in names}
         while more := {region.id for region in self.regions if region.parent in chosen} - chosen:
@@ -309,7 +309,7 @@ class SegmentsPredictor:
         return chosen
 
     def _elapsed(self, segment: Segment, run: RunRecord) -> float:
-        """Return the seconds of a segment in a run, by the first process."""
+        """Return the seconds of a segment in a run, on the first process."""
         spent = {cost.region: cost.elapsed or 0 for cost in run.regions}
         known = {name: spent.get(number, 0) / clock_of(run) for name, number in self._functions().items()}
         return _number(segment.elapsed, known)
@@ -347,7 +347,7 @@ def _share(fit: _Fit, busy_s: float, stall_s: float) -> RegionShare:
 
 
 def largest_event(blocks: Blocks, places: Sequence[Place]) -> int:
-    """Return the most bytes of a collective operation at *places*, 0 if there are none."""
+    """Return the largest size in bytes of a collective operation at *places*, 0 if there are none."""
     every = (
         math.ceil(_number(event.bytes, known))
         for segment in blocks.segments
@@ -363,7 +363,7 @@ def _event(event: Event, known: Mapping[str, float], costs: CollectiveCosts) -> 
 
 
 def _spent(run: RunRecord, chosen: set[int], kind: str) -> float:
-    """Return the seconds of all processors together in regions, of the categories that begin with *kind*."""
+    """Return the summed seconds of all processors in regions, for categories that begin with *kind*."""
     cycles = sum(
         spent
         for cost in run.regions
@@ -375,7 +375,7 @@ def _spent(run: RunRecord, chosen: set[int], kind: str) -> float:
 
 
 def usable(runs: Sequence[RunRecord]) -> None:
-    """Raise `InputError` unless there are runs, and all ended well with a time."""
+    """Raise `InputError` unless there are runs, all successful and with a time."""
     if not runs:
         raise InputError("there is no sample run to predict from")
     if bad := [run for run in runs if not run.ok or not run.time_s]:
@@ -386,7 +386,7 @@ def usable(runs: Sequence[RunRecord]) -> None:
 class Sizes:
     """A program by the sizes of its data, eq. (4.11): T_P = sum of c_x F_x / min(P, F_x), and c_WAC / min(P, wac).
 
-    *coefficients*: normalised overall times c_x of *sizes* in s, then c_WAC; *wac*: weighted average constant size;
+    *coefficients*: normalised total times c_x of *sizes* in s, then c_WAC; *wac*: weighted average constant size;
     *residual*: root mean square of the relative errors at the samples.
     """
 
@@ -396,7 +396,7 @@ class Sizes:
     residual: float
 
     def terms_s(self, values: Values, processors: int) -> tuple[float, ...]:
-        """Return the time of each size, and of data of constant size, in s."""
+        """Return the time for each size, and for data of constant size, in s."""
         row = _row(self.sizes, self.wac, (values, processors))
         return tuple(c * own for c, own in zip(self.coefficients, row, strict=True))
 
@@ -412,10 +412,10 @@ def _row(sizes: Sequence[Size], wac: int, place: Place) -> list[float]:
 
 
 def fit_sizes(sizes: Sequence[Size], samples: Sequence[Place], times_s: Sequence[float]) -> Sizes:
-    """Return the coefficients of at least 0 that fit the times of sample runs best, relative errors counting.
+    """Return the non-negative coefficients that best fit the times of sample runs, by relative error.
 
-    *samples*: parameters and N of each run, *times_s* their times in s. The weighted average constant size is that of
-    1 .. largest N whose residual is smallest, the smaller one of equals. Raises `CannotTellError` with fewer samples
+    *samples*: parameters and N of each run, *times_s* their times in s. The weighted average constant size is the one
+    in 1 .. largest N with the smallest residual; ties go to the smaller. Raises `CannotTellError` with fewer samples
     than unknowns. Source: semi-empirical paper (4.11).
     """
     if len(samples) < len(sizes) + 1:
@@ -449,12 +449,12 @@ class SizesPredictor:
         self.model = fit_sizes(self.blocks.sizes, places, [run.time_s or 0.0 for run in self.runs])
 
     def needed(self, values: Values, processors: int) -> Sequence[RunRecord]:  # noqa: ARG002 - all samples for all
-        """Return the runs that any prediction comes from: all samples."""
+        """Return the runs used for any prediction: all samples."""
         return self.runs
 
     @property
     def sampled(self) -> list[int]:
-        """The N of the samples, sorted."""
+        """The N of the samples, ascending."""
         return sorted({run.point.processors for run in self.runs})
 
     def used(self, processors: int) -> list[int]:  # noqa: ARG002 - as the other way has it

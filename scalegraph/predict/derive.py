@@ -1,7 +1,7 @@
 """The thread graph of a program, derived from the regions of its sample runs.
 
-The main thread and one class for each parallel region; inside, the regions in the order of the source, with their
-barriers and critical sections. Regions of functions that a team calls belong to the parallel region that takes longest.
+It has the main thread and a class for each parallel region; inside, the regions in source order, with their barriers
+and critical sections. Regions of functions called by a team belong to the parallel region that takes longest.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ REST = "waiting for slower threads"
 
 @dataclass(frozen=True)
 class EventCosts:
-    """Cycles of events on N processors, measured in a run of their own: without imbalance, locks in turn.
+    """Cycles of events on N processors, measured in a separate run: without imbalance, locks taken in turn.
 
-    *first*: start of the first parallel region, in which threads are made; *fork*: start and end of a later one.
+    *first*: start of the first parallel region, which creates the threads; *fork*: start and end of a later one.
     """
 
     first: float = 0.0
@@ -40,7 +40,7 @@ class EventCosts:
 
 @dataclass(frozen=True)
 class Structure:
-    """What was derived from runs on one N. *teams*: parallel region -> regions that its threads run."""
+    """What was derived from runs on one N. *teams*: parallel region -> regions that its threads execute."""
 
     processors: int
     times: Mapping[int, RegionTime]
@@ -56,8 +56,8 @@ def derive(
 ) -> Structure:
     """Return the structure of a program from *runs* on one N, and how the times of its regions grow.
 
-    *counted*: exact counts may give these. Raises `CannotTellError` with a sentence when the runs do not determine how
-    often threads meet an event.
+    *counted*: use exact counts where possible. Raises `CannotTellError` with a sentence if the runs do not determine
+    how often threads reach an event.
     """
     found = samples_of(runs, regions)
     processors = runs[0].point.processors
@@ -80,7 +80,7 @@ def derive(
 
 
 def _own_barriers(samples: RegionSamples, *, starts: bool) -> list[int]:
-    """Return the barriers of a region but for that at the end of a parallel region, which is part of its cost."""
+    """Return the barriers of a region except the one that ends a parallel region: the region's cost includes it."""
     ends = [visits * samples.processors if starts else 0 for visits in samples.visits]
     return [max(0, total - end) for total, end in zip(samples.barriers, ends, strict=True)]
 
@@ -88,7 +88,7 @@ def _own_barriers(samples: RegionSamples, *, starts: bool) -> list[int]:
 def _teams(
     found: Sequence[RegionSamples], regions: Sequence[Region], largest: RunRecord
 ) -> tuple[dict[int, tuple[Region, ...]], tuple[Region, ...]]:
-    """Return the regions of each parallel region's threads, and those of the main thread alone."""
+    """Return the regions executed by each parallel region's threads, and those of the main thread alone."""
     parents = {region.id: region for region in regions}
     elapsed = {cost.region: cost.elapsed or 0 for cost in largest.regions}
     starting = [one.region for one in found if one.region.name.startswith("parallel")]
@@ -117,8 +117,8 @@ def graph_at(
 ) -> Graph:
     """Return the thread graph at *values* on N = *processors*, with times in seconds as numbers.
 
-    One thread stands for all of a team (eq. 2.5). *rest_s*: time of all threads that no region accounts for.
-    Raises `CannotTellError` where a count is not determined.
+    One thread stands for a whole team (eq. 2.5). *rest_s*: time of all threads outside the regions. Raises
+    `CannotTellError` if a count is not determined.
     """
     return _Building(structure, values, processors, costs, clock_hz).graph(rest_s)
 
@@ -168,12 +168,12 @@ class _Building:
         return Step(segment=region.name, time=self._number(self._cycles(region), passes), place=_said(region))
 
     def _turns(self, region: Region) -> int:
-        """Return how often a thread meets the events of *region*, 0 if it has none."""
+        """Return how often a thread reaches the events of *region*, 0 if it has none."""
         events = [self.found.barriers.get(region.id), self.found.locks.get(region.id)]
         return max((event.at(self.values, self.processors) for event in events if event is not None), default=0)
 
     def _steps(self, around: Region, team: Sequence[Region], passes: int) -> list[Step]:
-        """Return the steps of *around* and of the regions of *team* inside of it, which are run *passes* times."""
+        """Return the steps of *around* and of the *team*'s regions inside it, which are executed *passes* times."""
         found = [self._segment(around, passes)] if around.id in self.found.times else []
         known = {region.id for region in team}
         for region in team:
@@ -192,7 +192,7 @@ class _Building:
         return _repeated(region.name, times, tuple(self._steps(region, team, passes * times)))
 
     def _leaf(self, region: Region, passes: int) -> tuple[Step, ...]:
-        """Return a region without others inside: its time, then its event, as often as it happens."""
+        """Return the steps of a region without inner regions: its time, then its event, as often as it happens."""
         turns = self._turns(region)
         timed = region.id in self.found.times
         if not turns:
@@ -216,7 +216,7 @@ def _inside(region: Region, around: Region, team: Sequence[Region]) -> bool:
 
 
 def _repeated(name: str, times: int, steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return *steps* in a loop of so many passes; without one where there is one pass."""
+    """Return *steps* in a loop of *times* passes, without the loop if there is one pass."""
     return steps if times == 1 else (Step(loop=name, iterations=str(times), steps=steps),)
 
 

@@ -1,4 +1,4 @@
-"""What the samples leave open about a part of a predicted time, and what a further sample would leave of that."""
+"""The uncertainty that the samples leave in a part of a predicted time, and what would remain after another sample."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from scalegraph.predict.lower import SegmentTime
 from scalegraph.predict.regions import Values
 
 _SAME: Final = 1e-9
-_EXACT: Final = 1e-6  # residual of a fit that has none
-Sides = tuple[float, float]  # by how much less and more a time may be, in s
+_EXACT: Final = 1e-6  # residual below which a fit is exact
+Sides = tuple[float, float]  # how much less and how much more a time may be, in s
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """A fit that a predicted time consists of: *scale* seconds of it for each unit of the *fit*.
+    """A fit that is part of a predicted time: *scale* seconds for each unit of *fit*.
 
     *name*: region of the program.
     """
@@ -25,13 +25,13 @@ class Doubt:
     scale: float = 1.0
 
     def sides(self, values: Values, processors: int) -> Sides:
-        """Return by how much less and more this part may take, in s."""
+        """Return how much less and more this part may take, in s."""
         return _sides(self.fit, self.scale, values, processors)
 
     def expected(self, values: Values, processors: int, sample: Values) -> Sides:
-        """Return the sides that a run of the size *sample* would leave, on average over the fits that may be true.
+        """Return the sides expected after a run of the size *sample*, averaged over the fits that may be true.
 
-        The run is as far off from the true fit as the others are, to one side or the other.
+        The new run is assumed to be as far off the true fit as the others are, on either side.
         """
         place = sample, processors
         every = [
@@ -42,7 +42,7 @@ class Doubt:
         return sum(low for low, _ in every) / len(every), sum(high for _, high in every) / len(every)
 
     def _truths(self, sample: Values, processors: int) -> list[float]:
-        """Return the times there of the fit and of its rivals, each once."""
+        """Return the distinct times at *sample* by the fit and its rivals."""
         row = [term.at(sample, processors) for term in self.fit.terms]
         found: list[float] = []
         for known in (self.fit.coefficients, *self.fit.rivals):

@@ -1,4 +1,4 @@
-"""Costs of events from the run of a program that has nothing else: ``events.c`` in this package."""
+"""Costs of events from a run of a program that does nothing else: ``events.c`` in this package."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ PROGRAM = Path(__file__).with_name("events.c")
 
 
 def event_costs(run: RunRecord, regions: Sequence[Region]) -> EventCosts:
-    """Return what events cost on the N of *run*, in cycles, from the main thread's time in each region.
+    """Return the cycles per event on the N of *run*, from the main thread's time in each region.
 
-    Raises `RunError` when the run did not end well, or lacks a region.
+    Raises `RunError` if the run failed, or lacks a region.
     """
     if not run.ok:
         raise RunError(f"the program that measures events failed on {run.point.label()}: {run.message}")
@@ -32,6 +32,6 @@ def event_costs(run: RunRecord, regions: Sequence[Region]) -> EventCosts:
         threads = 1 if region.kind == "parallel" else run.point.processors
         return (cost.elapsed or 0) * threads / visits if cost is not None and visits else 0.0
 
-    # all threads pass the critical section one after the other, so one pass takes a part of the main thread's time
+    # all threads take turns in the critical section, so one pass takes a fraction of the main thread's time
     lock = each(critical) / run.point.processors
     return EventCosts(max(0.0, each(starts[0]) - each(starts[1])), each(starts[1]), each(barrier), lock)

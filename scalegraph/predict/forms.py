@@ -1,6 +1,6 @@
-"""Forms that counts which depend on the data are fitted with: products of powers of sizes, of which N share a part.
+"""Functions for fitting data-dependent counts: products of powers of sizes, partly divided by N.
 
-A size is a parameter or the sum of two (pulses in both slots); what is dealt out is a size or the product of two.
+A size is a parameter or the sum of two (pulses in both slots); the distributed part is a size or the product of two.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ import numpy as np
 from scalegraph.predict.lower import Floats, Growth, solve
 
 MOST_DEGREE = 4
-_GOOD = 0.01  # residual of a form that needs no better one
+_GOOD = 0.01  # residual at which a form is good enough
 _AS_GOOD = 1.5
-_WHOLE = 0.005  # shared work is dealt out unless the residual of a form without that is so much smaller
+# shared work counts as distributed unless the form without distribution has a residual this much smaller
+_WHOLE = 0.005
 Size = tuple[str, ...]  # parameters that are added
 
 
 @dataclass(frozen=True)
 class Form:
-    """A product of *powers* of *sizes*; *dealt*: the places of those whose product is shared by N, none if nothing."""
+    """A product of *powers* of *sizes*; *dealt*: positions of those whose product is divided by N, empty for none."""
 
     sizes: tuple[Size, ...]
     powers: tuple[int, ...]
@@ -46,7 +47,7 @@ class Form:
 
     @property
     def formula(self) -> str:
-        """The product as an expression of graph files."""
+        """The product as an expression for graph files."""
         named = [size[0] if len(size) == 1 else f"({' + '.join(size)})" for size in self.sizes]
         factors = [f"ceil({' * '.join(named[i] for i in self.dealt)} / N)"] if self.dealt else []
         for i, (name, power) in enumerate(zip(named, self.powers, strict=True)):
@@ -55,7 +56,7 @@ class Form:
         return " * ".join(factors) or "1"
 
     def terms(self) -> tuple[Growth, ...]:
-        """Return the form and those of outer loops: divided by one size, by two, .. to what is done once."""
+        """Return the form and those of outer loops: divided by one size, by two, and so on down to 1."""
         found = [Growth(self.formula, self.at)]
         for number in range(1, self.degree + 1):
             for places in itertools.combinations_with_replacement(range(len(self.sizes)), number):
@@ -72,9 +73,9 @@ class Form:
 
 
 def forms(names: Sequence[str], *, divided: bool, most: int = MOST_DEGREE) -> Iterator[Form]:
-    """Yield the products of powers of parameters and of sums of two, up to a degree of *most*.
+    """Yield the products of powers of parameters and of sums of two, up to the degree *most*.
 
-    *divided*: also with every choice of what is dealt out.
+    *divided*: also with every choice of the distributed part.
     """
     sizes: list[Size] = [(name,) for name in names]
     sizes += itertools.combinations(names, 2) if len(names) > 1 else []
@@ -87,13 +88,13 @@ def forms(names: Sequence[str], *, divided: bool, most: int = MOST_DEGREE) -> It
 
 
 def _repeated(chosen: Sequence[Size]) -> bool:
-    """Return whether a parameter is in more than one size."""
+    """Return whether a parameter occurs in more than one size."""
     used = [name for size in chosen for name in size]
     return len(used) > len(set(used))
 
 
 def _dealt(chosen: tuple[Size, ...], powers: tuple[int, ...], *, divided: bool) -> Iterator[Form]:
-    yield Form(chosen, powers)  # also of work that every thread does for itself
+    yield Form(chosen, powers)  # includes work that every thread does for itself
     if not divided:
         return
     for number in (1, 2):
@@ -101,19 +102,19 @@ def _dealt(chosen: tuple[Size, ...], powers: tuple[int, ...], *, divided: bool) 
             yield Form(chosen, powers, places)
 
 
-Points = tuple[tuple[tuple[tuple[str, int], ...], int], ...]  # parameters by name, and N, of each sample
+Points = tuple[tuple[tuple[tuple[str, int], ...], int], ...]  # for each sample: parameters by name, and N
 
 
 def points(samples: Sequence[tuple[Mapping[str, int], int]]) -> Points:
-    """Return *samples* as a key: regions of a program have the same."""
+    """Return *samples* as a hashable key: regions of a program have the same samples."""
     return tuple((tuple(sorted(values.items())), processors) for values, processors in samples)
 
 
 @lru_cache(maxsize=16)
 def candidates(names: tuple[str, ...], samples: Points, *, divided: bool) -> tuple[tuple[Form, Floats], ...]:
-    """Return the forms over *names* with their terms at *samples*, enough to compare forms by.
+    """Return the forms over *names* with enough of their terms at *samples* to compare them.
 
-    Terms are columns: the form, the form divided by each of its sizes, and 1. *divided*: see `forms`.
+    Columns are the form, the form divided by each of its sizes, and 1. *divided*: see `forms`.
     """
     known = {name: np.array([dict(values)[name] for values, _ in samples], dtype=np.float64) for name in names}
     processors = np.array([n for _, n in samples], dtype=np.float64)
@@ -140,15 +141,15 @@ def best_form(
     least: int = 0,
     most: int = MOST_DEGREE,
 ) -> Form:
-    """Return the form of the lowest degree over *varied* that fits *times* of sample runs at *places* well.
+    """Return the form of lowest degree over *varied* that fits well the *times* of sample runs at *places*.
 
-    *divided*: whether N share the work; *least*, *most*: degrees that it may have.
+    *divided*: whether the processors share the work; *least*, *most*: bounds of the degree.
 
     Unit: any, the same for all times. Source: ScaleGraph.
     """
     found: list[tuple[int, float, Form]] = []
     known = np.asarray(times, dtype=np.float64)
-    kept = max(1, len(places) - 2)  # with a term for every sample anything fits
+    kept = max(1, len(places) - 2)  # with as many terms as samples anything fits
     for form, columns in candidates(varied, points(places), divided=divided):
         if least <= form.degree <= most:
             found.append((form.degree, solve(columns[:, :kept], known), form))

@@ -1,9 +1,9 @@
-"""Thread graphs as a user writes them: classes of threads, each a list of steps; TOML files ``NAME.graph.toml``.
+"""Thread graphs as written by the user: classes of threads, each a list of steps; TOML files ``NAME.graph.toml``.
 
-A step is a segment (which takes time), an event (which communicates), or a construct that holds steps: a loop, a
-critical section, a branch. Segments between two events add up. A cluster and a part make the graph hierarchical: a
-cluster is a segment in which the threads of a class run, a part a list of steps with a name of its own.
-Source: semi-empirical paper, 2.1.1.
+A step is a segment (which takes time), an event (which communicates), or a construct that contains steps: a loop, a
+critical section, a branch. Segments between two events add up. Clusters and parts make the graph hierarchical: a
+cluster is a segment in which the threads of a class run, a part is a named list of steps. Source: semi-empirical paper,
+2.1.1.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ class _Part(BaseModel):
 
 
 class Step(_Part):
-    """One step of a thread; exactly one of the keys of `KINDS` says which, its value is the name.
+    """A step of a thread; exactly one of the keys in `KINDS` says which kind, with the name as its value.
 
-    *time* of a segment in seconds, *iterations* of a loop, *share* of a branch (the part of the passes that take it),
-    *to*, *bytes* and *transit* (seconds under way) of a message are formulas over the parameters, ``N``, ``thread``
-    (the number of the thread in its class) and the loops around the step (passes that are done). A step whose *when*
-    is 0 is left out.
+    *time* of a segment in seconds, *iterations* of a loop, *share* of a branch (the fraction of passes that take it),
+    *to*, *bytes* and *transit* (seconds in transit) of a message are formulas over the parameters, ``N``, ``thread``
+    (the number of the thread in its class) and the enclosing loops (passes completed). A step whose *when* is 0 is
+    skipped.
     """
 
     segment: Name | None = None
@@ -107,7 +107,7 @@ class Step(_Part):
 
     @property
     def kind(self) -> Kind:
-        """What the step is."""
+        """The kind of step."""
         return next(kind for kind in KINDS if getattr(self, kind) is not None)
 
     @property
@@ -123,9 +123,9 @@ class Step(_Part):
 
 
 class ThreadClass(_Part):
-    """A template of threads; *count* of them are made, at the start or where the class is forked.
+    """A template of threads; *count* of them are created, at the start or where the class is forked.
 
-    Of a class whose threads are *alike*, one thread stands for all (eq. 2.5).
+    If a class is *alike*, one thread stands for all (eq. 2.5).
     """
 
     name: Name
@@ -135,7 +135,7 @@ class ThreadClass(_Part):
 
 
 class Part(_Part):
-    """A list of steps that others include by its name."""
+    """A named list of steps that others can include."""
 
     name: Name
     steps: tuple[Step, ...]
@@ -144,8 +144,8 @@ class Part(_Part):
 class Graph(_Part):
     """A thread graph.
 
-    *costs* of events in seconds are formulas over parameters, ``N`` and ``k``, the threads that take part; ``transit``
-    also over ``bytes``.
+    *costs* of events in seconds are formulas over parameters, ``N`` and ``k``, the number of threads that take part;
+    ``transit`` also over ``bytes``.
     """
 
     title: str = ""
@@ -171,7 +171,7 @@ class Graph(_Part):
         return self
 
     def _check(self, steps: tuple[Step, ...], variables: frozenset[str], depth: int) -> None:
-        """Raise `ValueError` for the first step that names what is not there, or whose formula is none."""
+        """Raise `ValueError` for the first step with an unknown name or an invalid formula."""
         if depth > _DEEPEST:
             raise ValueError("parts and loops are nested too deeply; does a part include itself?")
         for step in steps:
@@ -185,20 +185,20 @@ class Graph(_Part):
             self._check(self.inside(step), inner, depth + 1)
 
     def inside(self, step: Step) -> tuple[Step, ...]:
-        """Return the steps that *step* holds or includes."""
+        """Return the steps that *step* contains or includes."""
         if step.kind == "part":
             return next(part.steps for part in self.parts if part.name == step.name)
         return step.steps
 
     def walk(self, steps: tuple[Step, ...]) -> Iterator[Step]:
-        """Yield *steps* and all that is inside of them."""
+        """Yield *steps* and everything inside them."""
         for step in steps:
             yield step
             yield from self.walk(self.inside(step))
 
     @property
     def forked(self) -> frozenset[str]:
-        """Names of the classes whose threads are made by others."""
+        """Names of the classes whose threads are created by others."""
         return frozenset(
             step.name for one in self.classes for step in self.walk(one.steps) if step.kind in ("fork", "cluster")
         )

@@ -12,16 +12,16 @@ from scalegraph.predict.instantiate import KIND_NAMES, instantiate
 from scalegraph.predict.traverse import traverse
 
 Growth: TypeAlias = Literal["serial", "in turn", "grows", "stays", "scales", "not known"]
-_SAME = 0.9  # of the time on fewer processors: what takes more than that does not share its work
+_SAME = 0.9  # share of the time on fewer processors above which a segment does not share its work
 _MORE = 1.05
 
 
 @dataclass(frozen=True)
 class StepTimes:
-    """Times of a graph in s. *spent*: of each segment by its path, for one thread of its class, all passes together.
+    """Times of a graph in s. *spent*: by segment path, for one thread of the class, all passes together.
 
-    *cost* of each event, by kind and name, and how long threads *waited* there, both for one of all threads that take
-    part; *sizes*: threads of each class.
+    *cost* of each event, by kind and name, and how long threads *waited* there, both averaged over the participating
+    threads; *sizes*: threads of each class.
     """
 
     processors: int
@@ -33,7 +33,7 @@ class StepTimes:
     sizes: Mapping[str, int] = field(default_factory=dict)
 
     def share(self, path: str) -> float | None:
-        """Return the share of the parallel time that a segment takes, None where it does not run."""
+        """Return the share of the parallel time taken by a segment, None if it does not run."""
         spent = self.spent.get(path)
         return None if spent is None or not self.time_s else spent / self.time_s
 
@@ -49,7 +49,7 @@ class Placed:
 
 
 def expanded(graph: Graph) -> Graph:
-    """Return *graph* with the steps of its parts in place of them: the same threads, events and times."""
+    """Return *graph* with its parts replaced by their steps: the same threads, events and times."""
     classes = tuple(one.model_copy(update={"steps": tuple(_expanded(graph, one.steps))}) for one in graph.classes)
     return graph.model_copy(update={"classes": classes, "parts": ()})
 
@@ -84,7 +84,7 @@ def segments(graph: Graph) -> list[Placed]:
 def step_times(graph: Graph, values: Mapping[str, float], processors: int) -> StepTimes:
     """Return the times of an `expanded` *graph*.
 
-    Raises `InputError` as `instantiate` does, `DeadlockError` for a graph that cannot go on.
+    Raises `InputError` as `instantiate` does, `DeadlockError` for a graph that deadlocks.
     """
     named = graph.model_copy(
         update={
@@ -106,7 +106,7 @@ def step_times(graph: Graph, values: Mapping[str, float], processors: int) -> St
 
 
 def _named(steps: Sequence[Step], path: str) -> tuple[Step, ...]:
-    """Return *steps* with each segment called by its path, so that the times of no two are added."""
+    """Return *steps* with each segment named by its path, so that their times stay separate."""
     made = []
     for number, step in enumerate(steps):
         here = f"{path}.{number}"
@@ -127,10 +127,10 @@ def _taking_part(graph: Graph, codes: Mapping[str, int]) -> dict[tuple[str, str]
 
 
 def growth(placed: Placed, times: StepTimes, fewer: StepTimes | None) -> Growth:
-    """Return how the time of a segment changes with N; *fewer*: the times on fewer processors, if they are known.
+    """Return how the time of a segment changes with N; *fewer*: the times on fewer processors, if known.
 
-    ``serial``: one thread runs it and all others wait; ``in turn``: only one thread at a time may; ``grows``;
-    ``stays``: it takes as long on any N; ``scales``: threads share it.
+    ``serial``: one thread runs it while all others wait; ``in turn``: one thread at a time; ``grows``; ``stays``: takes
+    equally long on any N; ``scales``: threads share it.
     """
     now = times.spent.get(placed.path)
     if now is None:
@@ -148,7 +148,7 @@ def growth(placed: Placed, times: StepTimes, fewer: StepTimes | None) -> Growth:
 
 
 def values_for(graph: Graph, given: Mapping[str, float]) -> dict[str, float]:
-    """Return the values of the parameters of *graph* among *given*; raise `InputError` naming those that lack."""
+    """Return the parameters of *graph* from *given*; raise `InputError` naming missing ones."""
     missing = [name for name in graph.parameters if name not in given]
     if missing:
         raise InputError(f"the thread graph needs a value of {' and '.join(missing)}")

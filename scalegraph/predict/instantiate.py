@@ -1,7 +1,7 @@
-"""A thread graph made flat for given parameters and N: arrays of events, one set for all threads that do the same.
+"""A thread graph flattened for given parameters and N: arrays of events, shared by all threads that do the same.
 
 Event i of a thread has a kind, an argument (a loop, barrier, lock, class or channel), a cost and the time of the
-segments until event i + 1. Only a time that depends on the pass of a loop is computed during the traversal.
+segments until event i + 1. Only times that depend on the pass of a loop are computed during the traversal.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.units import plain
 from scalegraph.predict.graph import Graph, Step, ThreadClass
 
-# Kinds of events; those up to EXIT concern no other thread.
+# Kinds of events; those up to EXIT affect no other thread.
 START: Final = 0
 ENTRY: Final = 1
 EXIT: Final = 2
@@ -42,13 +42,13 @@ KIND_NAMES: Final = (
 )
 
 MOST_THREADS: Final = 1_000_000
-Passes = Sequence[float]  # passes that are done, of each loop
+Passes = Sequence[float]  # completed passes of each loop
 Later = Callable[[Passes], float]  # a value that depends on them
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment of a class: where it is in the code, and its share of that event's time."""
+    """A segment of a class: its position in the code, and its share of that event's time."""
 
     name: str
     place: str
@@ -58,14 +58,14 @@ class Segment:
 
 @dataclass
 class Code:
-    """Events of threads that do the same, and what follows each. *loops*: (first event, iterations) of each loop."""
+    """Events of threads that do the same, and the time after each. *loops*: (first event, iterations) of each loop."""
 
     name: str
     kinds: list[int] = field(default_factory=list)
     arguments: list[int] = field(default_factory=list)
     costs: list[float] = field(default_factory=list)
-    gaps: list[float] = field(default_factory=list)  # s until the next event, where it is the same in all passes
-    later: list[tuple[Later, ...]] = field(default_factory=list)  # more of it, where it is not
+    gaps: list[float] = field(default_factory=list)  # s until the next event, if constant
+    later: list[tuple[Later, ...]] = field(default_factory=list)  # additional time that depends on the pass
     values: list[tuple[float | Later, float]] = field(default_factory=list)  # of a message: receiver, transit in s
     loops: list[tuple[int, int, float | Later]] = field(default_factory=list)  # first and last event, iterations
     segments: list[Segment] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Threads of a class: the code of each, and how many each stands for."""
+    """Threads of a class: the code of each, and how many threads each stands for."""
 
     name: str
     codes: tuple[Code, ...]
@@ -82,13 +82,13 @@ class Cluster:
 
     @property
     def size(self) -> int:
-        """Number of threads, those that others stand for included."""
+        """Number of threads, including those that others stand for."""
         return sum(self.weights)
 
 
 @dataclass(frozen=True)
 class Barrier:
-    """A barrier: how many take part; *shared*: threads of several classes do, so it is no team's own."""
+    """A barrier with its number of members; *shared*: among threads of several classes rather than one team."""
 
     name: str
     members: int
@@ -97,7 +97,7 @@ class Barrier:
 
 @dataclass(frozen=True)
 class Instance:
-    """A graph fully instantiated. *first*: the clusters whose threads start at time 0."""
+    """A fully instantiated graph. *first*: the clusters whose threads start at time 0."""
 
     clusters: tuple[Cluster, ...]
     first: tuple[int, ...]
@@ -109,7 +109,7 @@ class Instance:
 def instantiate(graph: Graph, values: Mapping[str, float], processors: int) -> Instance:
     """Return *graph* with *values* of its parameters on N = *processors*.
 
-    Raises `InputError` when a parameter is missing, or a count or time is negative or not a number.
+    Raises `InputError` if a parameter is missing, or a count or time is negative or not a number.
     """
     missing = [name for name in graph.parameters if name not in values]
     if missing:
@@ -171,7 +171,7 @@ class _Building:
 
 
 class _Writing:
-    """The code of one thread. *weight*: how many threads it stands for, whose critical sections follow each other."""
+    """The code of one thread. *weight*: the number of threads it stands for, whose critical sections add up."""
 
     def __init__(self, whole: _Building, one: ThreadClass, number: int, weight: int) -> None:
         self.whole = whole
@@ -179,7 +179,7 @@ class _Writing:
         self.values = whole.values | {"thread": float(number)}
         self.weight = weight
         self.code = Code(one.name)
-        self.inner: dict[str, int] = {}  # loops around, by name
+        self.inner: dict[str, int] = {}  # enclosing loops, by name
         self._event(START, 0, "start")
         self._steps(one.steps, 1.0, 1)
         self._event(END, 0, "end")
@@ -195,7 +195,7 @@ class _Writing:
         code.labels.append(label)
 
     def _value(self, formula: str, extra: Mapping[str, float] | None = None) -> float | Later:
-        """Return the value of *formula*, or a function of the passes of the loops around that it depends on."""
+        """Return the value of *formula*, or a function of the enclosing loops' passes if it depends on them."""
         known = self.values | dict(extra or {})
         found = expression.parse(formula, frozenset(known) | frozenset(self.inner))
         loops = {name: slot for name, slot in self.inner.items() if name in found.names}

@@ -1,4 +1,4 @@
-"""Predictions as a study keeps them: points with their intervals, what they came from, and what events cost."""
+"""Predictions as saved in a study: points with intervals, the runs they came from, and the costs of events."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class _Part(BaseModel):
 
 
 class KeptPoint(_Part):
-    """A predicted point: times in s; *actual_s* where it was run, too.
+    """A predicted point: times in s; *actual_s* if it was run, too.
 
     *samples_s* and *estimate_s*: the simulated time of its samples, and the host time of the estimate (4.8);
-    *actual_host_s* and *samples_host_s*: the host time of the run and of its samples.
-    *refused*: why there is no time. *parts*: name, time in s of what the time consists of, the largest first.
+    *actual_host_s* and *samples_host_s*: the host time of the run and of its samples. *refused*: why there is no time.
+    *parts*: name and time in s of the components, largest first.
     """
 
     processors: int
@@ -43,12 +43,12 @@ class KeptPoint(_Part):
 
     @property
     def key(self) -> str:
-        """The key that a run at this point has in the study."""
+        """The key of a run at this point in the study."""
         return RunPoint(processors=self.processors, parameters=self.parameters).key
 
 
 class Kept(_Part):
-    """Everything predicted in a study. *samples*: keys of the runs it came from; *costs*: of events by N, in cycles."""
+    """Everything predicted in a study. *samples*: keys of the runs used; *costs*: of events by N, in cycles."""
 
     points: tuple[KeptPoint, ...] = ()
     samples: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Kept(_Part):
 
     @property
     def events(self) -> Mapping[int, EventCosts]:
-        """What events cost on each N."""
+        """The costs of events on each N."""
         names = {one.name for one in fields(EventCosts)}
         return {
             n: EventCosts(**{name: cost for name, cost in known.items() if name in names})
@@ -64,7 +64,7 @@ class Kept(_Part):
         }
 
     def with_more(self, other: Kept) -> Kept:
-        """Return both; of points that both have, those of *other*."""
+        """Return both combined; for common points those of *other*."""
         newer = {point.key for point in other.points}
         points = (*(point for point in self.points if point.key not in newer), *other.points)
         return Kept(
@@ -75,7 +75,7 @@ class Kept(_Part):
 
 
 def read(fact: object) -> Kept:
-    """Return what a study keeps of predictions; nothing where that cannot be read."""
+    """Return the predictions saved in a study; empty if unreadable."""
     if not isinstance(fact, dict):
         return Kept()
     try:

@@ -1,8 +1,8 @@
-"""Which level of the memory holds the data of a run: a sample on smaller caches sees what a larger run sees.
+"""Which memory level holds the data of a run: a sample on smaller caches behaves like a larger run.
 
-A run whose data are f times as large as those of a sample meets a memory hierarchy that is f times as small beside
-them. The same sample on a machine whose caches are smaller by f meets it, too: its stalls are in proportion.
-Source: ScaleGraph; the paper's samples have to be in the same level as the predicted run (section 5).
+For a run whose data are f times as large as a sample's, the memory hierarchy is relatively f times as small. The sample
+on a machine with caches smaller by f sees the same hierarchy, so its stalls are in proportion. Source: ScaleGraph; the
+paper requires samples to be in the same level as the predicted run (section 5).
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from scalegraph.predict.forms import best_form
 from scalegraph.predict.lower import fit_times
 from scalegraph.predict.regions import Values, values_of
 
-LEAST_GROWTH = 1.05  # data that grow less see the same caches
+LEAST_GROWTH = 1.05  # data that grow less stay in the same caches
 _PAGES = "page_misses"
 _HALF = 0.5
-_NEAR = 0.02  # sizes of a cache that differ by so much are the same
+_NEAR = 0.02  # cache sizes that differ by less count as equal
 Place = tuple[tuple[tuple[str, int], ...], int]
 Memory = Callable[[Values], float | None]
-"""The bytes of a program's data at parameters, None where that is not known."""
+"""The bytes of a program's data at given parameters, None if unknown."""
 
 
 def place_of(values: Values, processors: int) -> Place:
-    """Return what identifies a point: its parameters, and N. Unit: none. Source: ScaleGraph."""
+    """Return the identity of a point: its parameters and N. Unit: none. Source: ScaleGraph."""
     return tuple(sorted(values.items())), processors
 
 
 def touched(run: RunRecord) -> int:
-    """Return the pages that *run* touched, 0 where that is not known. Unit: pages. Source: ScaleGraph."""
+    """Return the number of pages touched by *run*, 0 if unknown. Unit: pages. Source: ScaleGraph."""
     return run.counters.get(_PAGES, 0)
 
 
 def pages(runs: Sequence[RunRecord], values: Values) -> float | None:
-    """Return the pages that a run at *values* touches, from those of *runs* on one N; None where that is not known.
+    """Return the pages touched by a run at *values*, from those of *runs* on one N; None if unknown.
 
     Unit: pages. Source: ScaleGraph.
     """
@@ -65,9 +65,9 @@ def pages(runs: Sequence[RunRecord], values: Values) -> float | None:
 
 
 def _power(name: str, places: Sequence[tuple[Values, int]], counts: Sequence[int], values: Values) -> float:
-    """Return a count at *values* by the power of the parameter *name* through the largest sample and one of half that.
+    """Extrapolate a count to *values* by a power of *name*, through the largest sample and one at most half as large.
 
-    What does not grow with the data is the least part of these.
+    This keeps the influence of data of constant size small.
     """
     known = sorted((at[name], count) for (at, _), count in zip(places, counts, strict=True))
     large, more = known[-1]
@@ -79,10 +79,10 @@ def _power(name: str, places: Sequence[tuple[Values, int]], counts: Sequence[int
 def base(
     runs: Sequence[RunRecord], values: Values, processors: int, memory: Memory | None = None
 ) -> tuple[RunRecord, float] | None:
-    """Return the largest of *runs* on N = *processors* but that at *values*, and by which factor data grow from it.
+    """Return the largest of *runs* on N = *processors* not at *values*, and the factor by which the data grow from it.
 
-    By the *memory* that the program declares, otherwise by touched pages, of which a small run has hardly more than
-    an empty one. None where that is not known. Unit: none (ratio). Source: ScaleGraph.
+    Uses the *memory* declared by the program, or else touched pages, as a small run has few more than an empty one.
+    None if unknown. Unit: none (ratio). Source: ScaleGraph.
     """
     own = [run for run in runs if run.point.processors == processors and values_of(run) != values]
     own.sort(key=touched)
@@ -95,7 +95,7 @@ def base(
 
 
 def data_bytes(run: RunRecord, machine: Machine, memory: Memory | None = None) -> float:
-    """Return the size of the data of *run*: what the program declares, else the touched pages. Unit: B.
+    """Return the size of the data of *run*: as declared by the program, or else by touched pages. Unit: B.
 
     Source: ScaleGraph.
     """
@@ -104,15 +104,15 @@ def data_bytes(run: RunRecord, machine: Machine, memory: Memory | None = None) -
 
 
 def room(level: Cache, processors: int) -> int:
-    """Return what the caches of a *level* hold that N = *processors* use together. Unit: B. Source: ScaleGraph."""
+    """Return the capacity of a cache *level* for N = *processors* together. Unit: B. Source: ScaleGraph."""
     return level.size_kib * 1024 * -(-processors // level.shared_by)
 
 
 def smaller_caches(machine: Machine, factor: float, data: float, processors: int) -> dict[str, str]:
-    """Return the values of *machine* whose caches are smaller by *factor*, as near as their sets allow.
+    """Return settings for *machine* with caches smaller by *factor*, as nearly as their geometry allows.
 
-    Levels that hold less than half of the *data* (bytes) of the sample on N = *processors* stay as they are: what is
-    used again there may be rows and tiles, which grow less than the data; with *data* 0 all are smaller. Unit: none.
+    Levels that hold less than half of the sample's *data* (bytes) on N = *processors* are not changed: what is reused
+    there may be rows and tiles, which grow more slowly than the data; with *data* 0 all are changed. Unit: none.
     Source: ScaleGraph.
     """
     found = {}
@@ -128,10 +128,10 @@ def smaller_caches(machine: Machine, factor: float, data: float, processors: int
 
 
 def _geometry(level: Cache, size: float) -> tuple[int, int]:
-    """Return KiB and ways nearest to *size* bytes: sets are a power of two, the size is whole KiB."""
+    """Return the KiB and ways nearest to *size* bytes: sets are a power of two, the size is whole KiB."""
     possible: list[tuple[float, int, int]] = []
     for ways in range(1, level.ways + 1):
-        least = 1024 // math.gcd(1024, level.line_bytes * ways)  # sets of a size of whole KiB: a power of two, too
+        least = 1024 // math.gcd(1024, level.line_bytes * ways)  # fewest sets that give whole KiB: a power of two, too
         total = level.line_bytes * ways * least
         while True:
             off = abs(math.log(total / size))
@@ -155,9 +155,9 @@ def stall_rates(run: RunRecord) -> dict[int, tuple[int, int]]:
 
 
 def stall_error(smaller: RunRecord, larger: RunRecord) -> float:
-    """Return how far the stalls of *larger* are from those of a sample on *smaller* caches, by computation of regions.
+    """Return the error of predicting the stalls of *larger* from the sample on *smaller* caches, scaled by computation.
 
-    Unit: none (part of computation and stalls). Source: ScaleGraph.
+    Unit: none (share of computation and stalls). Source: ScaleGraph.
     """
     rates = {region: stall / busy for region, (busy, stall) in stall_rates(smaller).items() if busy}
     known = stall_rates(larger)
@@ -168,11 +168,11 @@ def stall_error(smaller: RunRecord, larger: RunRecord) -> float:
 
 @dataclass(frozen=True)
 class Levels:
-    """The caches of a machine, and what samples on smaller ones showed.
+    """The caches of a machine, and the samples run on smaller ones.
 
-    *shrunk*: by the point that is predicted, the largest sample but that on caches smaller by the growth of the data.
-    *others*: runs that showed how caches are made smaller. *memory*: bytes of the data at parameters, where the
-    program declares them.
+    *shrunk*: by predicted point, the largest other sample run on caches reduced by the growth of the data. *others*:
+    runs used to decide how caches are reduced. *memory*: bytes of the data at given parameters, if the program declares
+    them.
     """
 
     machine: Machine | None = None
@@ -185,9 +185,9 @@ class Levels:
         return (self.shrunk or {}).get(place_of(values, processors))
 
     def warning(self, runs: Sequence[RunRecord], values: Values, processors: int) -> str:
-        """Return a sentence where data leave a level that holds those of the samples on N = *processors*.
+        """Return a warning if the data outgrow a level that holds those of the samples on N = *processors*.
 
-        Empty where they do not, or where a sample on smaller caches shows what happens.
+        Empty if they do not, or if a sample on smaller caches covers it.
         """
         known = base(runs, values, processors, self.memory) if self.machine is not None else None
         if known is None or self.machine is None or self.run(values, processors) is not None:

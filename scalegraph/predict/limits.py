@@ -1,4 +1,4 @@
-"""What limits a program on many processors, and from which N on."""
+"""What limits a program on many processors, and from which N."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ WAITING = "waiting for slower threads"
 
 @dataclass(frozen=True)
 class Limit:
-    """The part of the time that is the largest on the most *processors*, where it has the *share*, at a size.
+    """The largest part of the time on the most *processors*, with its *share*, at one size.
 
-    *since*: the least N from which on it is the largest; *before*: the largest part on the N below, empty if none is.
+    *since*: the least N from which it is the largest; *before*: the largest part below that N, empty if there is none.
     """
 
     values: Values
@@ -29,7 +29,7 @@ class Limit:
 
 
 def limits(points: Iterable[Predicted]) -> list[Limit]:
-    """Return the limit of every size that was predicted on two or more N."""
+    """Return the limit for every size that was predicted on two or more N."""
     found = []
     ordered = sorted(points, key=lambda point: (sorted(point.values.items()), point.processors))
     for _, group in groupby(ordered, key=lambda point: sorted(point.values.items())):
@@ -47,6 +47,6 @@ def limits(points: Iterable[Predicted]) -> list[Limit]:
 
 
 def largest(point: Predicted) -> tuple[str, float]:
-    """Return the part of the time that is the largest, and that time in s."""
+    """Return the largest part of the time, and its time in s."""
     parts = [(one.name, one.time_s) for one in point.regions]
     return max([*parts, (EVENTS, point.events_s), (WAITING, point.waiting_s)], key=lambda pair: pair[1])

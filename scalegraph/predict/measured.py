@@ -1,6 +1,6 @@
-"""Predictions from measured runs: medians of repetitions, by call path or region where the measurements have them.
+"""Predictions from measured runs: medians of repetitions, by call path or region if measured.
 
-Measured times are no exact counts, so all of them are fitted; their noise widens the interval.
+Measured times are not exact counts, so they are all fitted; their noise widens the interval.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from scalegraph.predict.levels import Place, place_of
 from scalegraph.predict.predicting import Predictor
 from scalegraph.predict.regions import EXCLUSIVE, Values, values_of
 
-_CLOCK_HZ: Final = 1e9  # measured times become whole nanoseconds
-_LEAST: Final = 0.01  # a call path with a smaller share of the time in all samples is one of the others
-_SIDE: Final = 0.95  # on each side: an interval of 90 %
-_OF_MEDIAN: Final = 1.2533  # standard error of a median beside that of a mean, of normally distributed times
+_CLOCK_HZ: Final = 1e9  # measured times are rounded to nanoseconds
+_LEAST: Final = 0.01  # call paths with a smaller share of the time in all samples are merged
+_SIDE: Final = 0.95  # one-sided level: an interval of 90 %
+_OF_MEDIAN: Final = 1.2533  # ratio of the standard errors of median and mean, for normally distributed times
 _WHOLE: Final = "the program"
 _OTHERS: Final = "other call paths"
 
@@ -34,10 +34,10 @@ Profile = tuple[MeasurementSet, Meaning]
 
 @dataclass(frozen=True)
 class MeasuredSamples:
-    """Measured runs as samples: one for each point, which is the median of its repetitions.
+    """Measured runs as samples: one per point, the median of its repetitions.
 
-    *regions* are those that their costs name; *repeated*: all runs by point; *noise*: by N, how far a median may be
-    off, relative, with 90 %.
+    *regions*: those named by the costs; *repeated*: all runs by point; *noise*: by N, the relative uncertainty of a
+    median at 90 %.
     """
 
     runs: tuple[RunRecord, ...]
@@ -49,7 +49,7 @@ class MeasuredSamples:
 def measured_samples(
     runs: Sequence[RunRecord], regions: Sequence[Region] = (), profile: Profile | None = None
 ) -> MeasuredSamples:
-    """Return measured *runs* with a time as samples; their parameters are those that predictions name.
+    """Return the measured *runs* with a time as samples, restricted to the parameters that predictions use.
 
     Runs with costs of *regions* in cycles keep them. Others get a region for each call path of *profile*, in proportion
     to its time, or one for the whole program. Source: ScaleGraph.
@@ -78,7 +78,7 @@ def _median(runs: Sequence[RunRecord]) -> RunRecord:
 
 
 def _noise(times_s: Sequence[float]) -> float:
-    """Return how far the median of repetitions may be off, relative; 0 where nothing was repeated."""
+    """Return the relative uncertainty of a median of repetitions; 0 without repetitions."""
     if len(times_s) < 2:
         return 0.0
     error = _OF_MEDIAN * stdev(times_s) / math.sqrt(len(times_s))
@@ -86,7 +86,7 @@ def _noise(times_s: Sequence[float]) -> float:
 
 
 def _with_paths(runs: Sequence[RunRecord], profile: Profile | None) -> tuple[tuple[Region, ...], list[RunRecord]]:
-    """Return a region for each call path, and *runs* with their times in proportion to it."""
+    """Return a region for each call path, and *runs* with their times divided in proportion."""
     found = [_shares(run, profile) for run in runs]
     if any(one is None for one in found) or not found:
         found = [{_WHOLE: 1.0} for _ in runs]
@@ -111,7 +111,7 @@ def _with_paths(runs: Sequence[RunRecord], profile: Profile | None) -> tuple[tup
 
 
 def _shares(run: RunRecord, profile: Profile | None) -> dict[str, float] | None:
-    """Return the part of the time in each call path, None where that is not known."""
+    """Return the share of the time in each call path, None if unknown."""
     if profile is None or not profile[1].time:
         return None
     measured, meaning = profile
@@ -126,7 +126,7 @@ def _shares(run: RunRecord, profile: Profile | None) -> dict[str, float] | None:
 
 
 def _point_of(run: RunRecord, measured: MeasurementSet, meaning: Meaning) -> int | None:
-    """Return the point of the set that *run* was made of."""
+    """Return the set's point from which *run* was made."""
     values: Mapping[str, object] = run.point.parameters
     for index, row in enumerate(measured.points.to_dict("records")):
         same = all(row.get(name) == value for name, value in values.items() if name in row)
@@ -137,7 +137,7 @@ def _point_of(run: RunRecord, measured: MeasurementSet, meaning: Meaning) -> int
 
 @dataclass
 class MeasuredPredictor(Predictor):
-    """Predicts points from measured *runs*, `MeasuredSamples.runs`, by fits alone; raises as `Predictor`.
+    """Predicts points from measured *runs* (`MeasuredSamples.runs`) by fits alone; raises as `Predictor`.
 
     *repeated* and *noise*: as `MeasuredSamples` has them.
     """
@@ -147,13 +147,13 @@ class MeasuredPredictor(Predictor):
     exact: ClassVar[bool] = False
 
     def needed(self, values: Values, processors: int) -> list[RunRecord]:
-        """Return all repetitions of the samples that a prediction on N = *processors* comes from."""
+        """Return all repetitions of the samples used for a prediction on N = *processors*."""
         every = super().needed(values, processors)
         places = (place_of(values_of(run), run.point.processors) for run in every)
         return [run for place in places for run in self.repeated.get(place, ())]
 
     def _accounted(self, runs: Sequence[RunRecord], predicted: Sequence[float]) -> Sequence[float]:  # noqa: ARG002
-        """Return the measured time in regions: what fits miss is noise, not waiting."""
+        """Return the measured time in regions: the error of fits is noise, not waiting."""
         exclusive = {region.id for region in self.regions if region.kind in EXCLUSIVE}
         return [
             sum(cost.useful_max * (run.point.processors if cost.region in exclusive else 1) for cost in run.regions)
@@ -162,7 +162,7 @@ class MeasuredPredictor(Predictor):
         ]
 
     def spread(self, processors: int) -> float:
-        """Return by how much of itself a time may be off, with 90 %: as for exact runs, and by the noise of medians.
+        """Return the relative uncertainty of a time at 90 %: that for exact runs combined with the noise of medians.
 
         Unit: none (ratio). Source: ScaleGraph.
         """

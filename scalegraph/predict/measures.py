@@ -1,4 +1,4 @@
-"""How good a prediction is: its error, and the time that it saves."""
+"""The quality of a prediction: its error, and the time that it saves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scalegraph.base.run import RunRecord
 
 
 def host_seconds(runs: Iterable[RunRecord]) -> float:
-    """Return the processor time that *runs* took on this computer, of those without it the elapsed time.
+    """Return the host processor time of *runs*; elapsed time for those without it.
 
     Unit: s. Source: ScaleGraph.
     """
@@ -17,11 +17,11 @@ def host_seconds(runs: Iterable[RunRecord]) -> float:
 
 
 def prediction_ratio(actual_s: float, samples_s: float, estimate_s: float) -> float:
-    """Return the conservative prediction ratio: the actual time over all that its prediction took.
+    """Return the conservative prediction ratio: the actual time over the total time of its prediction.
 
-    *samples_s*: all time for sample runs; *estimate_s*: host time of the estimate. Of simulated runs either both run
-    times are simulated, as in the paper, or both are those of this computer. Unit: none (ratio).
-    Raises `InputError` when nothing took time. Source: semi-empirical paper (4.8).
+    *samples_s*: total time of sample runs; *estimate_s*: host time of the estimate. For simulated runs, the actual and
+    the sample times are either both simulated, as in the paper, or both host times. Unit: none (ratio). Raises
+    `InputError` if nothing took time. Source: semi-empirical paper (4.8).
     """
     if samples_s + estimate_s <= 0:
         raise InputError("the prediction took no time; samples with a time were expected")
@@ -29,7 +29,7 @@ def prediction_ratio(actual_s: float, samples_s: float, estimate_s: float) -> fl
 
 
 def known_ratio(actual_s: float | None, samples_s: float, estimate_s: float) -> float | None:
-    """Return `prediction_ratio`, None where the actual time is not known or nothing took time.
+    """Return `prediction_ratio`; None if the actual time is unknown or nothing took time.
 
     Unit: none (ratio). Source: semi-empirical paper (4.8).
     """
@@ -51,7 +51,7 @@ def error(actual_s: float, predicted_s: float) -> float:
 def mean_error(errors: Iterable[float]) -> float:
     """Return the average error over a set of parameters.
 
-    Unit: none (relative). Raises `InputError` without any. Source: semi-empirical paper (4.10).
+    Unit: none (relative). Raises `InputError` if there are none. Source: semi-empirical paper (4.10).
     """
     known = list(errors)
     if not known:

@@ -1,8 +1,8 @@
-"""The sample run that narrows the interval of a prediction most: what its time would leave of the rival fits.
+"""The sample run that narrows the interval of a prediction most, by ruling out rival fits.
 
-The interval of a predicted time holds the fits that the samples do not rule out. A run of another size rules some of
-them out, since they differ there. How much of the interval then remains is computed by fitting again with that
-sample, for each of the rivals as the truth.
+The interval of a predicted time contains the fits that the samples do not rule out. A run of another size rules some of
+them out, since they differ there. The remaining interval is computed by fitting again with that sample, for each rival
+as the truth.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from scalegraph.predict.doubts import Doubt, Sides
 from scalegraph.predict.predicting import Predicted
 from scalegraph.predict.regions import Values
 
-MOST: Final = 0.1  # of the predicted time: a sample may take so much
+MOST: Final = 0.1  # share of the predicted time that a sample may take
 _STEPS: Final = 8  # sizes between the samples and the prediction
-_VISIBLE: Final = 0.02  # of the interval: a sample that narrows less is no advice
+_VISIBLE: Final = 0.02  # relative narrowing of the interval below which a sample is not suggested
 
 
 class Doubtful(Protocol):
-    """A predictor that has fits."""
+    """A predictor with fits."""
 
     @property
     def sampled(self) -> list[int]:
-        """The N of the samples, sorted."""
+        """The N of the samples, ascending."""
 
     def used(self, processors: int) -> list[int]:
         """Return the N whose samples predict N = *processors*."""
@@ -38,9 +38,9 @@ class Doubtful(Protocol):
         """Return the prediction at *values* on N = *processors*; may raise `CannotTellError`."""
 
     def doubts(self, values: Values, processors: int) -> Sequence[Sequence[Doubt]]:
-        """Return the fits of a predicted time on an N that has samples.
+        """Return the fits behind a predicted time on an N with samples.
 
-        The sides of one group add up, those of several as the root of the sum of squares.
+        The sides of one group add up; those of several groups as the root of the sum of squares.
         """
 
 
@@ -48,8 +48,8 @@ class Doubtful(Protocol):
 class NextSample:
     """A run that narrows the predicted time at *values* on N = *processors*.
 
-    *sample*: its parameters, on the same N; *cost_s*: its predicted time; *now* and *then*: half of the interval
-    before and (expected) after, relative to the predicted time; *part*: the region of most of the difference.
+    *sample*: its parameters, on the same N; *cost_s*: its predicted time; *now* and *then*: half of the interval before
+    and (expected) after, relative to the predicted time; *part*: the region with most of the difference.
     """
 
     processors: int
@@ -62,7 +62,7 @@ class NextSample:
 
     @property
     def sentence(self) -> str:
-        """What the run does, for display."""
+        """A sentence on what the run does."""
         where = assigned([("N", self.processors), *sorted(self.values.items())])
         run = assigned([("N", self.processors), *sorted(self.sample.items())])
         by = f", most of it in {self.part}" if self.part else ""
@@ -78,7 +78,7 @@ def _half(width: float) -> str:
 
 @dataclass
 class _Target:
-    """A predicted point, its interval and what that consists of."""
+    """A predicted point with its interval and the fits behind it."""
 
     predictor: Doubtful
     found: Predicted
@@ -103,7 +103,7 @@ class _Target:
         for group, before, then in zip(self.groups, self.own, left, strict=True):
             for doubt, old, new in zip(group, before, then, strict=True):
                 narrowed[doubt.name] = narrowed.get(doubt.name, 0.0) + sum(old) - sum(new)
-        fixed = self.width - _combined(self.own)  # what the fits do not account for, as errors at samples left out
+        fixed = self.width - _combined(self.own)  # not due to the fits, such as errors at samples left out
         return max(0.0, fixed) + _combined(left), max(narrowed, key=lambda name: narrowed[name], default="")
 
 
@@ -113,10 +113,11 @@ def _combined(groups: Iterable[Sequence[Sides]]) -> float:
 
 
 def sample_sizes(samples: Sequence[Values], target: Values, processors: int) -> list[Values]:
-    """Return sizes that a further sample might have: between the samples and *target*, none of those that were run.
+    """Return candidate sizes for a further sample: between the samples and *target*, not run yet.
 
-    All parameters that differ together, from the smallest sample on in steps of one factor, and, if there are several,
-    each by itself. Values have the remainder of the target's by N, as counts of what is dealt out depend on that.
+    All differing parameters are scaled together from the smallest sample on, in geometric steps, and if there are
+    several, each is also scaled alone. Values equal the target's modulo N, because counts of distributed work depend on
+    the remainder.
     """
     names = sorted(name for name in target if len({values[name] for values in (*samples, target)}) > 1)
     if not names:
@@ -139,7 +140,7 @@ def sample_sizes(samples: Sequence[Values], target: Values, processors: int) -> 
 
 
 def _with_remainder(size: float, target: int, processors: int) -> int:
-    """Return the number nearest to *size* that has the remainder of *target* by N, at least 1."""
+    """Return the number nearest to *size* that equals *target* modulo N, at least 1."""
     near = round((size - target) / processors) * processors + target
     return near if near > 0 else max(1, round(size))
 
@@ -147,11 +148,11 @@ def _with_remainder(size: float, target: int, processors: int) -> int:
 def next_samples(
     predictor: Doubtful, samples: Sequence[Values], values: Values, processors: int, most: float = MOST
 ) -> list[NextSample]:
-    """Return the runs that narrow the prediction at *values* visibly, the one that narrows most first.
+    """Return the runs that visibly narrow the prediction at *values*, the most effective first.
 
-    *samples*: parameters of those that are there; *most*: a run may take this part of the predicted time. Of runs that
-    narrow alike, within a tenth, the cheaper one is first. On an N without samples, that is the largest sample there.
-    Raises as `Doubtful.at`.
+    *samples*: parameters of the existing ones; *most*: a run may take this share of the predicted time. Of runs within
+    a tenth of each other, the cheaper one comes first. On an N without samples it is the largest sample there. Raises
+    as `Doubtful.at`.
     """
     found = predictor.at(values, processors)
     if not found.time_s or found.high_s <= found.low_s:
@@ -177,7 +178,7 @@ def next_samples(
 
 
 def _on_own(predictor: Doubtful, samples: Sequence[Values], found: Predicted) -> list[NextSample]:
-    """Return the largest sample on an N that has none: what then remains is the interval on the nearest N."""
+    """Return the largest sample on an N without samples: its interval would then be that of the nearest N."""
     values, processors = found.values, found.processors
     near = min(predictor.used(processors), key=lambda n: abs(math.log(n / processors)))
     there = predictor.at(values, near)

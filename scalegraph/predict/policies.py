@@ -1,7 +1,7 @@
-"""Processor policies of algorithm G: how fast threads run that are active at the same time, and who is first.
+"""Processor policies of algorithm G: the speed of concurrently active threads, and the order of simultaneous events.
 
-A policy is any object with the three members of `Policy`; `traverse` knows none by name.
-Source: semi-empirical paper, 2.1.2.
+A policy is any object with the three members of `Policy`; `traverse` knows none by name. Source: semi-empirical paper,
+2.1.2.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from typing import Protocol
 
 
 class Policy(Protocol):
-    """What algorithm G needs of a processor policy."""
+    """What algorithm G needs from a processor policy."""
 
     @property
     def shares(self) -> bool:
-        """Whether the speed of a thread depends on how many are active, so that all events go in order of time."""
+        """Whether a thread's speed depends on how many are active, so that all events are processed in time order."""
 
     def rate(self, active: int) -> float:
         """Return the speed of each of *active* threads, at most 1."""
 
     def rank(self) -> float:
-        """Return the rank of an event among those that are ready at the same time; the smallest is processed first."""
+        """Return the rank of an event among simultaneous ones; the smallest is processed first."""
 
 
 @dataclass(frozen=True)
 class Dedicated:
-    """Every thread has a processor of its own; of events at the same time the one that was ready first is first."""
+    """Every thread has its own processor; of simultaneous events the one that was ready first comes first."""
 
     shares: bool = False
 
@@ -36,13 +36,13 @@ class Dedicated:
         return 1.0
 
     def rank(self) -> float:
-        """Return the same for all."""
+        """Return the same rank for all."""
         return 0.0
 
 
 @dataclass(frozen=True)
 class TimeSharing:
-    """All active threads share the *processors* with equal priority: m threads run at the speed N/m where m > N."""
+    """All active threads share the *processors* equally: m threads run at the speed N/m if m > N."""
 
     processors: int
     shares: bool = True
@@ -52,13 +52,13 @@ class TimeSharing:
         return min(1.0, self.processors / active) if active else 1.0
 
     def rank(self) -> float:
-        """Return the same for all."""
+        """Return the same rank for all."""
         return 0.0
 
 
 @dataclass(frozen=True)
 class AnyOrder:
-    """Another *policy*, but of events at the same time each is as likely to be first; *seed* repeats the choices."""
+    """Wraps another *policy* with a random order of simultaneous events; *seed* makes it repeatable."""
 
     policy: Policy
     seed: int = 0
@@ -69,11 +69,11 @@ class AnyOrder:
 
     @property
     def shares(self) -> bool:
-        """Whether the other policy shares processors."""
+        """Whether the wrapped policy shares processors."""
         return self.policy.shares
 
     def rate(self, active: int) -> float:
-        """Return the speed that the other policy has."""
+        """Return the speed by the wrapped policy."""
         return self.policy.rate(active)
 
     def rank(self) -> float:
@@ -82,5 +82,5 @@ class AnyOrder:
 
 
 def chosen(threads: int, processors: int) -> Policy:
-    """Return the paper's policy: dedicated processors, or time sharing where there are more threads than processors."""
+    """Return the paper's policy: dedicated processors, or time sharing if there are more threads than processors."""
     return TimeSharing(processors) if threads > processors else Dedicated()

@@ -1,4 +1,4 @@
-"""Predictions: parallel time with its interval, and where it is spent, from sample runs on one or several N."""
+"""Predictions: the parallel time with its interval, and where it is spent, from sample runs on one or more N."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from scalegraph.predict.lower import SegmentTime, fit_times, lowered
 from scalegraph.predict.regions import RegionTime, Values, clock_of, samples_of, values_of
 from scalegraph.predict.traverse import Traversal, traverse
 
-_TESTED = 2  # samples that can predict another
-_SIDE = 0.95  # on each side: an interval of 90 %
-_ONE_SIDE = 0.3  # relative uncertainty where samples on a single other N are all there is
+_TESTED = 2  # samples needed to predict another
+_SIDE = 0.95  # one-sided level: an interval of 90 %
+_ONE_SIDE = 0.3  # relative uncertainty if there are samples on only one other N
 
 
 @dataclass(frozen=True)
 class RegionShare:
-    """What a region adds to the parallel time, in s; *shared*: whether the processors share its work."""
+    """The contribution of a region to the parallel time, in s; *shared*: whether the processors share its work."""
 
     name: str
     file: str
@@ -40,7 +40,7 @@ class RegionShare:
 
     @property
     def time_s(self) -> float:
-        """Both parts."""
+        """Busy and stall time."""
         return self.busy_s + self.memory_stall_s
 
 
@@ -48,8 +48,8 @@ class RegionShare:
 class Predicted:
     """The predicted parallel time at a point, in s, with an interval.
 
-    *regions*: the most expensive first; *events_s*: starts of parallel regions, barriers and locks; *waiting_s*: for
-    slower threads. These add up to the time.
+    *regions*: most expensive first; *events_s*: starts of parallel regions, barriers and locks; *waiting_s*: waiting
+    for slower threads. These add up to the time.
     """
 
     processors: int
@@ -62,7 +62,7 @@ class Predicted:
     waiting_s: float = 0.0
     sampled: bool = True  # there are samples on this N
     events: int = 0
-    warning: str = ""  # that data leave a level of the memory which holds those of all samples
+    warning: str = ""  # warning that the data outgrow a memory level that holds those of all samples
 
     def efficiency(self, one_s: float) -> float:
         """Return the efficiency, given the time on one processor. Unit: none (ratio)."""
@@ -75,7 +75,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Checks:
-    """Relative errors of the model of one N: at the samples, and of the largest sample *left_out*, None if unknown."""
+    """Relative errors of the model for one N: at the samples, and of the largest one when *left_out* (or None)."""
 
     samples: tuple[float, ...]
     left_out: float | None = None
@@ -83,7 +83,7 @@ class Checks:
 
 @dataclass(frozen=True)
 class _Own:
-    """What samples on one N give: the structure, the time that no region accounts for, and how far it is off there."""
+    """The model from samples on one N: the structure, the time outside regions, and its errors there."""
 
     structure: Structure
     rest: SegmentTime
@@ -92,20 +92,20 @@ class _Own:
 
 @dataclass
 class Predictor:
-    """Predicts points from sample *runs*; *targets* are the parameters that will be requested.
+    """Predicts points from sample *runs*; *targets* are the parameters that will be predicted.
 
-    *costs*: of events by N, for the samples' N and those to predict. Raises `CannotTellError` with a sentence when the
-    samples do not determine the pattern of events, `InputError` when they cannot be used.
+    *costs*: of events by N, for the samples' N and those to predict. Raises `CannotTellError` with a sentence if the
+    samples do not determine the pattern of events, `InputError` if they cannot be used.
     """
 
     runs: Sequence[RunRecord]
     regions: Sequence[Region]
     costs: Mapping[int, EventCosts]
     targets: Sequence[Values]
-    tested: bool = False  # is a test itself
+    tested: bool = False  # is itself a back-test
     levels: Levels = field(default_factory=Levels)
     needs: ClassVar[str] = "regions and cycles"
-    exact: ClassVar[bool] = True  # busy cycles are counts
+    exact: ClassVar[bool] = True  # busy cycles are exact counts
     _own: dict[tuple[int, bool], _Own] = field(default_factory=dict)
     _seen: dict[Place, _Own] = field(default_factory=dict)
 
@@ -120,9 +120,9 @@ class Predictor:
         return bool(run.time_cycles and run.regions)
 
     def needed(self, values: Values, processors: int) -> list[RunRecord]:
-        """Return the runs that the prediction at *values* on N = *processors* comes from; raises as `at`.
+        """Return the runs used for the prediction at *values* on N = *processors*; raises as `at`.
 
-        Samples, and those on smaller caches: its own, and those that showed which caches are made smaller.
+        These are the samples, and those on smaller caches: its own, and those that decided which caches are reduced.
         """
         used = self.used(processors)
         places = {place_of(values_of(run), run.point.processors) for run in self.runs}
@@ -133,18 +133,18 @@ class Predictor:
 
     @property
     def sampled(self) -> list[int]:
-        """The N of the samples, sorted."""
+        """The N of the samples, ascending."""
         return sorted({run.point.processors for run in self.runs})
 
     @property
     def clock_hz(self) -> float:
-        """Cycles in a second."""
+        """Cycles per second."""
         return clock_of(self.runs[0])
 
     def at(self, values: Values, processors: int) -> Predicted:
         """Return the prediction at *values* on N = *processors*.
 
-        Raises `CannotTellError` where a count is not determined, `DeadlockError` for a graph that cannot go on.
+        Raises `CannotTellError` if a count is not determined, `DeadlockError` for a graph that deadlocks.
         """
         if processors in self.sampled:
             return self._from(processors, values, processors)
@@ -161,12 +161,12 @@ class Predictor:
         return _moved(nearest, time, min(edges), max(edges))
 
     def _from(self, sampled: int, values: Values, processors: int) -> Predicted:
-        """Return what the samples on N = *sampled* say of *processors*."""
+        """Return the prediction for *processors* by the samples on N = *sampled*."""
         own = self._with_stalls(self._model(sampled, counted=sampled == processors), values)
         return self._with(own, values, processors)
 
     def _with_stalls(self, own: _Own, values: Values) -> _Own:
-        """Return *own* with what a sample stalls more on smaller caches, where there is one for *values*."""
+        """Return *own* with the additional stalls of a sample on smaller caches, if there is one for *values*."""
         sampled = own.structure.processors
         run = self.levels.run(values, sampled)
         if run is None:
@@ -188,7 +188,7 @@ class Predictor:
         return graph_at(own.structure, values, processors, self._cost(processors), self.clock_hz, rest)
 
     def times(self, processors: int) -> Mapping[int, RegionTime]:
-        """Return how the time of each region grows, by its number, on an N that has samples. Raises as `at`."""
+        """Return how the time of each region (by number) grows, on an N with samples. Raises as `at`."""
         return self._model(processors, counted=True).structure.times
 
     def used(self, processors: int) -> list[int]:
@@ -196,7 +196,7 @@ class Predictor:
         return [processors] if processors in self.sampled else self._neighbours(processors)
 
     def doubts(self, values: Values, processors: int) -> list[list[Doubt]]:
-        """Return the fits of a predicted time by region, on an N that has samples; see `next_sample`."""
+        """Return the fits behind a predicted time by region, on an N with samples; see `next_sample`."""
         own = self._with_stalls(self._model(processors, counted=True), values)
         found = [[Doubt("waiting", own.rest)]]
         for time in own.structure.times.values():
@@ -206,9 +206,9 @@ class Predictor:
         return found
 
     def _neighbours(self, processors: int) -> list[int]:
-        """Return the N of samples to predict another N from: one on each side, else the two nearest.
+        """Return the sampled N from which to predict another N: one on each side, or else the two nearest.
 
-        Raises `CannotTellError` where all samples are on one processor, which does all work by itself.
+        Raises `CannotTellError` if all samples are on one processor, which does all the work itself.
         """
         if self.sampled == [1]:
             raise CannotTellError(
@@ -252,19 +252,19 @@ class Predictor:
         return _Own(structure, rest, Checks(errors, self._back_test(runs)))
 
     def _accounted(self, runs: Sequence[RunRecord], predicted: Sequence[float]) -> Sequence[float]:  # noqa: ARG002
-        """Return the time of sample *runs* that regions and events account for, in s: as *predicted*."""
+        """Return the time in s accounted for in sample *runs*: here that *predicted* for regions and events."""
         return predicted
 
     def _checks(self, processors: int) -> Checks:
-        """Return how far the model of N = *processors* is off. Raises as `at`."""
+        """Return the errors of the model for N = *processors*. Raises as `at`."""
         return self._model(processors, counted=True).checks
 
     def spread(self, processors: int) -> float:
-        """Return by how much of itself a time predicted from samples on N = *processors* may be off, with 90 %.
+        """Return the relative uncertainty, at 90 %, of a time predicted from samples on N = *processors*.
 
-        The errors at the samples and those of the largest samples left out, over all N, as Student's t distribution
-        has it; at least the error of the largest sample on that N; and by how much the times of these samples may be
-        off themselves, where they are estimates. Unit: none (ratio). Source: ScaleGraph.
+        It combines the errors at the samples and of the largest samples left out, over all N, by Student's t
+        distribution; at least the error of the largest sample on that N; and the uncertainty of the samples' own times
+        if these are estimates. Unit: none (ratio). Source: ScaleGraph.
         """
         if self.tested:
             return 0.0
@@ -283,7 +283,7 @@ class Predictor:
         return math.hypot(model, max(run.time_error for run in self.runs if run.point.processors == processors))
 
     def _back_test(self, runs: Sequence[RunRecord]) -> float | None:
-        """Return the relative error of the largest of *runs* when the others predict it, None where they cannot."""
+        """Return the relative error when the largest of *runs* is predicted from the others; None if it cannot be."""
         *rest, largest = runs
         if self.tested or len(rest) < _TESTED:
             return None
@@ -328,18 +328,18 @@ class Predictor:
 
 
 def _mean(errors: Sequence[float]) -> float:
-    """Return the root of the mean of the squares."""
+    """Return the root mean square."""
     return math.sqrt(sum(error**2 for error in errors) / len(errors)) if errors else 0.0
 
 
 def _events(found: Traversal, shares: Sequence[RegionShare]) -> float:
-    """Return the part of the time that events take: what is no region and no waiting."""
+    """Return the time of events: what is neither in regions nor waiting."""
     regions = sum(share.time_s for share in shares)
     return max(0.0, found.time_s - regions - found.spent.get(REST, 0.0))
 
 
 def _moved(found: Predicted, time_s: float, low_s: float, high_s: float) -> Predicted:
-    """Return a prediction for an N without samples: the parts of the nearest one, in proportion to the time."""
+    """Return a prediction for an N without samples: the parts of the nearest one, scaled to the time."""
     factor = time_s / found.time_s if found.time_s else 1.0
     regions = tuple(
         RegionShare(

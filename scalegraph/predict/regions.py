@@ -1,7 +1,7 @@
-"""What the regions of a program cost in sample runs on one N, as functions of the parameters.
+"""The costs of program regions in sample runs on one N, as functions of the parameters.
 
-A region's time on its representative thread (the one that is busiest there) is its busy cycles, which are counts, and
-its memory stalls, which are fitted. Waiting, and what events cost, is no part of it.
+A region's time on its representative thread (the busiest one there) is its busy cycles, which are counts, plus its
+memory stalls, which are fitted. Waiting and the costs of events are not included.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from scalegraph.predict.forms import best_form
 from scalegraph.predict.lower import Estimate, Growth, SegmentTime, fit_times, growths, ranges
 
 Values = Mapping[str, int]
-EXCLUSIVE = ("critical", "ordered")  # kinds of regions that one thread at a time runs
-_SAME = 0.2  # events that differ by at most so much between samples do so by the data: the largest sample's count
-_GOOD = 0.01  # residual of a form by which one thread's part of shared work is regular
-_SHARED = 1.3  # all processors together are so much busier than the busiest: they share the work
+EXCLUSIVE = ("critical", "ordered")  # kinds of regions executed by one thread at a time
+# relative difference up to which varying event counts are taken as data dependent, using the largest sample's
+_SAME = 0.2
+_GOOD = 0.01  # residual below which one thread's part of shared work counts as regular
+_SHARED = 1.3  # if all processors together are this much busier than the busiest one, they share the work
 
 
 @dataclass(frozen=True)
 class RegionSamples:
     """A region's costs in the runs on one N, in cycles: *busy* and *useful* (with stalls) of the representative.
 
-    *estimated*: the runs whose counts are estimates from samples of repeated phases.
+    *estimated*: runs whose counts are estimated by sampling repeated phases.
     """
 
     region: Region
@@ -34,7 +35,7 @@ class RegionSamples:
     runs: tuple[Values, ...]
     busy: tuple[int, ...]
     useful: tuple[int, ...]
-    summed: tuple[int, ...]  # busy and stall of all processors
+    summed: tuple[int, ...]  # busy and stall cycles summed over processors
     busy_summed: tuple[int, ...]
     misses: tuple[int, ...]
     visits: tuple[int, ...]
@@ -44,9 +45,9 @@ class RegionSamples:
 
     @property
     def counted(self) -> list[list[int]]:
-        """The runs that may determine a count: all of them, or else those that were simulated as a whole.
+        """Sets of runs that may determine a count: first all, then only those simulated completely.
 
-        What visits of a phase do that are all alike is exact in an estimate, too.
+        Estimated runs are tried too, because identical visits of a phase are extrapolated exactly.
         """
         every = list(range(len(self.runs)))
         return [every, [i for i in every if i not in self.estimated]] if self.estimated else [every]
@@ -59,12 +60,12 @@ class RegionSamples:
 
     @property
     def exclusive(self) -> bool:
-        """Whether only one thread may be there at a time."""
+        """Whether only one thread at a time executes it."""
         return self.region.kind in EXCLUSIVE
 
 
 def samples_of(runs: Sequence[RunRecord], regions: Sequence[Region]) -> list[RegionSamples]:
-    """Return the costs of every region that has any, over *runs* on one N."""
+    """Return the costs of every region with any, over *runs* on one N."""
     found = []
     processors = runs[0].point.processors
     values = tuple(values_of(run) for run in runs)
@@ -98,12 +99,12 @@ def values_of(run: RunRecord) -> dict[str, int]:
 
 
 def clock_of(run: RunRecord) -> float:
-    """Return the cycles in a second of a run."""
+    """Return the cycles per second of a run."""
     return run.clock_hz or (run.time_cycles or 0) / (run.time_s or 1.0)
 
 
 def projected(run: RunRecord, names: Sequence[str]) -> RunRecord:
-    """Return *run* with the parameters *names* only: the rest is the same in all runs."""
+    """Return *run* with only the parameters *names*: the others are the same in all runs."""
     values = {name: value for name, value in run.point.parameters.items() if name in names}
     return run.model_copy(update={"point": run.point.model_copy(update={"parameters": values})})
 
@@ -116,8 +117,8 @@ def _group(cost: RegionCost, prefixes: tuple[str, ...]) -> int:
 class RegionTime:
     """The cycles of a region on its representative thread: *busy*, an exact count or a fit, and *stall*, a fit.
 
-    *exact*: the count of busy cycles, None where they depend on the data. *growth* is the form that both have. *more*:
-    stall cycles for each busy cycle that a sample has in smaller caches, but not in its own.
+    *exact*: the count of busy cycles, None if data dependent. *growth* is the form of both. *more*: additional stall
+    cycles per busy cycle that a sample has on smaller caches.
     """
 
     samples: RegionSamples
@@ -130,21 +131,21 @@ class RegionTime:
     def at(self, values: Values, processors: int) -> tuple[Estimate, Estimate]:
         """Return busy and stall cycles.
 
-        Raises `CannotTellError` where a count is not determined.
+        Raises `CannotTellError` if a count is not determined.
         """
         busy = self.busy.at(values, processors)
         if self.exact is not None and processors == self.samples.processors:
             known = float(self.exact(values, processors))
             busy = Estimate(known, known, known)
         stall = self.stall.at(values, processors)
-        if self.more:  # references, and so what they stall in the next level, grow as computation does
+        if self.more:  # references, and so stalls in the next level, grow like computation
             stall = stall.plus(busy, self.more)
         return busy, stall
 
     def with_stalls_of(self, sample: RegionSamples) -> RegionTime:
-        """Return the same with what *sample*, one of the runs once more on smaller caches, stalls in addition.
+        """Return the same with the additional stalls of *sample*, one of the runs repeated on smaller caches.
 
-        Fitted stalls go through that run in its own caches: smaller samples may be in another level of the memory.
+        Fitted stalls are rescaled to match that run on its own caches: smaller samples may be in another memory level.
         """
         own = self.samples.runs.index(sample.runs[0])
         each, stalls = [], []
@@ -158,7 +159,7 @@ class RegionTime:
 
     @property
     def formula(self) -> str:
-        """The cycles as an expression of graph files."""
+        """The cycles as an expression for graph files."""
         busy = self.exact.formula if self.exact is not None else self.busy.formula
         return f"{busy} + {self.stall.formula}" if self.stall.formula != "0" else busy
 
@@ -167,7 +168,7 @@ def region_time(samples: RegionSamples, targets: Sequence[Values], *, counted: b
     """Return how the time of a region grows, for use at *targets*.
 
     Its form is the exact count of its busy cycles if the samples determine that at the targets (and *counted* allows
-    it), else the product of powers that fits them best.
+    it), otherwise the product of powers that fits best.
     """
     summed = samples.exclusive
     busy, useful = _of_representative(samples)
@@ -191,7 +192,7 @@ def region_time(samples: RegionSamples, targets: Sequence[Values], *, counted: b
 
 
 def _of_representative(samples: RegionSamples) -> tuple[list[float], list[float]]:
-    """Return busy and useful cycles of the representative; of a critical section, of a thread on average."""
+    """Return busy and useful cycles of the representative; for a critical section, the mean per thread."""
     if not samples.exclusive:
         return [*samples.busy], [*samples.useful]
     sums = (samples.busy_summed, samples.summed)
@@ -202,11 +203,11 @@ def _of_representative(samples: RegionSamples) -> tuple[list[float], list[float]
 def _fitted(
     samples: RegionSamples, targets: Sequence[Values], busy: Sequence[float]
 ) -> tuple[tuple[Growth, ...], SegmentTime]:
-    """Return the terms that the times of a region grow with, and its *busy* cycles on the representative by them.
+    """Return the growth terms of a region's times, and a fit of the *busy* cycles of its representative.
 
-    How much of shared work one thread gets may be chance, as of tasks and of chunks dealt out dynamically; what all do
-    together is not. So that has the degree; where no form of that degree fits one thread, it does its N-th part of
-    the whole and some more, which grows less.
+    One thread's part of shared work may be random, as for tasks and dynamically scheduled chunks; the total is not. So
+    the total determines the degree; if no form of that degree fits one thread, its time is 1/N of the total plus a part
+    that grows more slowly.
     """
     places = [(values, samples.processors) for values in samples.runs]
     varied = _varied((*samples.runs, *targets))
@@ -223,7 +224,7 @@ def _fitted(
 def _by_chance(
     samples: RegionSamples, terms: tuple[Growth, ...], exact: Count | None, busy: Sequence[float]
 ) -> tuple[tuple[Growth, ...], SegmentTime]:
-    """Return the N-th part of what all threads do together, and what the busiest does besides, as `_fitted`."""
+    """Return 1/N of the total of all threads, plus the excess of the busiest one, in the form of `_fitted`."""
     places = [(values, samples.processors) for values in samples.runs]
     together = fit_times(terms, places, samples.busy_summed)
 
@@ -248,9 +249,9 @@ def _exact(samples: RegionSamples, targets: Sequence[Values]) -> Count | None:
 def _exact_of(
     samples: RegionSamples, counts: Sequence[int], targets: Sequence[Values], *, divided: bool
 ) -> Count | None:
-    """Return the function that gives all *counts* exactly, None if none does or it has no value at *targets*.
+    """Return the function that gives all *counts* exactly; None if there is none or it is undefined at *targets*.
 
-    Where some of them are estimates that no function gives, those of whole runs count.
+    If counts include estimates and no function fits, only those of complete runs are used.
     """
     for runs in samples.counted:
         try:
@@ -264,13 +265,13 @@ def _exact_of(
 
 
 def _varied(points: Sequence[Values]) -> tuple[str, ...]:
-    """Return the parameters that differ between *points*, all if none does."""
+    """Return the parameters that differ between *points*, or all if none does."""
     names = sorted(points[0])
     return tuple(name for name in names if len({values[name] for values in points}) > 1) or tuple(names)
 
 
 def _last_range(samples: RegionSamples, growth: Growth) -> list[int]:
-    """Return the samples whose data are in the same level of the memory as those of the largest, if there are two."""
+    """Return the samples in the same memory level as the largest one, if there are at least two."""
     counts = [growth.at(values, samples.processors) for values in samples.runs]
     last = ranges(samples.misses, counts)[-1]
     return last if len(last) > 1 else list(range(len(counts)))
@@ -278,9 +279,9 @@ def _last_range(samples: RegionSamples, growth: Growth) -> list[int]:
 
 @dataclass(frozen=True)
 class EventCount:
-    """How often each thread meets an event: barriers, critical sections, starts of a parallel region.
+    """How often each thread reaches an event: barriers, critical sections, starts of a parallel region.
 
-    *always*: in the largest sample, where the data decide and it is nearly the same in all; *count* is None then.
+    *always*: the count of the largest sample, if counts depend slightly on the data; *count* is None then.
     """
 
     region: Region
@@ -288,7 +289,7 @@ class EventCount:
     always: int = 0
 
     def at(self, values: Values, processors: int) -> int:
-        """Return the count; raise `CannotTellError` where it is not determined, or not whole."""
+        """Return the count; raise `CannotTellError` if it is not determined, or not an integer."""
         if self.count is None:
             return self.always
         found = self.count(values, processors)
@@ -299,12 +300,12 @@ class EventCount:
 
 
 def event_count(samples: RegionSamples, totals: Sequence[int], threads: int) -> EventCount | None:
-    """Return how often each of *threads* meets an event that all met *totals* times in the samples; None if never.
+    """Return how often each of *threads* reaches an event with *totals* over all threads in the samples; None if never.
 
-    The samples are in the order of their times. Counts that no function of the parameters gives, but that differ by at
-    most a fifth of the largest sample's, depend on the data a little: that sample's is taken. Where some counts are
-    estimates that no function gives, those of whole runs count. Raises `CannotTellError` with a sentence when the
-    pattern changes with the parameters in no way that is known.
+    The samples are in the order of their times. If counts follow no function of the parameters but differ from the
+    largest sample's by at most a fifth, they depend slightly on the data, and that sample's is used. If counts include
+    estimates and no function fits, only those of complete runs are used. Raises `CannotTellError` with a sentence if
+    the pattern changes with the parameters in an unknown way.
     """
     if not any(totals):
         return None

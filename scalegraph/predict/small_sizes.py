@@ -1,4 +1,4 @@
-"""Sizes of small runs that determine counts; plans of requests need them, so this module loads no library."""
+"""Sizes of small runs that determine counts; planning requests needs them, so this module imports no library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 _SMALLEST: Final = 4  # size of a run for counts
-_PART: Final = 8  # of the smallest sample: sizes for counts are at least so large a part of it
+_PART: Final = 8  # fraction of the smallest sample that sizes for counts do not fall below
 
 
 def power_of_two(value: int) -> bool:
@@ -18,11 +18,11 @@ def power_of_two(value: int) -> bool:
 def counting_sizes(
     samples: Sequence[Mapping[str, int]], targets: Sequence[Mapping[str, int]], processors: int, most: int = 4
 ) -> list[Mapping[str, int]]:
-    """Return small sizes whose runs determine counts: some with the remainders of the targets by N.
+    """Return small sizes whose runs determine counts, some equal to the targets modulo N.
 
-    Of one parameter that differs: multiples of N above the targets' remainders, below the smallest sample and at least
-    1/8 of it; where all sizes are powers of two, the next smaller ones. Of several: fractions of the smallest sample,
-    of one parameter at a time and of all.
+    If one parameter differs: multiples of N plus the targets' remainders, below the smallest sample and at least 1/8 of
+    it; if all sizes are powers of two, the next smaller ones. If several differ: fractions of the smallest sample, for
+    one parameter at a time and for all.
     """
     points = [*samples, *targets]
     varied = sorted(name for name in points[0] if len({values[name] for values in points}) > 1)

@@ -1,8 +1,8 @@
 """Algorithm G: the parallel time of an instantiated thread graph (semi-empirical paper, Table I).
 
-Threads run ahead through events that concern no other thread; the rest wait in a heap, in order of time. Of dedicated
-processors only locks and messages need that order. Where processors are shared, the heap is in virtual time: all
-active threads are equally fast, so what each has left until its next event shrinks alike.
+Threads run ahead through events that affect no other thread; the rest wait in a heap ordered by time. With dedicated
+processors only locks and messages need that order. With shared processors the heap uses virtual time: all active
+threads run equally fast, so their remaining times to the next event shrink equally.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from scalegraph.predict.instantiate import (
 )
 from scalegraph.predict.policies import Dedicated, Policy
 
-_NAMED = 8  # threads of a deadlock that the sentence names
+_NAMED = 8  # threads named in the message on a deadlock
 
 
 class DeadlockError(WorkError):
-    """The graph cannot go on: threads wait for events that no thread reaches. *waiting*: (thread, event)."""
+    """The graph deadlocks: threads wait for events that no thread reaches. *waiting*: (thread, event)."""
 
     def __init__(self, waiting: list[tuple[str, str]]) -> None:
         self.waiting = waiting
@@ -47,7 +47,7 @@ class DeadlockError(WorkError):
 
 @dataclass
 class Traversal:
-    """What a traversal found. Times in seconds; of alike threads, those of the one that stands for all.
+    """The result of a traversal. Times in seconds; for alike threads, those of the representative.
 
     *events*: events processed, Theta of eq. (2.2); *passes* of each event by class; *spent* in each segment, *waited*
     before and *cost* of each kind of event with its name, summed over threads.
@@ -62,7 +62,7 @@ class Traversal:
 
 
 class _Thread:
-    """A thread under way. *clock* is virtual; *since* the actual time at which it began to wait."""
+    """A running thread. *clock* is virtual; *since* is the actual time at which it began to wait."""
 
     __slots__ = (
         "children",
@@ -93,12 +93,12 @@ class _Thread:
         self.left = [0] * len(code.loops)
         self.passes: list[float] = [0.0] * len(code.loops)
         self.meetings: dict[int, _Meeting] = {}  # by event
-        self.children: dict[int, tuple[int, float]] = {}  # by class: threads that have not ended, latest end
+        self.children: dict[int, tuple[int, float]] = {}  # by class: number of running threads, latest end
 
 
 @dataclass
 class _Meeting:
-    """Who has come to a barrier, the latest of them, and how long all have waited there so far."""
+    """The threads that have arrived at a barrier, the latest arrival, and the total time waited there so far."""
 
     members: int
     arrived: int = 0
@@ -116,7 +116,7 @@ class _Lock:
 
 @dataclass
 class _Channel:
-    """Messages on the way to a thread (actual time at which they are there), and whether it waits for one."""
+    """Messages in transit to a thread (actual time of arrival), and whether it waits for one."""
 
     messages: list[float] = field(default_factory=list)
     waiting: deque[_Thread] = field(default_factory=deque)
@@ -140,7 +140,7 @@ class _Traversing:
         self.ready: list[_Thread] = []
         self.heap: list[tuple[float, float, int, _Thread]] = []
         self.timers: list[tuple[float, int, _Thread]] = []  # actual time of a message, receiver
-        self.active = 0  # threads in the heap, those that they stand for included
+        self.active = 0  # threads in the heap, including those they stand for
         self.virtual = self.actual = 0.0
         self.serial = self.teams = 0
         self.blocked: dict[int, _Thread] = {}
@@ -175,7 +175,7 @@ class _Traversing:
         return self.found
 
     def _start(self, number: int, parent: _Thread | None, clock: float) -> None:
-        """Make the threads of a class ready, the first of them on top."""
+        """Create the threads of a class and make them ready, the first one on top."""
         cluster = self.instance.clusters[number]
         self.teams += 1
         every = zip(cluster.codes, cluster.weights, strict=True)
@@ -187,9 +187,9 @@ class _Traversing:
         self.ready.extend(reversed(made))
 
     def _advance(self) -> None:
-        """Let all ready threads run to their next event that concerns others; process it, or queue it in time's order.
+        """Run all ready threads up to their next event that affects others; process it, or queue it in time order.
 
-        This is where the time goes: a private event takes a few operations on the arrays of the thread's code.
+        Most time is spent here: a private event takes a few operations on the arrays of the thread's code.
         """
         ready, at_once = self.ready, not self.policy.shares
         code: Code | None = None
@@ -238,7 +238,7 @@ class _Traversing:
                 event += 1
 
     def _concern(self, thread: _Thread, kind: int) -> None:
-        """Process an event of *thread* that concerns others, or queue it in order of time."""
+        """Process an event of *thread* that affects others, or queue it in time order."""
         if kind in (FORK, SEND):
             thread.clock += thread.code.costs[thread.event]
         if not self.in_order[kind]:
@@ -257,7 +257,7 @@ class _Traversing:
         return found
 
     def _meet(self, thread: _Thread, event: int, clock: float) -> float | None:
-        """Let *thread* come to a barrier at *clock*; return when it leaves if all have come, else None."""
+        """Record the arrival of *thread* at a barrier at *clock*; return when it leaves, None if others are missing."""
         code = thread.code
         meeting = thread.meetings.get(event) or thread.meetings.setdefault(
             event, self._meeting(thread, code.arguments[event])
@@ -283,7 +283,7 @@ class _Traversing:
         return last + code.costs[event]
 
     def _enter(self, thread: _Thread, slot: int) -> bool:
-        """Set the passes of a loop that is entered anew; return whether there are any."""
+        """Set the passes of a newly entered loop; return whether there are any."""
         iterations = thread.code.loops[slot][2]
         thread.passes[slot] = 0.0
         thread.left[slot] = round(iterations(thread.passes) if callable(iterations) else iterations)
@@ -299,7 +299,7 @@ class _Traversing:
         return gap + self._pass(thread, event) if thread.code.later[event] else gap
 
     def _pass(self, thread: _Thread, event: int) -> float:
-        """Return the time of those segments after *event* that depends on the passes that are done."""
+        """Return the part of the time after *event* that depends on the loops' completed passes."""
         total = 0.0
         for segment in thread.code.segments:
             if segment.event == event and callable(segment.time_s):
@@ -310,7 +310,7 @@ class _Traversing:
         return total
 
     def _next(self) -> None:
-        """Process the event that is next in time: of a thread, or the arrival of a message."""
+        """Process the next event in time: of a thread, or the arrival of a message."""
         policy = self.policy
         if not policy.shares:
             if self.heap:
@@ -334,7 +334,7 @@ class _Traversing:
             self.handlers[thread.code.kinds[thread.event]](thread)
 
     def _now(self, thread: _Thread) -> float:
-        """Return the actual time at which *thread* is."""
+        """Return the actual time of *thread*."""
         return self.actual if self.policy.shares else thread.clock
 
     def _wait(self, thread: _Thread) -> None:
@@ -342,7 +342,7 @@ class _Traversing:
         self.blocked[id(thread)] = thread
 
     def _go_on(self, thread: _Thread, clock: float) -> None:
-        """Let *thread* leave its event at *clock*, after the event's own time, and go on with the segment behind it."""
+        """Let *thread* leave its event at *clock* plus the event's own time, and start the next segment."""
         event = thread.event
         code = thread.code
         if self.blocked.pop(id(thread), None) is not None:
@@ -356,7 +356,7 @@ class _Traversing:
         self.ready.append(thread)
 
     def _barrier(self, thread: _Thread) -> None:
-        """Let *thread* come to a barrier where processors are shared: those that wait leave theirs to others."""
+        """Record the arrival of *thread* at a barrier with shared processors: waiting threads give theirs to others."""
         meeting = self._meeting(thread, thread.code.arguments[thread.event])
         meeting.arrived += thread.weight
         meeting.threads.append(thread)
@@ -434,7 +434,7 @@ class _Traversing:
             channel.waiting.append(thread)
 
     def _deliver(self, thread: _Thread, there: float) -> None:
-        """Let *thread* go on when a message is *there*."""
+        """Let *thread* continue with a message that arrives at *there*."""
         if not self.policy.shares:
             self._go_on(thread, max(thread.clock, there))
         elif there <= self.actual:
@@ -467,7 +467,7 @@ class _Traversing:
             found.passes[code.name] = _added(before, counts)
             for segment in code.segments:
                 times = counts[segment.event]
-                if code.kinds[segment.event] == EXIT:  # the segment behind it follows the last pass only
+                if code.kinds[segment.event] == EXIT:  # the segment after it follows only the last pass
                     times = self.ended.get((id(code), segment.event), 0)
                 if not callable(segment.time_s):
                     found.spent[segment.name] = found.spent.get(segment.name, 0.0) + times * segment.time_s

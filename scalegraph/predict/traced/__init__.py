@@ -1,5 +1,5 @@
-"""Prediction from traces: the thread graph of a program whose ranks send messages, or whose traces were imported.
+"""Prediction from traces: the thread graph of a message-passing program, or of imported traces.
 
-`operations` reads what each rank does, `fold` finds loops in it, `patterns` aligns the runs of several sizes, `costs`
-finds what messages cost, and `predicting` puts these into a graph that algorithm G traverses.
+`operations` reads what each rank does, `fold` finds loops, `patterns` aligns runs of several sizes, `costs` fits the
+costs of messages, and `predicting` combines these into a graph for algorithm G.
 """

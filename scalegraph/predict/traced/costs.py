@@ -1,7 +1,7 @@
-"""What messages and collective operations cost, from traces: a fixed part and one in proportion to the bytes.
+"""The costs of messages and collective operations from traces: a fixed part plus a part proportional to the bytes.
 
-Waiting is no part of it: a message's time under way counts where its receiver was there before, a collective operation
-from when the last member came. Source: events are measured, semi-empirical paper, 2.2.1; the rest is ScaleGraph's.
+Waiting is excluded: a message's transit time counts if its receiver was already waiting, a collective operation from
+when the last member arrived. Source: events are measured, semi-empirical paper, 2.2.1; the rest is ScaleGraph's.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from scalegraph.traces.kinds import Array, Operation
 
 FROM_ROOT: Final = (Operation.BROADCAST, Operation.SCATTER, Operation.SCATTER_VARIED)
 TO_ROOT: Final = (Operation.REDUCE, Operation.GATHER, Operation.GATHER_VARIED)
-_FEW: Final = 24  # sizes that a line is fitted through
+_FEW: Final = 24  # sizes needed to fit a line
 
 
 @dataclass(frozen=True)
 class Line:
-    """Seconds as a function of bytes: *fixed* and *each* byte, both at least 0."""
+    """Seconds as a function of bytes: a *fixed* part plus *each* per byte, both non-negative."""
 
     fixed: float = 0.0
     each: float = 0.0
@@ -35,7 +35,7 @@ class Line:
 
 @dataclass(frozen=True)
 class TracedCosts:
-    """Costs on one N. *own*: a rank's part of a collective operation with a root, by (operation, communicator)."""
+    """Costs on one N. *own*: a rank's share of a rooted collective operation, by (operation, communicator)."""
 
     send: Line = Line()
     receive: Line = Line()
@@ -45,7 +45,7 @@ class TracedCosts:
 
 
 def traced_costs(reads: Sequence[Read]) -> TracedCosts:
-    """Return what operations cost in the traces *reads*, in s."""
+    """Return the costs of operations in the traces *reads*, in s."""
     send, late, under_way = [], [], []
     for read in reads:
         for one, left in zip(read.locations, read.departures, strict=True):
@@ -79,7 +79,7 @@ def _seconds(read: Read, size: Array, ticks: Array) -> Array:
 def _add_collectives(
     read: Read, collective: dict[tuple[int, int], list[Array]], own: dict[tuple[int, int], list[Array]]
 ) -> None:
-    """Add bytes and seconds of the collective operations of a trace: of the whole, and of a rank alone."""
+    """Add bytes and seconds of a trace's collective operations: of the whole operation, and of single ranks."""
     parts = [_part(one) for one in read.locations]
     columns = [np.concatenate([part[i] for part in parts]) for i in range(7)]
     order = np.lexsort((columns[2], columns[0]))
@@ -123,7 +123,7 @@ def _part(one: Operations) -> tuple[Array, ...]:
 
 
 def _line(pairs: Iterable[Array], share: float | None = None) -> Line:
-    """Return the line through the means, or *share* quantiles, of the seconds (rows of bytes and seconds) by size."""
+    """Return the line through the means (or *share* quantiles) of the seconds by size (rows of bytes and seconds)."""
     rows = np.concatenate([np.empty((0, 2)), *pairs])
     if not len(rows):
         return Line()

@@ -1,4 +1,4 @@
-"""Loops in a sequence of operations: repeated patterns become one loop with a count, as in ScalaTrace.
+"""Loops in a sequence of operations: repeated patterns become a loop with a count, as in ScalaTrace.
 
 Source: Noeth, Ratn, Mueller, Schulz and de Supinski, J. Parallel Distrib. Comput. 69 (2009), 696: folding of repeats
 within a rank; that the counts of inner loops may differ between passes is ScaleGraph's.
@@ -10,12 +10,12 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-LONGEST: Final = 400  # nodes of a pattern that is found
+LONGEST: Final = 400  # longest pattern found, in nodes
 
 
 @dataclass(eq=False)
 class Leaf:
-    """An operation, run *passes* times in all, *entries* of which follow something else: it may repeat by itself."""
+    """An operation, executed *passes* times in all; *entries* counts only those that follow another operation."""
 
     symbol: Hashable
     number: int
@@ -25,7 +25,7 @@ class Leaf:
 
 @dataclass(eq=False)
 class Loop:
-    """Nodes that repeat: *passes* in all, in *entries* of the loop."""
+    """Nodes that repeat: *passes* in all, over *entries* of the loop."""
 
     body: list[Node]
     passes: int
@@ -43,7 +43,7 @@ class Folded:
     leaf_of: list[int] = field(default_factory=list)
 
     def leaves(self) -> Iterator[Leaf]:
-        """Yield the operations in the order of the text."""
+        """Yield the operations in program order."""
         yield from _leaves(self.nodes)
 
     def shape(self) -> tuple[Hashable, ...]:
@@ -52,7 +52,7 @@ class Folded:
 
 
 def fold(symbols: Sequence[Hashable], longest: int = LONGEST) -> Folded:
-    """Return *symbols* with repeated patterns of at most *longest* nodes as loops. Unit: none (counts)."""
+    """Return *symbols* with repeated patterns of at most *longest* nodes folded into loops. Unit: none (counts)."""
     return _Folding(longest).run(symbols)
 
 
@@ -69,9 +69,9 @@ def _shape(node: Node) -> Hashable:
 
 
 class _Folding:
-    """A sequence that grows; its end is folded after each operation.
+    """A growing sequence whose end is folded after each operation.
 
-    *codes*: of each node a number that is the same for nodes of the same shape, so patterns compare as lists.
+    *codes*: a number for each node, equal for nodes of the same shape, so that patterns compare as lists.
     """
 
     def __init__(self, longest: int) -> None:
@@ -79,8 +79,8 @@ class _Folding:
         self.nodes: list[Node] = []
         self.codes: list[int] = []
         self.known: dict[Hashable, int] = {}
-        self.merged: list[int] = []  # operation -> operation that it is part of
-        self.ends: dict[int, frozenset[int]] = {}  # loop's code -> codes that a pass of it may end with
+        self.merged: list[int] = []  # operation -> operation merged with
+        self.ends: dict[int, frozenset[int]] = {}  # loop's code -> codes that may end one of its passes
 
     def run(self, symbols: Sequence[Hashable]) -> Folded:
         for number, symbol in enumerate(symbols):
@@ -102,7 +102,7 @@ class _Folding:
         return number
 
     def _shorten(self) -> bool:
-        """Fold the end of the sequence once, the shortest pattern first; return whether there was one."""
+        """Fold the end of the sequence once, shortest pattern first; return whether anything was folded."""
         codes = self.codes
         last, size = codes[-1], len(codes)
         for length in range(1, min(self.longest, size - 1) + 1):
@@ -116,7 +116,7 @@ class _Folding:
         return False
 
     def _extends(self, at: int) -> bool:
-        """Let the loop at *at* take all nodes behind it, if these are one more pass."""
+        """Append all nodes after the loop at *at* to it if they form one more pass; return whether they did."""
         loop = self.nodes[at]
         if not isinstance(loop, Loop):
             return False
@@ -135,9 +135,9 @@ class _Folding:
         return True
 
     def _matched(self, body: Sequence[Node], at: int) -> list[tuple[Node, list[Node]]] | None:
-        """Return which nodes from *at* to the end each node of *body* takes, None if they are no pass of it.
+        """Return the nodes from *at* to the end matched by each node of *body*; None if they are not a pass of it.
 
-        An inner loop may have had one pass, which is no loop in the sequence, or none.
+        An inner loop may have had a single pass, which is not a loop in the sequence, or none.
         """
         pairs: list[tuple[Node, list[Node]]] = []
         whole = 0
@@ -154,7 +154,7 @@ class _Folding:
         return pairs if at == len(self.codes) and whole else None
 
     def _repeat(self, length: int) -> None:
-        """Make a loop of the last *length* nodes and those before, or count an operation that repeats by itself."""
+        """Fold the last *length* nodes with those before into a loop, or count an operation that repeats itself."""
         body, again = self.nodes[-2 * length : -length], self.nodes[-length:]
         first = body[0]
         if length == 1 and isinstance(first, Leaf):
@@ -168,7 +168,7 @@ class _Folding:
         self.ends[self.codes[-1]] = frozenset(self._last_codes(body))
 
     def _last_codes(self, body: Sequence[Node]) -> Iterator[int]:
-        """Yield the codes that a pass through *body* may end with: inner loops may have one pass, or none."""
+        """Yield the codes that may end a pass through *body*: inner loops may have one pass, or none."""
         for node in reversed(body):
             yield self._shape_code(node)
             if isinstance(node, Leaf):

@@ -19,17 +19,17 @@ from scalegraph.traces.kinds import Operation
 from scalegraph.traces.model import Region
 
 Places = Sequence[tuple[Values, int]]
-_LEAST = 1e-12  # seconds that are no time
-_BLOCK = 2  # passes that a rank's block may have more or less than its share
-_ROUNDED = 2  # samples that do not distinguish a step of rounding from growth
-_CONFIRMED = 2  # samples more than unknowns, for a count that is no exact one
+_LEAST = 1e-12  # seconds that count as none
+_BLOCK = 2  # passes by which a rank's block may differ from its share
+_ROUNDED = 2  # up to this many samples, a rounding step looks like growth
+_CONFIRMED = 2  # samples beyond the unknowns needed to confirm an inexact count
 
 
 @dataclass(frozen=True, eq=False)
 class LeafModel:
-    """How an operation grows: its passes and bytes in all, useful seconds by region.
+    """How an operation grows: its total passes and bytes, and useful seconds by region.
 
-    *more*: by region, what a sample stalls in smaller caches but not in its own, for each second of computation.
+    *more*: by region, additional stalls per second of computation that a sample has on smaller caches.
     """
 
     series: Series
@@ -49,7 +49,7 @@ class LeafModel:
 
 @dataclass(frozen=True, eq=False)
 class RankModel:
-    """How what the ranks *members* do grows; *loops*: passes in all, in the order of the text."""
+    """How the work of the ranks *members* grows; *loops*: total passes, in program order."""
 
     members: tuple[int, ...]
     nodes: tuple[Node, ...]
@@ -65,19 +65,19 @@ class RankModel:
         return found
 
     def with_stalls(self, more: Mapping[Region, float]) -> RankModel:
-        """Return the same with stalls by region in addition, for each second of computation."""
+        """Return the same with additional stalls by region, per second of computation."""
         return replace(self, leaves=tuple(replace(leaf, more=more) for leaf in self.leaves))
 
     @property
     def regions(self) -> set[Region]:
-        """The regions that have a time."""
+        """The regions with any time."""
         return {region for leaf in self.leaves for region, _ in leaf.work}
 
 
 def rank_model(pattern: Pattern, places: Places, varied: tuple[str, ...]) -> RankModel:
     """Return how *pattern* grows with the parameters of the sample runs at *places*.
 
-    Raises `CannotTellError` with a sentence when the samples do not determine how often an operation happens.
+    Raises `CannotTellError` with a sentence if the samples do not determine how often an operation happens.
     """
     leaves = tuple(_leaf(series, places, varied) for series in pattern.leaves)
     loops = tuple(_count(passes, places, varied, "a pass of the loop around messages") for passes in pattern.loops)
@@ -104,10 +104,10 @@ def _leaf(series: Series, places: Places, varied: tuple[str, ...]) -> LeafModel:
 
 @dataclass(frozen=True, eq=False)
 class Dealt:
-    """A count of what is dealt out to the ranks in some way.
+    """A count of something distributed over the ranks in an unknown way.
 
-    Begin and end of a rank's block are rounded, and its own index may be left out, so each of its loops may have 2
-    passes more or less than the fit in every sample run.
+    The bounds of a rank's block are rounded, and its own index may be skipped, so each of its loops may be off by 2
+    passes from the fit in every sample run.
     """
 
     fit: SegmentTime
@@ -128,7 +128,7 @@ def _count(counts: Sequence[int], places: Places, varied: tuple[str, ...], what:
 
 
 def _dealt(counts: Sequence[int], places: Places, varied: tuple[str, ...]) -> Dealt | None:
-    """Return the form of the lowest degree that is at most two passes of each loop off; None if none is."""
+    """Return the form of lowest degree that is off by at most two passes per loop; None if there is none."""
     for degree in range(1, MOST_DEGREE + 1):
         room = [_BLOCK * degree * max(1, count) ** ((degree - 1) / degree) for count in counts]
         form = best_form(places, counts, varied, divided=True, least=degree, most=degree)
@@ -142,9 +142,9 @@ def _dealt(counts: Sequence[int], places: Places, varied: tuple[str, ...]) -> De
 
 
 def _stalls(grown: Sequence[Growth], times: Sequence[float], places: Places) -> SegmentTime:
-    """Return how stalls grow: as the busy time, *grown*, from the runs in the same level of the memory as the largest.
+    """Return how stalls grow: like the busy time (*grown*), fitted to runs in the memory level of the largest one.
 
-    Where that is one run only, stalls are in proportion to the work (2.3).
+    If that is a single run, stalls are proportional to the work (2.3).
     """
     last = ranges(times, [grown[0].at(values, n) for values, n in places])[-1]
     return fit_times(grown, [places[i] for i in last], [times[i] for i in last])
@@ -156,7 +156,7 @@ def _fitted(times: Sequence[float], places: Places, varied: tuple[str, ...]) -> 
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What is the same for all ranks of a graph: *members*: locations by communicator, *names* of all locations."""
+    """Common to all ranks of a graph: *members*: locations by communicator, *names* of all locations."""
 
     values: Values
     processors: int
@@ -165,14 +165,14 @@ class Setting:
     names: Sequence[str]
 
     def whole(self, count: Count | Dealt) -> int:
-        """Return a count; raise `CannotTellError` where it is not determined."""
+        """Return a count; raise `CannotTellError` if it is not determined."""
         return round(count(self.values, self.processors))
 
 
 def graph_of(models: Sequence[RankModel], setting: Setting, rest_s: float = 0.0) -> Graph:
-    """Return the graph with times in seconds as numbers; *rest_s*: time of all ranks that nothing accounts for.
+    """Return the graph with times in seconds as numbers; *rest_s*: unaccounted time of all ranks.
 
-    Raises `CannotTellError` where a count is not determined.
+    Raises `CannotTellError` if a count is not determined.
     """
     rest = [Step(segment=REST, time=repr(rest_s))] if rest_s > 0 else []
     classes = {
@@ -196,7 +196,7 @@ class _Writing:
         self.leaf = self.loop = 0
 
     def steps(self, nodes: Sequence[Node], around: int) -> list[Step]:
-        """Return the steps of *nodes*, whose loop around has *around* passes in all."""
+        """Return the steps of *nodes*, whose enclosing loop has *around* passes in all."""
         found: list[Step] = []
         for node in nodes:
             if isinstance(node, Leaf):
@@ -252,7 +252,7 @@ class _Writing:
         return Step(receive=channel, cost=repr(cost), place=place)
 
     def _collective(self, operation: int, group: int, root: int, size: float, place: str) -> list[Step]:
-        """Return a collective operation: a barrier, or messages from its root or to it."""
+        """Return a collective operation: a barrier, or messages to or from its root."""
         costs = self.setting.costs
         name = f"{Operation(operation).name.lower().replace('_', ' ')} {group}: "
         whole = costs.collective.get((operation, group), Line()).at(size)

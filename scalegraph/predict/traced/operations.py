@@ -1,4 +1,4 @@
-"""What each location of a trace does: sends, receives, collective operations, and the useful time between them."""
+"""What each location of a trace does: sends, receives, collective operations, and the useful time in between."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ COLLECTIVE: Final = 2
 TAIL: Final = 3  # the end of a location, after its last operation
 KIND_WORDS: Final = ("send to", "receive from", "collective operation", "end")
 _USEFUL: Final = (BUSY, MEMORY_STALL, OTHER)
-_THREADS: Final = -2  # what stands for the communicator of a barrier of threads
+_THREADS: Final = -2  # stands for the communicator of a barrier of threads
 
 Symbol: TypeAlias = tuple[int, int, int, int, str]
-"""What an operation is: kind, partner relative to the location (or root), operation, communicator, region."""
+"""The identity of an operation: kind, partner relative to the location (or root), operation, communicator, region."""
 
 
 @dataclass(frozen=True, eq=False)
 class Operations:
-    """The operations of a location in their order; times in ticks.
+    """The operations of a location in order; times in ticks.
 
     *kind*, *partner* (a location: receiver, sender, root; -1 if none), *size* (bytes), *begin* and *end* of each,
-    *work*: what it computed since the operation before: rows (operation, region, whether stalled, ticks).
-    *group*: communicator of a collective operation, *instance*: its number; -1 of others. The last one is the `TAIL`.
+    *work*: computation since the previous operation as rows (operation, region, whether stalled, ticks). *group*:
+    communicator of a collective operation, *instance*: its number; otherwise -1. The last one is the `TAIL`.
     """
 
     location: int
@@ -49,10 +49,10 @@ class Operations:
     instance: Array
     region: Array
     work: tuple[Array, Array, Array, Array]
-    ready: Array  # when the location came to the operation: its end without what was no useful time
+    ready: Array  # when the location reached the operation: its end minus any time that was not useful
 
     def symbols(self, ranks: int, regions: Sequence[Region]) -> list[Symbol]:
-        """Return what each operation is; *ranks*: locations that there are."""
+        """Return the identity of each operation; *ranks*: number of locations."""
         names = [*(one.name for one in regions), ""]
         relative = np.where(self.partner >= 0, (self.partner - self.location) % ranks, -1)
         of = np.where(self.kind == COLLECTIVE, self.operation, -1)
@@ -65,7 +65,7 @@ class Operations:
 class Read:
     """The operations of a trace by location.
 
-    *members*: locations by communicator; *departures*: by location and row of a receive, when its message left.
+    *members*: locations by communicator; *departures*: by location and row of a receive, when its message was sent.
     """
 
     trace: Trace
@@ -75,20 +75,20 @@ class Read:
 
     @property
     def second(self) -> int:
-        """Ticks of a second."""
+        """Ticks per second."""
         return self.trace.meta.ticks_per_second
 
     @property
     def time_s(self) -> float:
-        """How long the run took."""
+        """The duration of the run."""
         return max(float(one.end[-1]) for one in self.locations) / self.second - self.trace.meta.begin / self.second
 
 
 def read_operations(trace: Trace) -> Read:
-    """Return what the locations of *trace* do. Unit: ticks. Raises `InputError` when it records nothing of that.
+    """Return what the locations of *trace* do. Unit: ticks. Raises `InputError` if it records none of that.
 
-    Collective operations count as one each where the trace says who takes part, otherwise by their messages. In
-    a trace of threads barriers are such operations.
+    Collective operations count as one each if the trace records their members, otherwise as their messages. In a trace
+    of threads, barriers are such operations.
     """
     source = next(iter(sources(trace)), None)
     collectives = _collectives(trace)
@@ -112,7 +112,7 @@ def read_operations(trace: Trace) -> Read:
 
 
 def _collectives(trace: Trace) -> dict[str, Array]:
-    """Return the parts in collective operations of which all members are known, with the *instance* of each."""
+    """Return the visits to collective operations whose members are all known, with the *instance* of each."""
     names = ("begin", "end", "location", "operation", "communicator", "root", "sent", "received")
     found = trace.columns("collectives", names)
     if not len(found["begin"]) and not trace.count("messages"):
@@ -129,7 +129,7 @@ def _collectives(trace: Trace) -> dict[str, Array]:
     for one in np.unique(communicator).tolist():
         mine = communicator == one
         times = np.unique(location[mine], return_counts=True)[1]
-        # members that differ in how many they have: this stands for several communicators
+        # members have different numbers of operations: this communicator stands for several
         keep[mine] = len(times) > 1 and times.min() == times.max()
     return {name: values[keep] for name, values in found.items()}
 
@@ -143,7 +143,7 @@ def _barriers(trace: Trace, names: tuple[str, ...]) -> dict[str, Array]:
 
 
 def _messages(trace: Trace, collectives: dict[str, Array]) -> dict[str, Array]:
-    """Return the messages whose ends are both known, but for those inside of collective operations."""
+    """Return the messages with both ends known, except those inside collective operations."""
     names = ("sent", "left", "received", "sender", "receiver", "size", "tag")
     found = trace.columns("messages", names)
     keep = (found["sent"] != NO_TIME) & (found["received"] != NO_TIME) & (found["sender"] >= 0)
@@ -157,7 +157,7 @@ def _messages(trace: Trace, collectives: dict[str, Array]) -> dict[str, Array]:
 
 
 def _inside(collectives: dict[str, Array], location: Array, time: Array) -> Array:
-    """Return which moments are inside of a collective operation of the location."""
+    """Return which moments are inside a collective operation of the location."""
     inside = np.zeros(len(time), bool)
     for number in np.unique(collectives["location"]).tolist():
         mine = collectives["location"] == number
@@ -171,7 +171,7 @@ def _inside(collectives: dict[str, Array], location: Array, time: Array) -> Arra
 
 @dataclass(frozen=True, eq=False)
 class _Spans:
-    """Useful stretches by location, in order of time: *first* is the row where each location begins."""
+    """Useful stretches by location, in time order: *first* is the row where each location begins."""
 
     first: Array
     begin: Array
@@ -259,7 +259,7 @@ def _of_location(
     left = joined(none[0], got["left"], none[2], -1)[order]
     _in_rising_order(columns, left, tag[order])
     end = columns["end"]
-    end[:-1] = np.minimum(end[:-1], np.r_[columns["begin"][1:-1], ends])  # sends that are under way while others begin
+    end[:-1] = np.minimum(end[:-1], np.r_[columns["begin"][1:-1], ends])  # sends still in progress when others begin
     end = columns["end"] = np.maximum.accumulate(end)
     work = _work(end, spans.of(number))
     idle = np.diff(np.r_[trace.meta.begin, end]) - np.bincount(work[0], work[3], len(end))
@@ -269,7 +269,7 @@ def _of_location(
 
 
 def _in_rising_order(columns: dict[str, Array], left: Array, tag: Array) -> None:
-    """Order receives that follow each other by partner and tag: they are completed by one wait, in any order."""
+    """Sort adjacent receives by partner and tag: one wait completes them in any order."""
     kind = columns["kind"]
     run = np.cumsum(np.r_[True, (kind[1:] != RECEIVE) | (kind[:-1] != RECEIVE)])
     order = np.lexsort((tag, columns["partner"], run))
@@ -280,7 +280,7 @@ def _in_rising_order(columns: dict[str, Array], left: Array, tag: Array) -> None
 
 
 def _work(end: Array, spans: tuple[Array, ...]) -> tuple[Array, Array, Array, Array]:
-    """Return (operation, region, stalled, ticks): useful time by the operation after it; stretches may span several."""
+    """Return (operation, region, stalled, ticks): useful time before each operation; stretches may span several."""
     begin, until, region, stalled, ticks = spans
     last = len(end) - 1
     first_at = np.minimum(np.searchsorted(end, begin, "right"), last)

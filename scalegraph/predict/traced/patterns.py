@@ -1,4 +1,4 @@
-"""What ranks do in runs of several sizes: one pattern with the counts, bytes and useful time of each run."""
+"""What ranks do in runs of several sizes: a common pattern with the counts, bytes and useful time of each run."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from scalegraph.predict.traced.operations import COLLECTIVE, KIND_WORDS, Operati
 from scalegraph.traces.kinds import Array, Operation
 from scalegraph.traces.model import Region
 
-_ALIKE = 0.02  # relative difference of the useful time of ranks of one class
-_SMALL = 0.002  # of a rank's useful time: less in a region is counted for the region beside it
+_ALIKE = 0.02  # relative difference of useful time allowed within a class of ranks
+_SMALL = 0.002  # share of a rank's useful time; a region with less is merged into a neighbour
 Work: TypeAlias = tuple[Region, bool]
 NO_REGION = Region("outside of regions")
 
 
 @dataclass(frozen=True)
 class SampleTrace:
-    """A sample run: its parameters and what its trace has."""
+    """A sample run: its parameters and the contents of its trace."""
 
     values: Values
     read: Read
@@ -32,9 +32,9 @@ class SampleTrace:
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """What one operation of the pattern has in each run: *passes* and *bytes* in all, *work*: seconds.
+    """The data of one operation of the pattern in each run: *passes* and *bytes* in all, *work*: seconds.
 
-    The work before it is by region, and whether it was stalled. *region*: where the operation is.
+    The work before it is divided by region and by busy or stalled. *region*: where the operation is.
     """
 
     symbol: Symbol
@@ -46,10 +46,10 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """What the ranks *members* do, each the same: the *nodes* of the largest run.
+    """The identical pattern of the ranks *members*: the *nodes* of the largest run.
 
-    `leaves`: by operation of the nodes, in their order; *loops*: passes of each loop in each run, in their order. The
-    times are those of the member that computes longest (semi-empirical paper, 2.5).
+    `leaves`: by operation of the nodes, in order; *loops*: passes of each loop in each run, in order. Times are those
+    of the member that computes longest (semi-empirical paper, 2.5).
     """
 
     members: tuple[int, ...]
@@ -76,9 +76,9 @@ class _Own:
 
 
 def patterns(runs: Sequence[SampleTrace]) -> tuple[list[Pattern], list[SampleTrace]]:
-    """Return the patterns of all ranks, and the runs that have them; those are of one N, *runs[0]* has to.
+    """Return the patterns of all ranks, and the runs that follow them; all are on one N, and *runs[0]* must fit.
 
-    Raises `CannotTellError` with a sentence when a run does something else than the first.
+    Raises `CannotTellError` with a sentence if a run does something else than the first.
     """
     ranks = len(runs[0].read.locations)
     folded = [_folded(run, ranks) for run in runs]
@@ -101,7 +101,7 @@ def patterns(runs: Sequence[SampleTrace]) -> tuple[list[Pattern], list[SampleTra
 
 
 def fitting_runs(runs: Sequence[SampleTrace]) -> list[SampleTrace]:
-    """Return the runs that do the same as the first, which is kept."""
+    """Return the runs that do the same as the first, including it."""
     ranks = len(runs[0].read.locations)
     first = [one.folded.shape() for one in _folded(runs[0], ranks)]
     return [runs[0], *(run for run in runs[1:] if [one.folded.shape() for one in _folded(run, ranks)] == first)]
@@ -118,7 +118,7 @@ def _folded(run: SampleTrace, ranks: int) -> list[_Own]:
 
 
 def _difference(first: SampleTrace, other: SampleTrace, own: Sequence[_Own], others: Sequence[_Own]) -> str:
-    """Return the sentence that says where two runs differ."""
+    """Return a sentence that says where two runs differ."""
     places = [assigned(sorted(run.values.items())) for run in (first, other)]
     if len(own) != len(others):
         return f"{len(own)} ranks send messages with {places[0]}, {len(others)} with {places[1]}"
@@ -190,7 +190,7 @@ def _region(run: SampleTrace, number: int) -> Region:
 def _by_region(
     work: Sequence[Mapping[tuple[int, Work], float]], leaf: int, least: float
 ) -> dict[Work, tuple[float, ...]]:
-    """Return seconds by region in each run; regions with less than *least* in the last count for its largest."""
+    """Return seconds by region in each run; regions with less than *least* in the last are merged into its largest."""
     every = {key[1][0] for part in work for key in part if key[0] == leaf}
 
     def time_s(part: Mapping[tuple[int, Work], float], region: Region) -> float:

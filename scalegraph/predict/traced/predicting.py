@@ -1,4 +1,4 @@
-"""Predictions from traces of sample runs: of programs that send messages, and of imported traces."""
+"""Predictions from traces of sample runs: for message-passing programs, and for imported traces."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from scalegraph.predict.traced.patterns import SampleTrace, Work, fitting_runs, 
 from scalegraph.predict.traverse import DeadlockError, traverse
 from scalegraph.traces.model import Region
 
-REQUIRED = 2  # sample runs that have to have the same pattern
+REQUIRED = 2  # sample runs that must share the pattern
 
 
 @dataclass(frozen=True, eq=False)
 class _Traced:
-    """What traces on one N give: models of the ranks, costs, the time that the graph lacks, how far it is off."""
+    """The model from traces on one N: the ranks, the costs, the time missing from the graph, and the error."""
 
     processors: int
     models: tuple[RankModel, ...]
@@ -40,10 +40,10 @@ class _Traced:
 
 @dataclass
 class TracedPredictor(Predictor):
-    """Predicts points from sample *runs* of which there are traces; *traces*: by key of the run's point.
+    """Predicts points from sample *runs* with traces; *traces*: by key of the run's point.
 
-    *optional*: keys of runs that are used if they do the same as the others, as small runs for counts. Raises
-    `CannotTellError` with a sentence when the pattern of messages changes with the parameters.
+    *optional*: keys of runs used only if they do the same as the others, such as small runs for counts. Raises
+    `CannotTellError` with a sentence if the pattern of messages changes with the parameters.
     """
 
     traces: Mapping[str, Read] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class TracedPredictor(Predictor):
         )
 
     def _with_smaller(self, own: _Traced, values: Values) -> _Traced:
-        """Return *own* with what a sample stalls more on smaller caches, where there is one for *values*."""
+        """Return *own* with the additional stalls of a sample on smaller caches, if there is one for *values*."""
         run = self.levels.run(values, own.processors)
         if run is None:
             return own
@@ -112,7 +112,7 @@ class TracedPredictor(Predictor):
         return replace(own, models=tuple(model.with_stalls(more) for model in own.models))
 
     def _shares(self, own: _Traced, values: Values) -> tuple[list[RegionShare], float, float]:
-        """Return useful time by region, of ranks on average, and how far the intervals of it go below and above."""
+        """Return useful time by region, averaged over ranks, and how far its intervals extend below and above."""
         sums: dict[Region, dict[bool, float]] = {}
         ranks = sum(len(model.members) for model in own.models)
         below = above = 0.0
@@ -130,7 +130,7 @@ class TracedPredictor(Predictor):
         return sorted(shares, key=lambda share: share.time_s, reverse=True), below, above
 
     def doubts(self, values: Values, processors: int) -> list[list[Doubt]]:
-        """Return the fits of a predicted time by rank class and region, as `Predictor.doubts`."""
+        """Return the fits behind a predicted time by rank class and region, as `Predictor.doubts`."""
         if not self._has_traces(processors):
             return super().doubts(values, processors)
         own = self._of(processors)
@@ -154,7 +154,7 @@ class TracedPredictor(Predictor):
         runs = sorted(runs, key=lambda run: (run.point.key in self.optional, run.time_s or 0.0))
         count = sum(run.point.key not in self.optional for run in runs)
         every = [SampleTrace(values_of(run), self.traces[run.point.key]) for run in runs]
-        # samples have to have the same pattern, small runs for counts are left out if they have another
+        # samples must share the pattern; small runs for counts with another pattern are dropped
         kept = [*every[:count], *fitting_runs([every[0], *every[count:]])[1:]]
         kept.sort(key=lambda run: run.read.time_s)
         found, _ = patterns(kept)
@@ -185,7 +185,7 @@ class TracedPredictor(Predictor):
         return self._of(processors).checks if self._has_traces(processors) else super()._checks(processors)
 
     def _tested(self, runs: Sequence[RunRecord]) -> float | None:
-        """Return the relative error of the largest of *runs* when the others predict it, None where they cannot."""
+        """Return the relative error when the largest of *runs* is predicted from the others; None if it cannot be."""
         *rest, largest = sorted(runs, key=lambda run: run.time_s or 0.0)
         if self.tested or len(rest) < REQUIRED:
             return None
@@ -221,20 +221,20 @@ def _named(region: Region | base_run.Region) -> _Named:
 
 
 def _stalls_by_region(run: RunRecord, regions: Sequence[base_run.Region]) -> dict[_Named, float]:
-    """Return the stall cycles of all ranks for each of their busy cycles, by region."""
+    """Return the stall cycles per busy cycle, summed over ranks, by region."""
     names = {region.id: _named(region) for region in regions}
     known = stall_rates(run).items()
     return {names[number]: stall / busy for number, (busy, stall) in known if busy and number in names}
 
 
 def _varied(every: Sequence[Values]) -> tuple[str, ...]:
-    """Return the parameters that differ, all if none does."""
+    """Return the parameters that differ, or all if none does."""
     names = sorted(every[0])
     return tuple(name for name in names if len({values[name] for values in every}) > 1) or tuple(names)
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    """Return *names*, with their number where one is there twice or empty."""
+    """Return *names*, with numbers appended where one is empty or occurs twice."""
     return [
         name if name and names.count(name) == 1 else f"{name or 'location'} {number}"
         for number, name in enumerate(names)
