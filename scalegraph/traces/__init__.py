@@ -1,6 +1,6 @@
-"""Traces: what happened when, as columns; read, written and checked whatever tool made them.
+"""Traces: events over time, stored as columns; read, written and checked independently of the tool that made them.
 
-`Trace` holds definitions (locations, regions, metrics ..) and, by kind of event, parts of columns that may still are on
-disk. `reading.read` opens any format that has a reader, `checking.check` says where a trace contradicts itself, and
-`formats.writers` names what it can be turned into. docs/TRACES.md specifies model and file.
+`Trace` holds definitions (locations, regions, metrics ..) and, by kind of event, parts of columns that may still be on
+disk. `reading.read` opens any format with a reader, `checking.check` finds contradictions within a trace, and
+`formats.writers` lists the formats that it can be converted to. docs/TRACES.md specifies model and file.
 """

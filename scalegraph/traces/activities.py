@@ -1,4 +1,4 @@
-"""The activity of a state or region: one of six, whatever tool named it."""
+"""The activity of a state or region: one of six, whatever its name in the source tool."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ACTIVITIES: Final = ("busy", "memory_stall", "primitive", "communication", "idle
 TITLES: Final = ("busy", "memory stall", "primitives", "communication", "idle", "other")
 BUSY, MEMORY_STALL, PRIMITIVE, COMMUNICATION, IDLE, OTHER = range(6)
 
-# categories of the simulator's accounting are called after their group
+# categories of the simulator's accounting are named after their group
 _CATEGORY = re.compile(r"(busy|stall|idle|prim)_[a-z_]+")
 _GROUPS = {"busy": BUSY, "stall": MEMORY_STALL, "idle": IDLE, "prim": PRIMITIVE}
 
@@ -34,7 +34,7 @@ _PARAVER: Final = {
     29: COMMUNICATION, 30: PRIMITIVE, 31: PRIMITIVE,
 }  # fmt: skip
 
-# the first that is found in a name, or in the kind of a region, decides
+# the first match in a name, or in the kind of a region, decides
 _NAMES: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), activity)
     for pattern, activity in (
@@ -109,11 +109,11 @@ def activity_of_state(state: State, format_name: str = "") -> int:
 
 
 def activity_of_region(region: Region) -> int:
-    """Return the index in `ACTIVITIES` of the time that is spent in *region* itself."""
+    """Return the index in `ACTIVITIES` of the time spent in *region* itself."""
     by_kind = _KINDS.get(region.kind.lower())
     if by_kind is None:
         return _by_name(region.name)
-    # a role of OTF2 does not distinguish a collective barrier from other collective operations
+    # OTF2's role does not distinguish a collective barrier from other collective operations
     return IDLE if by_kind == COMMUNICATION and "barrier" in region.name.lower() else by_kind
 
 

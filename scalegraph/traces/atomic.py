@@ -1,4 +1,4 @@
-"""A file that has its name only when it is whole."""
+"""Atomic writing: a file gets its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scalegraph.base.files import check_replaceable, reason
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a name beside *path* to write to; it becomes *path* when the block ends well, else it is gone."""
+    """Yield a temporary path next to *path*; it becomes *path* if the block succeeds, and is removed otherwise."""
     check_replaceable(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

@@ -1,7 +1,7 @@
-"""What the numbers of a row may be: those of definitions that are there, and times and sizes that can be added up.
+"""Limits of the numbers in a row: references to existing definitions, and times and sizes that can be summed.
 
-A checksum says that a file is as it was written, not that what was written makes sense. So each column that refers to
-definitions, or that is added up, is examined when it is first requested.
+A checksum shows that a file is as it was written, not that its content makes sense. So each column that refers to
+definitions, or that is summed, is checked when it is first requested.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, Array
 from scalegraph.traces.model import Definitions, Part, SomeRows, Trace
 
-MOST_TICKS: Final = 2**62  # so that a length has 64 bits
-MOST_BYTES: Final = 2**53  # of a message: sums of floating point hold each byte
+MOST_TICKS: Final = 2**62  # so that a duration fits into 64 bits
+MOST_BYTES: Final = 2**53  # of a message: so that floating-point sums are exact to the byte
 MOST_LINES: Final = 2**31 - 1  # of a source file
 _SIZES: Final[Mapping[str, tuple[str, ...]]] = {"messages": ("size",), "collectives": ("sent", "received")}
 
 
 class Limits(NamedTuple):
-    """The least and the greatest value that a column may have; *lacking* if `NO_TIME` may stand in it, too."""
+    """The minimum and maximum of a column; *lacking*: `NO_TIME` is allowed, too."""
 
     least: int
     most: int
     lacking: bool = False
 
     def broken(self, values: Array) -> Array:
-        """Return which of *values* are outside."""
+        """Return which of *values* are outside the limits."""
         outside: Array = (values < self.least) | (values > self.most)
         return outside & (values != NO_TIME) if self.lacking else outside
 
 
 def references(kind: str, definitions: Definitions) -> dict[str, Limits]:
-    """Return the limits of each column of *kind* that has numbers of definitions."""
+    """Return the limits of each column of *kind* that refers to definitions."""
     spec = KINDS[kind]
     last = len(definitions.locations) - 1
     found = {name: Limits(0 if name == "location" else NOBODY, last) for name in spec.whose}
@@ -57,7 +57,7 @@ def limits(kind: str, definitions: Definitions) -> dict[str, Limits]:
 
 
 class Bounded:
-    """Rows of another part, whose columns are compared with their limits when they are first requested."""
+    """Rows of another part, whose columns are checked against their limits when they are first requested."""
 
     def __init__(self, part: Part, kind: str, within: Mapping[str, Limits], path: Path, row: int) -> None:
         self._part, self._kind, self._within, self._path, self._row = part, kind, within, path, row
@@ -65,11 +65,11 @@ class Bounded:
         self.rows, self.first, self.last = part.rows, part.first, part.last
 
     def forget(self) -> None:
-        """Let go of memory that can be had again."""
+        """Release memory that can be filled again."""
         self._part.forget()
 
     def column(self, name: str) -> Array:
-        """Return a column; not to be written to. Raises `InputError` naming the first row that is out of its limits."""
+        """Return a column, read-only. Raises `InputError` naming the first row outside its limits."""
         values = self._part.column(name)
         if name in self._within and name not in self._sound:
             bad = np.flatnonzero(self._within[name].broken(values))
@@ -96,10 +96,10 @@ class Bounded:
 
 
 def bound(trace: Trace, path: Path, *, partial: bool) -> None:
-    """Let every column of *trace* be compared with its limits; *path* is the file that a refusal names.
+    """Make *trace* check every column against its limits; *path*: the file named in errors.
 
-    With *partial* rows that are outside are left out now, and the damage names the first of each part; a line of a
-    region that no file has becomes 0. Else such a line raises `InputError`.
+    With *partial*, rows outside the limits are dropped now, and the damage names the first of each part; an impossible
+    line number of a region becomes 0. Otherwise such a line raises `InputError`.
     """
     for number, region in enumerate(trace.definitions.regions):
         if not 0 <= region.line <= MOST_LINES:

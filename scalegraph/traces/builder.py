@@ -1,4 +1,4 @@
-"""The builder that readers fill: definitions by their keys, columns chunk by chunk, most of it in a file of its own."""
+"""The builder that readers fill: definitions by key, columns chunk by chunk, mostly in a temporary file."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from scalegraph.traces.model import (
     Trace,
 )
 
-ROWS = 1 << 20  # of a part
-LIMIT_BYTES = 256 << 20  # of columns in memory; what is more goes to a temporary file
+ROWS = 1 << 20  # rows per part
+LIMIT_BYTES = 256 << 20  # of columns in memory; the rest goes to a temporary file
 
 _Item = TypeVar("_Item", Group, Location, Region, Metric, State, Communicator)
 
 
 class Rows:
-    """Rows that are found one by one, as tuples in the order of the kind's columns."""
+    """Rows added one by one, as tuples in the order of the kind's columns."""
 
     def __init__(
         self, kind: str, flush: Callable[[str, Columns], None], lose: Callable[[str, int], None], size: int = 1 << 16
@@ -43,13 +43,13 @@ class Rows:
         self._rows: list[tuple[Any, ...]] = []
 
     def add(self, *row: Any) -> None:
-        """Keep a row."""
+        """Add a row."""
         self._rows.append(row)
         if len(self._rows) >= self._size:
             self.flush()
 
     def flush(self) -> None:
-        """Pass on the kept rows."""
+        """Pass on the rows collected so far."""
         if self._rows:
             rows = list(self._rows)
             self._rows.clear()
@@ -79,7 +79,7 @@ class Rows:
 
 
 class Builder:
-    """Collects a trace. Rows of one location have to come in the order of its events."""
+    """Collects a trace. Rows of one location must come in the order of its events."""
 
     def __init__(self, limit: int = LIMIT_BYTES) -> None:
         self.definitions = Definitions()
@@ -100,7 +100,7 @@ class Builder:
         return number
 
     def group(self, key: Hashable, make: Callable[[], Group]) -> int:
-        """Return the number of the group *key*, made by *make* when it is new. So do the methods that follow."""
+        """Return the number of the group *key*, created by *make* if it is new. The next methods work alike."""
         return self._number("groups", self.definitions.groups, key, make)
 
     def location(self, key: Hashable, make: Callable[[], Location]) -> int:
@@ -124,12 +124,12 @@ class Builder:
         return self._number("communicators", self.definitions.communicators, key, make)
 
     def adopt(self, definitions: Definitions, meta: Meta) -> None:
-        """Take what ScaleGraph wrote into the source; what was wrong so far is kept."""
+        """Use the definitions that ScaleGraph wrote into the source; damage found so far is kept."""
         meta.damage = [*self.meta.damage, *meta.damage]
         self.definitions, self.meta = definitions, meta
 
     def rows(self, kind: str) -> Rows:
-        """Return where single rows of *kind* go."""
+        """Return where to add single rows of *kind*."""
         if kind not in self._rows:
             self._rows[kind] = Rows(kind, self._add, self.note)
         return self._rows[kind]
@@ -158,12 +158,12 @@ class Builder:
             self._to_disk()
 
     def note(self, what: str, count: int = 1) -> None:
-        """Count something that the trace does not hold as it was."""
+        """Count something in the source that the trace does not hold in its original form."""
         if count:
             self._notes[what] += int(count)
 
     def damage(self, sentence: str) -> None:
-        """Keep what is wrong with the source."""
+        """Record a fault of the source."""
         self.meta.damage.append(sentence)
 
     @property
@@ -182,7 +182,7 @@ class Builder:
         self._bytes = 0
 
     def take(self, kind: str) -> Columns:
-        """Take back all rows of *kind* that are in memory, for a reader that has to put them in order."""
+        """Take back all rows of *kind* in memory, for a reader that has to sort them."""
         if kind in self._rows:
             self._rows[kind].flush()
         whole = _whole(kind, self._chunks[kind])
@@ -191,13 +191,13 @@ class Builder:
         return whole
 
     def discard(self) -> None:
-        """Drop everything, the temporary file too."""
+        """Drop everything, including the temporary file."""
         if self._spill is not None:
             self._spill[1].abandon()
             self._spill[0].cleanup()
 
     def finish(self, *, begin: int | None = None, end: int | None = None) -> Trace:
-        """Return the trace; the run is from *begin* to *end* (ticks), or from the first to the last time there is."""
+        """Return the trace; the run is from *begin* to *end* (ticks), by default from the first to the last event."""
         for rows in self._rows.values():
             rows.flush()
         self.meta.notes = [*self.meta.notes, *(Note(what, count) for what, count in sorted(self._notes.items()))]
@@ -234,7 +234,7 @@ def _whole(kind: str, chunks: list[Columns]) -> Columns:
 
 
 def _merged(chunks: list[Columns]) -> list[Columns]:
-    """Return *chunks* with small neighbours put together, in the same order."""
+    """Return *chunks* with small neighbours merged, in the same order."""
     made: list[Columns] = []
     waiting: list[Columns] = []
     rows = 0

@@ -1,4 +1,4 @@
-"""Checks of a trace: every rule that does not hold, how often, and the first place."""
+"""Checks of a trace: every violated rule, how often, and the first place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scalegraph.traces.lod.streams import by_location
 from scalegraph.traces.model import Trace
 from scalegraph.traces.nesting import match
 
-# what each rule requests, as a sentence about what was found instead
+# how a row breaks each rule, as the end of a sentence
 RULES = {
     "numbers": "refers to a definition that is not there",
     "values": "has a value that the specification does not name",
@@ -55,9 +55,9 @@ _IN_ORDER = ("calls", "counters", "tasks", "locks", "marks", "states", "waits", 
 
 @dataclass
 class Violation:
-    """A rule that does not hold for *count* rows of *kind*; *location*, *time* (ticks) and *row* are of the first.
+    """A rule that *count* rows of *kind* break; *location*, *time* (ticks) and *row* are of the first.
 
-    What concerns no single row has the row -1, and a *text* of its own.
+    A violation by no single row has row -1, and a *text* of its own.
     """
 
     rule: str
@@ -81,26 +81,26 @@ class Violation:
 
 @dataclass
 class Report:
-    """What `check` found; *checked* counts the rows that were examined by kind."""
+    """The result of `check`; *checked*: number of rows examined, by kind."""
 
     violations: list[Violation] = field(default_factory=list)
     checked: dict[str, int] = field(default_factory=dict)
 
     @property
     def holds(self) -> bool:
-        """Whether every rule does."""
+        """Whether there are no violations."""
         return not self.violations
 
 
 @dataclass
 class Found:
-    """Collects violations while parts are examined one after the other."""
+    """Collects violations while the parts are examined in turn."""
 
     trace: Trace
     by_rule: dict[tuple[str, str], Violation] = field(default_factory=dict)
 
     def add(self, rule: str, kind: str, bad: Array, columns: Columns, first_row: int, detail: str = "") -> None:
-        """Count the rows of *columns* where *bad* holds; *first_row* is the number of the first of them."""
+        """Count the rows of *columns* where *bad* holds; *first_row* is the number of their first row."""
         count = int(np.count_nonzero(bad))
         if not count:
             return
@@ -114,7 +114,7 @@ class Found:
         self.one(rule, kind, who, time, first_row + at, count, detail)
 
     def one(self, rule: str, kind: str, who: int, time: int, row: int, count: int = 1, detail: str = "") -> None:
-        """Count *count* rows, of which the first is *row* of location *who*."""
+        """Count *count* rows, the first of which is *row* of location *who*."""
         known = self.by_rule.get((rule, kind))
         if known is not None:
             known.count += count
@@ -124,7 +124,7 @@ class Found:
         self.by_rule[rule, kind] = Violation(rule, kind, count, name, time, row, detail)
 
     def said(self, rule: str, kind: str, text: str, count: int, location: str, time: int | None, row: int) -> None:
-        """Count *count* times that *rule* does not hold, of which *text* says the first."""
+        """Count *count* violations of *rule*; *text* describes the first."""
         known = self.by_rule.get((rule, kind))
         if known is not None:
             known.count += count
@@ -136,7 +136,7 @@ class Found:
 def check(
     trace: Trace, cancel: CancelToken | None = None, progress: Callable[[float], None] = lambda _share: None
 ) -> Report:
-    """Examine every row of *trace* and return what contradicts `RULES`. Memory grows with a part only."""
+    """Check every row of *trace* and return the violations of `RULES`. Memory is bounded by the size of a part."""
     found = Found(trace)
     report = Report()
     total = sum(trace.counts().values()) or 1
@@ -171,7 +171,7 @@ def check(
 
 
 def _plain(found: Found, kind: str, columns: Columns, row: int) -> Array:
-    """Check what a row says by itself; return which rows name a location that is there."""
+    """Check each row by itself; return which rows name an existing location."""
     spec, definitions, meta = KINDS[kind], found.trace.definitions, found.trace.meta
     located = np.ones(len(columns[spec.begin]), bool)
     bad = np.zeros(len(located), bool)
@@ -195,7 +195,7 @@ def _plain(found: Found, kind: str, columns: Columns, row: int) -> Array:
 
 
 def _clock(found: Found, kind: str, columns: Columns, row: int, last: Array, located: Array) -> None:
-    """Check that time does not go back, or for states that they do not overlap; *last* is kept from part to part."""
+    """Check that time does not go back, and that states do not overlap; *last* carries over from part to part."""
     rows = np.flatnonzero(located)
     if not len(rows):
         return
@@ -213,7 +213,7 @@ def _clock(found: Found, kind: str, columns: Columns, row: int, last: Array, loc
 
 
 class _Calls:
-    """Nesting of enters and leaves; what is open at the end of a part is carried into the next."""
+    """Nesting of enters and leaves; regions open at the end of a part carry over to the next."""
 
     def __init__(self, found: Found) -> None:
         self._found = found

@@ -1,4 +1,4 @@
-"""Events of the Chrome format, one by one, into columns."""
+"""Converts events of the Chrome format, one by one, to columns."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from scalegraph.traces.kinds import KINDS, NOBODY, Array, What
 from scalegraph.traces.model import Group, Location, Metric, Region, State, Trace
 from scalegraph.traces.nesting import match
 
-NANOSECONDS = 1000  # in a microsecond
-OWN = "scalegraph."  # what the categories of events begin with that hold whole rows of ours
+NANOSECONDS = 1000  # per microsecond
+OWN = "scalegraph."  # prefix of the categories of events that hold whole rows of ours
 _ENTER, _LEAVE, _WHOLE = 1, 2, 3
 _PHASES = {"B": _ENTER, "E": _LEAVE, "X": _WHOLE}
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
-_LATEST = 4.6e15  # microseconds: what is later is no time, and nanoseconds between two would not fit
+_LATEST = 4.6e15  # microseconds: later times are invalid, and their differences in nanoseconds would overflow
 
 
 def nanoseconds(microseconds: Any) -> int:
-    """Return a time in whole nanoseconds; whole microseconds stay exact however large, and so do decimal numbers.
+    """Return a time in whole nanoseconds; exact for integers of any size and for decimal numbers.
 
-    Raises `TypeError` or `ValueError` for what is no time.
+    Raises `TypeError` or `ValueError` for an invalid time.
     """
     if isinstance(microseconds, str):
         microseconds = Decimal(microseconds) if _NUMBER.fullmatch(microseconds) else float("nan")
@@ -39,12 +39,12 @@ def nanoseconds(microseconds: Any) -> int:
 
 
 def text(name: Any) -> str:
-    """Return *name* as text that can be written: half a character, as JSON can name, becomes a sign for it."""
+    """Return *name* as text that can be encoded: a lone surrogate, which JSON allows, is replaced."""
     return str(name).encode("utf-8", "replace").decode()
 
 
 class OwnEvents:
-    """Events that ScaleGraph wrote: rows of ours, or enters, leaves and counters with numbers beside their names."""
+    """Events that ScaleGraph wrote: rows of ours, or enters, leaves and counters with numbers next to their names."""
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
@@ -53,7 +53,7 @@ class OwnEvents:
         self._calls, self._counters = builder.rows("calls"), builder.rows("counters")
 
     def add(self, event: Any) -> None:
-        """Keep one event."""
+        """Add one event."""
         try:
             phase = event["ph"]
             if phase in "BE":
@@ -85,7 +85,7 @@ class OwnEvents:
 
 
 class ForeignEvents:
-    """Events of any program: B, E and X become calls, i marks, C counters, b and e states, s, t and f messages."""
+    """Events of any program: B, E and X become calls, i marks, C counters, b and e states; s, t and f messages."""
 
     def __init__(self, reading: Reading) -> None:
         self._builder = reading.builder
@@ -101,7 +101,7 @@ class ForeignEvents:
         }
         self._places: dict[tuple[Any, Any], int] = {}
         self._regions: dict[tuple[Any, str], int] = {}
-        self._fractions: set[int] = set()  # metrics with values that are not whole
+        self._fractions: set[int] = set()  # metrics with fractional values
         self._flows, self._spans = Flows(), Spans()
         self._names: dict[tuple[str, Any], str] = {}
         self._handle: dict[str, Callable[[dict[str, Any], int, int], None]] = {
@@ -125,7 +125,7 @@ class ForeignEvents:
         }
 
     def add(self, event: Any) -> None:
-        """Keep one event, or count what it is."""
+        """Add one event, or count it as unsupported."""
         if not isinstance(event, dict):
             self._builder.note("elements that are no events")
             return
@@ -216,7 +216,7 @@ class ForeignEvents:
             self._builder.note(f"metadata '{text(kind)[:40]}'")
 
     def finish(self) -> Trace:
-        """Put the rows of every location in order of time and return the trace."""
+        """Sort the rows of every location by time and return the trace."""
         builder = self._builder
         self._finish_calls()
         self._finish_others()
@@ -265,10 +265,10 @@ class ForeignEvents:
 
 
 def calls_in_order(begin: Array, end: Array, where: Array, region: Array, phase: Array) -> dict[str, Array]:
-    """Return the columns of calls: of every location in order of time, what begins earlier and ends later outside.
+    """Return the columns of calls, sorted by time within each location; of nested calls the longer is outside.
 
-    Times in ticks, all of shape n; *phase* says enter, leave or whole. Where a location has no whole events, those of
-    one moment stay in the order of the file.
+    Times in ticks, all of shape n; *phase*: enter, leave or whole. In a location without whole events, simultaneous
+    events keep the order of the file.
     """
     order = np.lexsort((begin, where))
     begin, end, where, region, phase = (column[order] for column in (begin, end, where, region, phase))
@@ -283,7 +283,7 @@ def calls_in_order(begin: Array, end: Array, where: Array, region: Array, phase:
 
 
 def _mixed(begin: Array, end: Array, where: Array, region: Array, phase: Array) -> tuple[Array, Array, Array, Array]:
-    """Return location, time, region and whether it enters, of locations that have whole events."""
+    """Return location, time, region and whether it is an enter, for locations with whole events."""
     paired = phase != _WHOLE
     partner = np.full(len(begin), -1, np.int64)
     rows = np.flatnonzero(paired)
@@ -300,8 +300,8 @@ def _mixed(begin: Array, end: Array, where: Array, region: Array, phase: Array) 
     short = begin == end
     enter, leave = np.flatnonzero(opens), np.flatnonzero((opens & ~opened) | lone)
     time = np.r_[begin[enter], np.where(lone, begin, end)[leave]]
-    # at one moment: what ends first, the latest begun before the others; then what begins, the longest first; at last
-    # what takes no time, each with its end
+    # order at one moment: ends first, the latest begun before the others; then begins, the longest first; last the
+    # events of zero duration, each with its end
     step = np.r_[np.where(short[enter], 2, 1), np.where(short[leave] & ~lone[leave], 2, 0)]
     first = np.r_[np.where(short[enter], 0, -end[enter]), np.where(short[leave], 0, -begin[leave])]
     second = np.r_[2 * index[enter], np.where(short[leave], 2 * index[leave] + 1, -index[leave])]

@@ -1,7 +1,7 @@
-"""Flows (arrows) and asynchronous spans of the Chrome format, whose ends may be in any order.
+"""Flows (arrows) and asynchronous spans of the Chrome format, whose ends may come in any order.
 
-An event names what it belongs to by category and id: ``id`` holds everywhere, ``id2`` in one process or everywhere,
-``bind_id`` ties whole events by their flags flow_out and flow_in.
+An event refers to its flow or span by category and id: ``id`` is global, ``id2`` local to a process or global,
+``bind_id`` connects whole events with the flags flow_out and flow_in.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ _PHASES = {"s": _BEGIN, "t": _STEP, "f": _END}
 
 
 class _Points:
-    """Moments with place, number of what they belong to, what they are and one number more."""
+    """Points in time with location, flow or span number, type and one more number."""
 
     def __init__(self) -> None:
         self._columns: tuple[array[Any], ...] = (array("q"), array("i"), array("i"), array("b"), array("q"))
         self._numbers: dict[Any, int] = {}
 
     def add(self, time: int, where: int, key: Any, what: int, number: int) -> None:
-        """Keep one; *key* says what it belongs to."""
+        """Add a point; *key* identifies its flow or span."""
         known = self._numbers.setdefault(key, len(self._numbers))
         for column, value in zip(self._columns, (time, where, known, what, number), strict=True):
             column.append(value)
 
     def ordered(self, *, by_what: bool) -> tuple[Array, ...]:
-        """Return time, place, number of the key, what and number: key by key, each in order of time."""
+        """Return time, location, number of the key, type and number: by key, then by time."""
         columns = tuple(np.array(column) for column in self._columns)
         time, _, key, what, _ = columns
         order = np.lexsort((what, time, key) if by_what else (time, key))
@@ -47,19 +47,19 @@ class Flows:
         self._points = _Points()
 
     def add(self, event: dict[str, Any], time: int, where: int) -> None:
-        """Keep an event of phase s, t or f."""
+        """Add an event of phase s, t or f."""
         key = (event.get("cat"), event.get("name"), *scoped(event))
         self._points.add(time, where, key, _PHASES[event["ph"]], _tag(event.get("id")))
 
     def bind(self, event: dict[str, Any], time: int, where: int) -> None:
-        """Keep that a whole event is an end of an arrow."""
+        """Note that a whole event is an end of an arrow."""
         out, into = event.get("flow_out"), event.get("flow_in")
         if out or into:
             what = _STEP if out and into else _BEGIN if out else _END
             self._points.add(time, where, ("bind", str(event["bind_id"])), what, _tag(event["bind_id"]))
 
     def finish(self, builder: Builder) -> None:
-        """Add the messages, those of a sender in order of time."""
+        """Add the messages, by sender in time order."""
         time, where, key, what, tag = self._points.ordered(by_what=True)
         if not len(time):
             return
@@ -94,7 +94,7 @@ class Flows:
 
 
 def _in_turn(key: Array, what: Array) -> tuple[Array, Array]:
-    """Return the rows that begin an arrow and those that end it: of one key, who began first ends first."""
+    """Return the rows that begin and end each arrow: for one key, first in, first out."""
     begins = what == _BEGIN
     starts, ends = np.flatnonzero(begins), np.flatnonzero(~begins & (match(key, begins)[0] >= 0))
     turn = np.arange(len(ends)) - np.searchsorted(key[ends], key[ends])
@@ -102,24 +102,24 @@ def _in_turn(key: Array, what: Array) -> tuple[Array, Array]:
 
 
 def _chains(key: Array, what: Array) -> tuple[Array, Array]:
-    """Return the rows between which there are arrows: from each begin or step to the step or end that comes next."""
+    """Return the rows at both ends of each arrow: from every begin or step to the next step or end."""
     linked = np.flatnonzero((key[1:] == key[:-1]) & (what[:-1] != _END) & (what[1:] != _BEGIN))
     return linked, linked + 1
 
 
 class Spans:
-    """Asynchronous spans, b to e and S to F; those of one id nest. Each becomes a state of where it began."""
+    """Asynchronous spans, b to e and S to F; those of one id nest. Each becomes a state where it began."""
 
     def __init__(self) -> None:
         self._points = _Points()
 
     def add(self, event: dict[str, Any], time: int, where: int, state: int) -> None:
-        """Keep an event of phase b, e, S or F; *state* is the number of what it is called, where it begins."""
+        """Add an event of phase b, e, S or F; *state*: the number of its name, at the location where it begins."""
         name = event.get("name") if event["ph"] in "SF" else None
         self._points.add(time, where, (event.get("cat"), name, *scoped(event)), event["ph"] in "bS", state)
 
     def finish(self, builder: Builder) -> None:
-        """Add the states, those of a location in order of time."""
+        """Add the states, by location in time order."""
         time, where, key, begins, state = self._points.ordered(by_what=False)
         if not len(time):
             return
@@ -134,7 +134,7 @@ class Spans:
 
 
 def scoped(event: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what distinguishes the id of *event* from others."""
+    """Return the id of *event* together with its scope."""
     scope, second = event.get("scope"), event.get("id2")
     if not isinstance(second, dict):
         return scope, str(event.get("id"))
@@ -144,7 +144,7 @@ def scoped(event: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _tag(number: Any) -> int:
-    """Return an id as the tag of a message; 0 for what is no number of 63 bits."""
+    """Return an id as the tag of a message; 0 if it is not a number of 63 bits."""
     try:
         value = int(number, 0) if isinstance(number, str) else int(number)
     except (TypeError, ValueError):

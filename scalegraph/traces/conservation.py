@@ -1,13 +1,13 @@
-"""Conservation: the shares of a trace cover all its time, and agree with an accounting that was kept apart.
+"""Conservation: the shares of a trace cover all its time, and agree with a separate accounting.
 
-The property ``accounting`` of a trace is JSON: ``{"leaves": {category: [ticks by location]}, "regions":
-{number: {category: ticks}}}``, where a category is the key of a state. A category that is not named is 0 everywhere. If
-a trace has the property and shares, the shares of every location cover the run without a gap, and their sums equal the
-accounting to the tick.
+The property ``accounting`` of a trace is JSON: ``{"leaves": {category: [ticks by location]}, "regions": {number:
+{category: ticks}}}``, where a category is the key of a state. A missing category is 0 everywhere. If a trace has the
+property and shares, the shares of every location cover the run without a gap, and their sums equal the accounting to
+the tick.
 
-Where ticks are made of parts, each stretch shares its whole ticks out among the categories before the parts of later
-ones are known. Those that this concerns are named: ``"rounded": [category]``. Together they agree to the tick; one of
-them may be a tick off in each region of each location.
+Where blocks take fractions of ticks, each stretch divides its whole ticks among the categories before the fractions of
+later stretches are known. The categories concerned are listed: ``"rounded": [category]``. Together they agree to the
+tick; a single one may be off by one tick in each region of each location.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ ACCOUNTING = "accounting"
 
 
 def accounting(trace: Trace) -> tuple[Array, Array, list[int]] | None:
-    """Return the accounting of *trace*: ticks by location and state, by region and state, and which states are rounded.
+    """Return the accounting of *trace*: ticks by location and state, by region and state, and the rounded states.
 
-    None without one.
+    None if it has none.
 
-    A category that no state has comes after the states. Raises `ValueError` with a sentence when it cannot be read.
+    Categories without a state come after the states. Raises `ValueError` with a sentence if it cannot be read.
     """
     text = trace.meta.properties.get(ACCOUNTING)
     if text is None:
@@ -69,7 +69,7 @@ def _whole(values: list[Any]) -> list[int]:
 
 
 def _numbers(trace: Trace, categories: list[str]) -> dict[str, int]:
-    """Return the column of each category: the number of the state with that key; others follow behind."""
+    """Return the column of each category: the number of the state with that key; unknown ones come last."""
     found = {state.key or state.name: index for index, state in enumerate(trace.definitions.states)}
     more = [category for category in dict.fromkeys(categories) if category not in found]
     count = len(trace.definitions.states)
@@ -77,7 +77,7 @@ def _numbers(trace: Trace, categories: list[str]) -> dict[str, int]:
 
 
 class Conservation:
-    """Adds up the shares of a trace part by part and compares them with its accounting at the end."""
+    """Sums the shares of a trace part by part and compares them with its accounting at the end."""
 
     def __init__(self, found: Found) -> None:
         self._found = found
@@ -93,7 +93,7 @@ class Conservation:
         self._reached = np.full(len(trace.definitions.locations), trace.meta.begin, np.int64)
 
     def look(self, columns: Columns, row: int) -> None:
-        """Take a part of the shares, whose first row has the number *row*."""
+        """Add a part of the shares, whose first row has the number *row*."""
         if self._known is None:
             return
         states, regions = len(self._trace.definitions.states), len(self._trace.definitions.regions)
@@ -109,7 +109,7 @@ class Conservation:
             self._gaps(location[rows], columns["begin"][rows], columns["end"][rows], rows + row)
 
     def _gaps(self, owner: Array, begin: Array, end: Array, row: Array) -> None:
-        """Find time between stretches that no share covers; rows are by location and in their order."""
+        """Find time between stretches that no share covers; rows are ordered by location and time."""
         new = np.r_[True, owner[1:] != owner[:-1]]
         before = np.r_[np.int64(0), end[:-1]]
         before[new] = self._reached[owner[new]]
@@ -148,7 +148,7 @@ class Conservation:
         )
 
     def _rounded(self, shares: Array, account: Array, most: int) -> Array:
-        """Return *shares*, with *account*'s ticks where rounding, by *most* ticks, can be all of the difference."""
+        """Return *shares*, or *account*'s ticks where rounding by at most *most* ticks explains the difference."""
         which = self._known[2] if self._known is not None else []
         off = (shares - account)[:, which]
         fine = (off.sum(axis=1) == 0) & (np.abs(off) <= most).all(axis=1)

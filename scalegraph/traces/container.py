@@ -1,4 +1,4 @@
-"""Our own file, ``.sgtrace``: blocks one after the other and an index at the end; docs/TRACES.md specifies it."""
+"""Our own file format, ``.sgtrace``: a sequence of blocks and an index at the end; specified in docs/TRACES.md."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from scalegraph.traces.lod.stored import save
 from scalegraph.traces.model import Definitions, Meta, Trace
 
 MAGIC: Final = b"SGTRACE\n"
-VERSION: Final = 2  # of what is written; those from 1 on are read
+VERSION: Final = 2  # version written; versions from 1 on can be read
 SUFFIX: Final = ".sgtrace"
 _START = struct.Struct("<8sI52x")
 _BLOCK = struct.Struct("<4s4sQI4x16sQqq")  # mark, what, length, crc, kind, rows, first, last
 _END = struct.Struct("<Q8s")
 _MARK, _LAST = b"sgBK", b"SGEND\r\n\0"
 _ALIGN = 64
-_PIECE = 16 << 20  # bytes of a large array that are processed together
+_PIECE = 16 << 20  # bytes of a large array processed at a time
 
 
 @dataclass(frozen=True)
 class Block:
-    """A block of the file: where its payload lies and, of a part, what is in it."""
+    """A block of the file: the place of its payload and, for a part, its content."""
 
-    what: str  # PART, DEFS, INDX, or LODX and LODA of the pyramid; others are left alone
+    what: str  # PART, DEFS, INDX, or LODX and LODA of the pyramid; others are ignored
     offset: int
     length: int
     crc: int
@@ -50,7 +50,7 @@ class Block:
 
 
 class ContainerWriter:
-    """Writes blocks as they come; the file has its name only when `finish` has written the index."""
+    """Writes blocks as they come; the file gets its name only when `finish` has written the index."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -85,7 +85,7 @@ class ContainerWriter:
         self._block("PART", sink.getvalue(), kind, rows, span(kind, columns))
 
     def define(self, definitions: Definitions, meta: Meta) -> None:
-        """Write definitions and what is known of the whole; the last such block holds."""
+        """Write definitions and metadata; the last such block counts."""
         data = {"definitions": definitions.as_data(), "meta": meta.as_data()}
         self._block("DEFS", json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
 
@@ -97,7 +97,7 @@ class ContainerWriter:
         self._put(bytes(-length % _ALIGN))
 
     def put(self, what: str, name: str, array: Array) -> None:
-        """Write *array* as a block of its own, such that no more than a piece of it is in memory if it is mapped."""
+        """Write *array* as a separate block; of a mapped array only a piece is in memory at a time."""
         data: Any = array.reshape(-1).view(np.uint8)
         crc = 0
         for start in range(0, len(data), _PIECE):
@@ -112,9 +112,9 @@ class ContainerWriter:
         self._put(bytes(-len(data) % _ALIGN))
 
     def add_timeline(self, each: Callable[[float], None] = lambda _share: None) -> None:
-        """Make the pyramid of what was written and write it too, if there is enough for one to be worth it.
+        """Make and write the pyramid of the rows so far, if there are enough to be worth it.
 
-        To be called after the last rows and definitions, before `finish`; *each* may raise to stop it.
+        Call it after the last rows and definitions, before `finish`; *each* may raise to stop it.
         """
         try:
             self._file.flush()
@@ -126,7 +126,7 @@ class ContainerWriter:
         save(trace, self.put, each)
 
     def finish(self) -> None:
-        """Write the index, and put the file in its place."""
+        """Write the index, and move the file to its place."""
         where = self._file.tell()
         rows = [[b.what, b.offset, b.length, b.crc, b.kind, b.rows, b.first, b.last] for b in self._blocks]
         self._block("INDX", json.dumps({"version": VERSION, "blocks": rows}).encode())
@@ -139,14 +139,14 @@ class ContainerWriter:
             raise WorkError(f"{self.path}: cannot be written: {reason(error)}") from error
 
     def abandon(self) -> None:
-        """Leave nothing behind."""
-        with contextlib.suppress(OSError):  # what is still to be written has no room
+        """Remove the unfinished file."""
+        with contextlib.suppress(OSError):  # the disk is full for what is still to be written
             self._file.close()
         self._temporary.unlink(missing_ok=True)
 
 
 class _File:
-    """The bytes of an open file, mapped; a page is read when it is touched."""
+    """The bytes of an open file, mapped; pages are read on access."""
 
     def __init__(self, path: Path, told: Callable[[], None] = lambda: None) -> None:
         self.path, self._told = path, told
@@ -159,23 +159,23 @@ class _File:
         self.buffer = pa.py_buffer(self._map if self._map is not None else b"")
 
     def bytes(self, offset: int, length: int) -> Any:
-        """Return a view of *length* bytes from *offset*; less where the file ends."""
+        """Return a view of *length* bytes from *offset*; fewer at the end of the file."""
         offset = min(max(offset, 0), self.size)
         return memoryview(self.buffer)[offset : min(offset + max(length, 0), self.size)]
 
     def broken(self, message: str, offset: int) -> InputError:
-        """Return the error that says what is wrong at *offset*; it goes to the caller that opened the file."""
+        """Return an error for damage at *offset*, after reporting it to the caller that opened the file."""
         self._told()
         return InputError(Fault(f"byte {offset}: {message}", file=str(self.path)))
 
     def forget(self, block: Block) -> None:
-        """Let go of the memory that the pages of *block* take; they are read again when they are touched."""
+        """Release the memory of the pages of *block*; they are read again on access."""
         if self._map is not None and hasattr(mmap, "MADV_DONTNEED"):
             first = block.offset // mmap.PAGESIZE * mmap.PAGESIZE
             self._map.madvise(mmap.MADV_DONTNEED, first, block.offset + block.length - first)
 
     def payload(self, block: Block) -> Any:
-        """Return the payload of *block*. Raises `InputError` where it is cut off or not what was written."""
+        """Return the payload of *block*. Raises `InputError` if it is cut off or damaged."""
         data = self.bytes(block.offset, block.length)
         if len(data) < block.length:
             raise self.broken(f"the file ends within a block of {block.length} bytes", block.offset)
@@ -185,7 +185,7 @@ class _File:
 
 
 class StoredPart:
-    """Rows that are in a file; its checksum is compared when a column of it is first requested."""
+    """Rows in a file; the checksum is verified when a column is first requested."""
 
     def __init__(self, file: _File, block: Block) -> None:
         self._file, self._block = file, block
@@ -193,11 +193,11 @@ class StoredPart:
         self.rows, self.first, self.last = block.rows, block.first, block.last
 
     def forget(self) -> None:
-        """Let go of the memory that the columns take; they are read again when they are touched."""
+        """Release the memory of the columns; they are read again on access."""
         self._file.forget(self._block)
 
     def column(self, name: str) -> Array:
-        """Return a column; not to be written to. Raises `InputError` if this part of the file is damaged."""
+        """Return a column, read-only. Raises `InputError` if this part of the file is damaged."""
         if self._batch is None:
             self._file.payload(self._block)
             wrong = f"{self._block.kind}: the columns of the specification were expected"
@@ -223,21 +223,21 @@ class StoredPart:
 
 
 class Extra:
-    """Blocks of a file that are no events: arrays that go with them."""
+    """Blocks of a file other than events: arrays that belong to them."""
 
     def __init__(self, file: _File, blocks: list[Block]) -> None:
         self._file = file
         self._blocks = {(block.what, block.kind): block for block in blocks if block.what in {"LODX", "LODA"}}
 
     def has(self, what: str, name: str) -> bool:
-        """Return whether there is a block *name* of the kind *what*."""
+        """Return whether there is a block *name* of type *what*."""
         return (what, name) in self._blocks
 
     def payload(self, what: str, name: str, each: Callable[[], None] = lambda: None) -> Any:
-        """Return the bytes of a block; they stay in the file until they are touched.
+        """Return the bytes of a block; they stay in the file until accessed.
 
-        *each* is called now and then while the checksum is computed. Raises `InputError` where the block is cut off or
-        is not what was written, `KeyError` if there is none.
+        *each* is called now and then while the checksum is computed. Raises `InputError` if the block is cut off or
+        damaged, `KeyError` if there is none.
         """
         block = self._blocks[what, name]
         data = self._file.bytes(block.offset, block.length)
@@ -252,18 +252,18 @@ class Extra:
 
 
 def _schemas(kind: str) -> list[list[tuple[str, pa.DataType]]]:
-    """Return the columns with their types that a part of *kind* may have: those of this version and of version 1."""
+    """Return the possible columns and types of a part of *kind*: of this version and of version 1."""
     spec = KINDS[kind]
     now = [(name, pa.from_numpy_dtype(dtype)) for name, dtype in spec.columns.items()]
     return [now, [column for column in now if column[0] not in spec.added]]
 
 
 def open_container(path: Path, *, partial: bool = False, broken: Callable[[], None] = lambda: None) -> Trace:
-    """Open *path*; only index and definitions are read. With *partial* damaged blocks are left out and named.
+    """Open *path*, reading only index and definitions. With *partial* damaged blocks are left out and named.
 
-    *broken* is called when damage is found, now or as soon as a part that has it is examined.
+    *broken* is called when damage is found, now or when the damaged part is first read.
 
-    Raises `InputError` naming the byte where the file is not what it should be, or its version when it is newer.
+    Raises `InputError` naming the byte where the file is damaged, or its version if it is newer.
     """
     file = _File(path, broken)
     head = bytes(file.bytes(0, 12))
@@ -297,12 +297,12 @@ def open_container(path: Path, *, partial: bool = False, broken: Callable[[], No
 
 
 def _parts(file: _File, blocks: list[Block]) -> dict[str, list[StoredPart]]:
-    """Return the parts by kind, none of them examined."""
+    """Return the parts by kind, none of them read yet."""
     return {kind: [StoredPart(file, b) for b in blocks if b.what == "PART" and b.kind == kind] for kind in KINDS}
 
 
 def _index(file: _File) -> list[Block]:
-    """Return the blocks that the index at the end of the file names."""
+    """Return the blocks listed in the index at the end of the file."""
     where = file.size - _END.size
     data = bytes(file.bytes(where, _END.size))
     if len(data) < _END.size or not data.endswith(_LAST):
@@ -323,7 +323,7 @@ def _index(file: _File) -> list[Block]:
 
 
 def _block(what: str, offset: int, length: int, crc: int, kind: str, rows: int, first: int, last: int) -> Block:
-    """Return a row of the index as it is; what is no number in it raises `ValueError`."""
+    """Return a row of the index as a block; raise `ValueError` for anything that is not a number."""
     return Block(str(what), int(offset), int(length), int(crc), str(kind), int(rows), int(first), int(last))
 
 
@@ -358,7 +358,7 @@ def _defined(file: _File, blocks: list[Block]) -> tuple[Definitions, Meta]:
 
 
 def _salvage(file: _File) -> tuple[list[Block], Definitions, Meta]:
-    """Walk the blocks from the front, as far as their headers hold, and search the next header where one does not."""
+    """Find blocks from the front by their headers, and search for the next header where one is damaged."""
     blocks: list[Block] = []
     offset = _START.size
     while offset < file.size:

@@ -1,4 +1,4 @@
-"""Lines of whole numbers between colons, a block at a time."""
+"""Parses lines of whole numbers between colons, a block at a time."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MOST = 20  # digits of a 64-bit number
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers of some lines: *values* of all, the place of each line's first, and how many each line has.
+    """Numbers of some lines: *values* of all, the position of each line's first, and the number per line.
 
-    *bad* is the first line (from 0) that holds anything but numbers, or -1; what follows it is left out. Numbers from
-    2^63 to 2^64 stand as what the same 64 bits are with a sign; *wrapped* of the values do.
+    *bad* is the first line (from 0) that holds anything but numbers, or -1; lines after it are left out. Numbers from
+    2^63 to 2^64 become the signed number with the same 64 bits; *wrapped* counts them.
     """
 
     values: Array
@@ -28,7 +28,7 @@ class Numbers:
 
 
 def parse(block: bytes) -> Numbers:
-    """Return the numbers of the lines in *block*; a number without digits is 0 and makes its line bad."""
+    """Return the numbers in the lines of *block*; an empty number is 0 and makes its line bad."""
     if not block.endswith(b"\n"):
         block += b"\n"
     text = np.frombuffer(block, np.uint8)
@@ -42,10 +42,10 @@ def parse(block: bytes) -> Numbers:
     wrong = (lengths < 1) | (lengths > _MOST)
     for place in range(min(int(lengths.max(initial=0)), _MOST)):
         rows = np.flatnonzero(lengths > place)
-        digit = text[ends[rows] - 1 - place] - np.uint8(_ZERO)  # below 0 is far above 9
+        digit = text[ends[rows] - 1 - place] - np.uint8(_ZERO)  # characters below '0' wrap to values far above 9
         wrong[rows] |= digit > 9
         unsigned[rows] += digit * np.uint64(10**place)
-    # one digit more than there can be: it is 1, and the sum has not gone past 2^64
+    # at the longest possible length the first digit must be 1, and the sum must not exceed 2^64
     longest = np.flatnonzero(lengths == _MOST)
     wrong[longest] |= (text[begins[longest] + negative[longest]] != _ZERO + 1) | (unsigned[longest] < 10**19)
     wrong |= negative & (unsigned > 2**63)

@@ -16,12 +16,12 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.traces.builder import Builder
 from scalegraph.traces.model import Trace
 
-Progress = Callable[[float], None]  # share that is done, 0 to 1
+Progress = Callable[[float], None]  # share done, 0 to 1
 
 
 @dataclass
 class Reading:
-    """A file that is being read: where results go, who answers questions and who sees progress."""
+    """A read in progress: where results go, and who answers questions and sees progress."""
 
     path: Path
     partial: bool = False
@@ -30,25 +30,25 @@ class Reading:
     builder: Builder = field(default_factory=Builder)
 
     def broken(self, message: str, *, line: int | None = None, file: Path | None = None) -> None:
-        """Report a fault with its place. Raises `InputError`, or keeps the fault if readable parts are wanted."""
+        """Report a fault with its place. Raises `InputError`, or records the fault if readable parts are wanted."""
         fault = Fault(message, file=str(file or self.path), line=line)
         if not self.partial:
             raise InputError(fault)
         self.builder.damage(str(fault))
 
     def step(self, share: float) -> None:
-        """Report how much is done (0 to 1). Raises `Cancelled` if the user stopped it."""
+        """Report the share done (0 to 1). Raises `Cancelled` if the user stopped it."""
         self.cancel.check()
         self.progress(min(share, 1.0))
 
 
 @dataclass(frozen=True)
 class Reader:
-    """A self-describing format.
+    """A format that describes itself.
 
     *recognises* gets the path and the first 4 KiB, decompressed, and returns whether *read* may succeed. *read* fills
-    the builder and finishes it, or raises `InputError` with file, place and what was expected. *endings* are for the
-    open dialog, *needs* names an optional package, *order* says which of several is asked first.
+    the builder and finishes it, or raises `InputError` with file, place and what was expected. *endings*: for the open
+    dialog; *needs*: an optional package; *order*: which of several is tried first.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Reader:
 
 @dataclass
 class Writing:
-    """A trace that is being written; *lost* counts what the format has no place for."""
+    """A write in progress; *lost* counts what the format cannot hold."""
 
     trace: Trace
     path: Path
@@ -71,7 +71,7 @@ class Writing:
     lost: dict[str, int] = field(default_factory=dict)
 
     def step(self, share: float) -> None:
-        """Report how much is done (0 to 1). Raises `Cancelled` if the user stopped it."""
+        """Report the share done (0 to 1). Raises `Cancelled` if the user stopped it."""
         self.cancel.check()
         self.progress(min(share, 1.0))
 
@@ -83,7 +83,7 @@ class Writing:
 
 @dataclass(frozen=True)
 class Writer:
-    """A self-describing format that traces are written in; chosen by the file's ending, the longest first."""
+    """An output format that describes itself; chosen by the file's ending, the longest match first."""
 
     name: str
     title: str
@@ -102,7 +102,7 @@ def _modules(package: ModuleType) -> list[Any]:
 
 @cache
 def readers() -> Mapping[str, Reader]:
-    """Return every reader by name, in the order in which they are asked."""
+    """Return every reader by name, in the order in which they are tried."""
     from scalegraph.traces import readers as package
 
     found: list[Reader] = [module.READER for module in _modules(package)]

@@ -1,4 +1,4 @@
-"""JSON that is too large to hold: values are decoded one by one from a window of text."""
+"""Reads JSON too large for memory: values are decoded one by one from a window of text."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from scalegraph.traces.formats import Reading
 from scalegraph.traces.text import blocks
 
 _SPACE = " \t\r\n"
-# times of which a double would lose nanoseconds: then such numbers are decoded as `Decimal`
+# times for which a double would lose nanoseconds: numbers are then decoded as `Decimal`
 _LONG_TIME = re.compile(r'"ts"\s*:\s*-?\d{13,}\.\d')
-_LARGEST = 32 << 20  # characters of one value; definitions of ScaleGraph are the largest there are
+_LARGEST = 32 << 20  # characters of one value; ScaleGraph's definitions are the largest
 
 
 class JsonStream:
-    """A window of text that moves through the file; *broken* once something was wrong (and only kept)."""
+    """A window of text that moves through the file; *broken* after a fault that was only recorded."""
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
@@ -28,11 +28,11 @@ class JsonStream:
         self._utf8 = codecs.getincrementaldecoder("utf-8-sig")()
         self._text, self._at, self._ended = "", 0, False
         self._decode, self._exact = json.JSONDecoder().raw_decode, False
-        self.line, self._column, self._bytes = 1, 0, 0  # where the window begins; how much was decoded
+        self.line, self._column, self._bytes = 1, 0, 0  # where the window begins; bytes decoded so far
         self.broken = False
 
     def _more(self) -> bool:
-        """Take another block into the window; return whether there was one."""
+        """Append another block to the window; return whether there was one."""
         if self._ended:
             return False
         data = next(self._blocks, None)
@@ -51,15 +51,15 @@ class JsonStream:
         return data is not None
 
     def _place(self, at: int) -> tuple[int, int]:
-        """Return the line, from 1, and the character in it, from 0, of place *at* in the window."""
+        """Return the line (from 1) and the character in it (from 0) of place *at* in the window."""
         before = self._text.rfind("\n", 0, at)
         column = at - before - 1 if before >= 0 else self._column + at
         return self.line + self._text.count("\n", 0, at), column
 
     def fail(self, message: str, at: int | None = None) -> None:
-        """Report what is wrong at place *at* of the window, or where it stands.
+        """Report a fault at place *at* of the window, or at the current place.
 
-        Raises `InputError`, unless what could be read is wanted.
+        Raises `InputError`, unless readable parts are wanted.
         """
         if not self.broken:
             self.broken = True
@@ -67,7 +67,7 @@ class JsonStream:
             self._reading.broken(f"character {thousands(column + 1)}: {message}", line=line)
 
     def peek(self) -> str:
-        """Return the next character that is not space, or an empty string at the end."""
+        """Return the next non-space character, or an empty string at the end."""
         while not self.broken:
             text, at = self._text, self._at
             length = len(text)
@@ -81,11 +81,11 @@ class JsonStream:
         return ""
 
     def take(self, character: str) -> None:
-        """Step over *character*, which `peek` has shown."""
+        """Step over *character*, which `peek` has returned."""
         self._at += len(character)
 
     def expect(self, character: str) -> bool:
-        """Step over *character*, or say that it was expected."""
+        """Step over *character*, or report that it was expected."""
         if self.peek() == character:
             self.take(character)
             return True
@@ -106,7 +106,7 @@ class JsonStream:
             except RecursionError:
                 self._no_json("nested too deeply", self._at)
                 continue
-            except ValueError:  # of `int`: it takes no more than some thousand digits
+            except ValueError:  # from `int`, which accepts only some thousand digits
                 self._no_json("a number with too many digits", self._at)
                 continue
             if end == len(self._text) and not isinstance(value, dict | list | str) and self._more():
@@ -120,10 +120,10 @@ class JsonStream:
         self.fail(f"no JSON: {text[:1].lower()}{text[1:]}", at)
 
     def elements(self) -> Iterator[Any]:
-        """Yield the elements of an array after its bracket, up to the closing one, which is left, or the end."""
+        """Yield the elements of an array after its bracket, up to the closing one (not consumed) or the end."""
         while not self.broken:
             decode, text, at = self._decode, self._text, self._at
-            try:  # the usual: objects with commas and little space between them
+            try:  # common case: objects with commas and little space between them
                 while True:
                     while text[at] in ", \n\r\t":
                         at += 1
@@ -132,7 +132,7 @@ class JsonStream:
                     value, end = decode(text, at)
                     at = end
                     yield value
-            except (ValueError, IndexError, RecursionError):  # what it is, is said below
+            except (ValueError, IndexError, RecursionError):  # the fault is reported below
                 pass
             self._at = at
             while self.peek() == ",":
@@ -145,5 +145,5 @@ class JsonStream:
 
 
 def _exactly(text: str) -> float | Decimal:
-    """Return the number that *text* says, as a `Decimal` if it has more digits than a double holds."""
+    """Return the number in *text*, as a `Decimal` if it has more digits than a double holds."""
     return Decimal(text) if len(text) > 16 else float(text)

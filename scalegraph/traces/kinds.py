@@ -1,4 +1,4 @@
-"""The kinds of events there are, and their columns."""
+"""The kinds of events, and their columns."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Columns = dict[str, Array]
 
-NO_TIME: Final = -(2**63)  # a time that is not known: the other end of a message that was never found
-NOBODY: Final = -1  # no location, region, communicator, task: whatever is numbered from 0
+NO_TIME: Final = -(2**63)  # an unknown time: the other end of a message that was never found
+NOBODY: Final = -1  # no location, region, communicator or task: for anything numbered from 0
 
 
 class What(IntEnum):
-    """What a row of calls says."""
+    """The type of a row of calls."""
 
     ENTER = 1
     LEAVE = 2
 
 
 class Wait(IntEnum):
-    """What a location waited for."""
+    """What a location waits for."""
 
     OTHER = 0
     BARRIER = 1
@@ -40,7 +40,7 @@ class Wait(IntEnum):
 
 
 class TaskStep(IntEnum):
-    """What happened to a task."""
+    """What happens to a task."""
 
     CREATED = 1
     SWITCHED_TO = 2
@@ -48,14 +48,14 @@ class TaskStep(IntEnum):
 
 
 class LockStep(IntEnum):
-    """What happened to a lock."""
+    """What happens to a lock."""
 
     ACQUIRED = 1
     RELEASED = 2
 
 
 class Operation(IntEnum):
-    """Collective operations; the numbers are those of OTF2, so that none has to be guessed."""
+    """Collective operations, with OTF2's numbers, so that none has to be guessed."""
 
     BARRIER = 0
     BROADCAST = 1
@@ -84,11 +84,10 @@ class Operation(IntEnum):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of event: its columns with their types; *times* are the columns in ticks, the one that orders rows first.
+    """A kind of event: its columns with their types; *times*: the columns in ticks, the one that orders rows first.
 
-    *whose* names the columns that hold locations, *refers* the columns that hold numbers of another definition.
-    *lacking* names the times that may be unknown. *added* are columns that version 1 of the model lacks, with the value
-    that stands for them.
+    *whose*: the columns with locations; *refers*: those with numbers of other definitions. *lacking*: the times that
+    may be unknown. *added*: columns missing in version 1 of the model, with their default values.
     """
 
     name: str
@@ -157,9 +156,9 @@ def empty(kind: str) -> Columns:
 
 
 def completed(kind: str, columns: Mapping[str, Array]) -> Columns:
-    """Return *columns* in the order of *kind*; those that version 1 of the model lacks may be absent or empty.
+    """Return *columns* in the order of *kind*; those missing in version 1 of the model may be absent or empty.
 
-    Raises `KeyError` if another is absent.
+    Raises `KeyError` if another one is absent.
     """
     spec = KINDS[kind]
     rows = len(columns[spec.begin])
@@ -172,7 +171,7 @@ def completed(kind: str, columns: Mapping[str, Array]) -> Columns:
 
 
 def span(kind: str, columns: Mapping[str, Array]) -> tuple[int, int]:
-    """Return the first and last known time in *columns* (ticks); `(0, -1)` when there is none."""
+    """Return the first and last known time in *columns* (ticks); `(0, -1)` if there is none."""
     first, last = 2**63 - 1, NO_TIME
     for name in KINDS[kind].times:
         times = columns[name]

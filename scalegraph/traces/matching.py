@@ -8,11 +8,12 @@ from scalegraph.traces.kinds import Array
 
 
 def partners(sends: Array, time: Array, *stream: Array) -> Array:
-    """Return, for each send and receive, the row of the other one that belongs to it (-1: there is none).
+    """Return, for each send and receive, the row of its partner (-1: none).
 
-    *sends*: which rows are sends, the others are receives; *time*: when each began, a receive when it was posted;
-    *stream*: what a message and its receive agree in, as communicator, sender, receiver and tag. MPI delivers the
-    messages of a stream in the order in which they were sent, to receives in the order in which those were posted.
+    *sends*: which rows are sends, the others are receives; *time*: when each began, for a receive when it was posted;
+    *stream*: the attributes in which a message and its receive agree, such as communicator, sender, receiver and tag.
+    MPI delivers the messages of a stream in the order in which they were sent, to receives in the order in which those
+    were posted.
 
     Shape: (rows,) each. Source: MPI 4.1, 3.5 (messages do not overtake).
     """
@@ -33,7 +34,7 @@ def partners(sends: Array, time: Array, *stream: Array) -> Array:
 
 
 def _groups(*keys: Array) -> Array:
-    """Return a number for each row, the same where all *keys* are the same."""
+    """Return a number for each row, equal where all *keys* are equal."""
     order = np.lexsort(keys)
     new = np.zeros(len(order), bool)
     for values in keys:

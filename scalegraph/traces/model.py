@@ -14,7 +14,7 @@ from scalegraph.traces.kinds import KINDS, NO_TIME, Array, Columns, empty, span
 
 @dataclass(frozen=True)
 class Group:
-    """What locations belong to: a process, a node, a machine; *parent* is another group or -1."""
+    """Something that contains locations: a process, a node, a machine; *parent* is another group or -1."""
 
     name: str
     kind: str = "process"
@@ -33,7 +33,7 @@ class Location:
 
 @dataclass(frozen=True)
 class Region:
-    """A place in the program (function, loop, barrier ..) or, for marks, what a moment is called."""
+    """A place in the program (function, loop, barrier ..) or the name of a mark."""
 
     name: str
     file: str = ""
@@ -43,7 +43,7 @@ class Region:
 
 @dataclass(frozen=True)
 class Metric:
-    """What a counter counts. *mode*: last (a value from here on), sum (since the start), next (since the one before).
+    """The quantity of a counter. *mode*: last (value from here on), sum (since the start), next (since the last value).
 
     Values of an *integer* metric are exact in the column ``exact``; *labels* are names of values.
     """
@@ -58,7 +58,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class State:
-    """What a location can be doing; *colour* as #rrggbb or empty."""
+    """A state that a location can be in; *colour* as #rrggbb or empty."""
 
     name: str
     colour: str = ""
@@ -85,7 +85,7 @@ _CLASSES: Mapping[str, type[Any]] = {
 
 @dataclass
 class Definitions:
-    """Everything events refer to by number."""
+    """Everything that events refer to by number."""
 
     groups: list[Group] = field(default_factory=list)
     locations: list[Location] = field(default_factory=list)
@@ -95,7 +95,7 @@ class Definitions:
     communicators: list[Communicator] = field(default_factory=list)
 
     def as_data(self) -> dict[str, list[list[Any]]]:
-        """Return them as lists of lists, for JSON; the fields are in the order of the classes."""
+        """Return the definitions as lists of lists, for JSON; the fields are in the order of the classes."""
         return {
             name: [[getattr(item, part.name) for part in fields(kind)] for item in getattr(self, name)]
             for name, kind in _CLASSES.items()
@@ -103,7 +103,7 @@ class Definitions:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Definitions:
-        """Return what `as_data` gave. Raises `ValueError`, `TypeError` or `KeyError` for anything else."""
+        """Return the definitions from `as_data`. Raises `ValueError`, `TypeError` or `KeyError` for anything else."""
         made = cls(**{name: [kind(*map(_tuples, row)) for row in data[name]] for name, kind in _CLASSES.items()})
         for name, kind in _CLASSES.items():
             for item in getattr(made, name):
@@ -122,7 +122,7 @@ def _tuples(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Note:
-    """Something in the source that the trace does not hold, or holds as something else, and how often.
+    """Something in the source that the trace omits or represents differently, and how often.
 
     Without a count it is a remark on the whole trace.
     """
@@ -132,13 +132,13 @@ class Note:
 
     @property
     def words(self) -> str:
-        """What, and how often: ``12 × arrows without an end``."""
+        """The text with its count: ``12 × arrows without an end``."""
         return f"{thousands(self.count)} × {self.what}" if self.count else self.what
 
 
 @dataclass
 class Meta:
-    """What is known of a whole trace. Times are ticks: *ticks_per_second* a second, tick 0 is *offset* of the source.
+    """Metadata of a trace. Times are ticks: *ticks_per_second* a second, tick 0 is *offset* of the source.
 
     *begin* and *end* bound the run. *damage* holds a sentence for each place where the source could not be read.
     """
@@ -156,12 +156,12 @@ class Meta:
     properties: dict[str, str] = field(default_factory=dict)
 
     def as_data(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the metadata for JSON."""
         return asdict(self)
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Meta:
-        """Return what `as_data` gave. Raises `ValueError`, `TypeError` or `KeyError` for anything else."""
+        """Return the metadata from `as_data`. Raises `ValueError`, `TypeError` or `KeyError` for anything else."""
         known = {part.name: data[part.name] for part in fields(cls)}
         known["notes"] = [Note(str(note["what"]), int(note["count"])) for note in data["notes"]]
         meta = cls(**known)
@@ -169,7 +169,7 @@ class Meta:
             raise ValueError("times")
         if not 0 < meta.ticks_per_second < 2**63:
             raise ValueError("ticks_per_second")
-        # a length has 64 bits, too
+        # a duration must fit into 64 bits, too
         if not (-(2**63) < meta.begin < 2**63 and -(2**63) < meta.end < 2**63 and meta.end - meta.begin < 2**63):
             raise ValueError("begin and end")
         if not isinstance(meta.properties, dict):
@@ -181,32 +181,32 @@ class Part(Protocol):
     """Some rows of one kind. *first* and *last* bound their times."""
 
     def forget(self) -> None:
-        """Let go of memory that can be had again."""
+        """Release memory that can be filled again."""
 
     @property
     def rows(self) -> int:
-        """How many."""
+        """Number of rows."""
 
     @property
     def first(self) -> int:
-        """Least time in ticks; more than *last* if no time is known."""
+        """Smallest time in ticks; greater than *last* if no time is known."""
 
     @property
     def last(self) -> int:
         """Greatest time in ticks."""
 
     def column(self, name: str) -> Array:
-        """Return a column; not to be written to."""
+        """Return a column, read-only."""
 
 
 class Extra(Protocol):
-    """What a file holds besides the events: blocks of bytes, by kind and name."""
+    """The content of a file besides events: blocks of bytes, by type and name."""
 
     def has(self, what: str, name: str) -> bool:
         """Return whether there is such a block."""
 
     def payload(self, what: str, name: str, each: Callable[[], None] = ...) -> Any:
-        """Return its bytes. Raises `InputError` if it is damaged, `KeyError` if there is none."""
+        """Return the bytes of a block. Raises `InputError` if it is damaged, `KeyError` if there is none."""
 
 
 class MemoryPart:
@@ -218,15 +218,15 @@ class MemoryPart:
         self.first, self.last = span(kind, columns)
 
     def forget(self) -> None:
-        """Do nothing: what is in memory stays."""
+        """Do nothing: rows in memory stay."""
 
     def column(self, name: str) -> Array:
-        """Return a column; not to be written to."""
+        """Return a column, read-only."""
         return self._columns[name]
 
 
 class SomeRows:
-    """Those rows of another part for which *kept* (bool) holds; a column is put together when it is requested."""
+    """The rows of another part for which *kept* (bool) holds; a column is computed when it is requested."""
 
     def __init__(self, part: Part, kept: Array) -> None:
         self._part, self._kept = part, kept
@@ -234,11 +234,11 @@ class SomeRows:
         self.first, self.last = part.first, part.last
 
     def forget(self) -> None:
-        """Let go of memory that can be had again."""
+        """Release memory that can be filled again."""
         self._part.forget()
 
     def column(self, name: str) -> Array:
-        """Return a column; not to be written to."""
+        """Return a column, read-only."""
         return np.asarray(self._part.column(name)[self._kept])
 
 
@@ -266,28 +266,28 @@ class Trace:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file it is in, if any."""
+        """Close the trace's file, if any."""
         if self._close is not None:
             self._close()
             self._close = None
             self.parts = dict.fromkeys(KINDS, ())
 
     def count(self, kind: str) -> int:
-        """Return how many rows of *kind* there are; no column is read."""
+        """Return the number of rows of *kind*, without reading a column."""
         return sum(part.rows for part in self.parts[kind])
 
     def counts(self) -> dict[str, int]:
-        """Return how many rows there are of each kind that has any."""
+        """Return the number of rows of each kind that has any."""
         return {kind: count for kind in KINDS if (count := self.count(kind))}
 
     @property
     def seconds(self) -> float:
-        """Length of the run in seconds."""
+        """Duration of the run in seconds."""
         return (self.meta.end - self.meta.begin) / self.meta.ticks_per_second
 
     @property
     def earliest(self) -> int:
-        """The tick at which the run or, where that is earlier, its first event begins."""
+        """The tick at which the run begins, or its first event if that is earlier."""
         known = [part.first for parts in self.parts.values() for part in parts if part.first <= part.last]
         return min([self.meta.begin, *known])
 
@@ -300,7 +300,7 @@ class Trace:
     def columns(
         self, kind: str, names: Sequence[str] | None = None, *, begin: int | None = None, end: int | None = None
     ) -> Columns:
-        """Return columns of *kind*, of the rows that touch the time from *begin* to *end* (ticks, both included).
+        """Return columns of *kind*, for the rows that touch the time from *begin* to *end* (ticks, inclusive).
 
         Parts outside that time are not read. Without times all rows are returned.
         """

@@ -1,4 +1,4 @@
-"""Calls and marks that come in any order: kept as numbers, 17 bytes each, and put in order of time at the end."""
+"""Calls and marks in any order: stored as numbers, 17 bytes each, and sorted by time at the end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from scalegraph.traces.builder import Builder
 from scalegraph.traces.kinds import What
 
-MARK = 0  # in place of what a call is
+MARK = 0  # instead of the type of a call
 
 
 class Moments:
@@ -20,12 +20,12 @@ class Moments:
         self._columns: tuple[array[Any], ...] = (array("q"), array("i"), array("b"), array("i"))
 
     def add(self, time: int, location: int, what: int, region: int) -> None:
-        """Keep one; *what* is entering, leaving or `MARK`. Raises `OverflowError` for what is no number of its size."""
+        """Add one; *what*: enter, leave or `MARK`. Raises `OverflowError` for numbers that are too large."""
         for column, value in zip(self._columns, (time, location, what, region), strict=True):
             column.append(value)
 
     def finish(self, builder: Builder) -> None:
-        """Add them in order of time; those of one moment stay in the order in which they came."""
+        """Add them to *builder* in time order; simultaneous ones keep the order in which they came."""
         time, location, what, region = (np.array(column) for column in self._columns)
         order = np.argsort(time, kind="stable")
         time, location, what, region = (column[order] for column in (time, location, what, region))

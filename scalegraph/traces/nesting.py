@@ -8,10 +8,10 @@ from scalegraph.traces.kinds import Array
 
 
 def match(owner: Array, enters: Array) -> tuple[Array, Array]:
-    """Return the row that belongs to each row (-1: none), and how deep each row is (outermost 1; 0: a lone leave).
+    """Return each row's partner (-1: none) and depth (outermost 1; 0: an unmatched leave).
 
-    *owner* names the sequence a row is in (shape n); rows of one owner are in the order of events. *enters* says which
-    rows enter. A leave belongs to the innermost enter that is still open; regions are not compared.
+    *owner* identifies a row's sequence (shape n); rows of one owner are in event order. *enters*: which rows enter. A
+    leave belongs to the innermost open enter; regions are not compared.
     """
     rows = len(owner)
     partner = np.full(rows, -1, np.int64)
@@ -30,7 +30,7 @@ def match(owner: Array, enters: Array) -> tuple[Array, Array]:
         lone = None
         depth = height + (step < 0)
     else:
-        # the least height so far, of each owner for itself: owners lie so far below each other that none sees another
+        # the running minimum of the height per owner: owners are offset so far that none affects another
         below = number * (2 * rows + 2)
         least = np.minimum(np.minimum.accumulate(np.minimum(height, 0) - below) + below, 0)
         before = np.r_[0, least[:-1]]
@@ -38,7 +38,7 @@ def match(owner: Array, enters: Array) -> tuple[Array, Array]:
         lone = (step < 0) & (height < before)
         depth = np.where(step > 0, height - least, height - least + 1)
         depth[lone] = 0
-    # of one owner and depth, enters and leaves take turns
+    # within one owner and depth, enters and leaves alternate
     key = number * (int(depth.max()) + 1) + depth
     by_depth = _order(key)
     if lone is not None:
@@ -56,5 +56,5 @@ def match(owner: Array, enters: Array) -> tuple[Array, Array]:
 
 
 def _order(key: Array) -> Array:
-    """Return the stable order of *key* (numbers from 0); small ones are sorted by their digits, in linear time."""
+    """Return the stable order of *key* (numbers from 0); small keys use a radix sort, in linear time."""
     return np.argsort(key.astype(np.uint16) if int(key.max()) < 1 << 16 else key, kind="stable")

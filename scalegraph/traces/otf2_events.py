@@ -14,12 +14,12 @@ from scalegraph.traces.matching import partners
 from scalegraph.traces.model import Region
 
 _SEND, _RECEIVE = 0, 1
-_PACK = 1 << 16  # sends and receives that are kept as they came
-_ROOTS = 2**31  # numbers from here on are none of ours; the highest say none, or the member itself
+_PACK = 1 << 16  # sends and receives kept as tuples before they are packed
+_ROOTS = 2**31  # larger values are not numbers of ours; the highest mean none, or the member itself
 
 
 class Collector:
-    """Takes the events of one location after the other. `handle` names the functions that the library calls."""
+    """Collects the events of one location after the other. `handle` lists the functions that the library calls."""
 
     def __init__(
         self,
@@ -29,9 +29,9 @@ class Collector:
         base: int,
         own: dict[int, tuple[str, ...]] | None = None,
     ) -> None:
-        """*regions* numbers regions by reference; *metrics* gives the members (number, type) of a metric class.
+        """*regions*: number of each region by reference; *metrics*: the members (number, type) of a metric class.
 
-        Time *base* of the archive is tick 0. *own* names kind and columns of the rows in a metric class of ours.
+        Time *base* of the archive is tick 0. *own*: kind and columns of the rows stored in a metric class of ours.
         """
         self._own = own or {}
         self._builder, self._regions, self._metrics, self._base = builder, regions, metrics, base
@@ -39,7 +39,7 @@ class Collector:
         self._times: list[int] = []
         self._codes: list[int] = []
         self._ends: list[tuple[Any, ...]] = []  # sends and receives of all locations
-        self._packed: list[Array] = []  # those that came earlier, of shape (n, 8)
+        self._packed: list[Array] = []  # earlier ones, of shape (n, 8)
         self._packed_rows = 0
         self._pending: dict[int, Any] = {}
         self._begun: list[int] = []
@@ -47,7 +47,7 @@ class Collector:
         self._tasks: dict[tuple[int, int], int] = {}
 
     def handle(self) -> dict[str, Callable[..., int]]:
-        """Return the functions by the names of events."""
+        """Return the functions by event name."""
         append_time, append_code = self._times.append, self._codes.append
 
         def enter(_l: int, time: int, _p: int, _d: Any, _a: Any, region: int) -> int:
@@ -206,7 +206,7 @@ class Collector:
             self._pending.clear()
 
     def _complete(self, at: int, time: int) -> None:
-        """Report when the send in row *at* was complete."""
+        """Set the completion time of the send in row *at*."""
         if at >= self._packed_rows:
             row = self._ends[at - self._packed_rows]
             self._ends[at - self._packed_rows] = (*row[:3], time, *row[4:])
@@ -218,7 +218,7 @@ class Collector:
             at -= len(part)
 
     def _pack(self) -> None:
-        """Put sends and receives into an array: objects would take ten times the memory."""
+        """Pack sends and receives into an array: objects would take ten times the memory."""
         if self._ends:
             self._packed.append(np.array(self._ends, np.uint64))
             self._packed_rows += len(self._ends)
@@ -228,7 +228,7 @@ class Collector:
         return _signed((time - self._base) % 2**64)
 
     def ticks(self, times: Any) -> Array:
-        """Return ticks from the clock's offset; OTF2's times are unsigned."""
+        """Return ticks relative to the clock's offset; OTF2's times are unsigned."""
         made: Array = (np.array(times, np.uint64) - np.uint64(self._base % 2**64)).astype(np.int64)
         return made
 
@@ -305,7 +305,7 @@ class Collector:
 
 def _members(members: dict[int, Array], comm: Array, rank: Array) -> Array:
     """Return the location of each *rank* of a communicator (-1: unknown); *members* by communicator and rank."""
-    sizes = np.zeros(max(members, default=-1) + 2, np.int64)  # the last place stays empty: for those not known
+    sizes = np.zeros(max(members, default=-1) + 2, np.int64)  # the last entry stays empty, for unknown ones
     for communicator, locations in members.items():
         sizes[communicator] = len(locations)
     known = np.concatenate([np.full(1, NOBODY), *(members[number] for number in sorted(members))])

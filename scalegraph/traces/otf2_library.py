@@ -1,6 +1,6 @@
 """The OTF2 library by its C functions: events come as plain numbers, a location at a time.
 
-The package ``otf2`` makes objects of every event; this is several times faster.
+The package ``otf2`` makes an object of every event; this is several times faster.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 from scalegraph.base.errors import MissingTool
 
 INSTALL = "OTF2 needs the package otf2: pip install otf2"
-BATCH = 1 << 16  # events between two examines the clock of progress
+BATCH = 1 << 16  # events between two progress reports
 
 _u32, _u64, _pointer = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_void_p
-# what follows location, time, position, user data and attributes in a callback
+# arguments of a callback after location, time, position, user data and attributes
 _ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "Enter": (_u32,),
     "Leave": (_u32,),
@@ -54,7 +54,7 @@ def package() -> tuple[Any, Any]:
 
 
 def event_names() -> list[str]:
-    """Return the kinds of events that this OTF2 knows, as MpiSend."""
+    """Return the names of the event kinds that this OTF2 knows, such as MpiSend."""
     package()
     module = importlib.import_module("_otf2.EvtReaderCallbacks")
     names = re.findall(r"EvtReaderCallbacks_Set(\w+)Callback", " ".join(dir(module)))
@@ -62,9 +62,9 @@ def event_names() -> list[str]:
 
 
 class Callbacks:
-    """Python functions that the library calls for events; each gets time and what is in `_ARGUMENTS`.
+    """Python functions that the library calls for events, with the time and the arguments in `_ARGUMENTS`.
 
-    *others* is called with the name of an event that has no function in *handle*, and its time.
+    *others* is called with the name and time of an event without a function in *handle*.
     """
 
     def __init__(self, handle: dict[str, Callable[..., Any]], others: Callable[[str, int], Any]) -> None:
@@ -94,7 +94,7 @@ def _other(others: Callable[[str, int], Any], name: str) -> Callable[..., int]:
 
 @contextlib.contextmanager
 def silence() -> Iterator[None]:
-    """Keep the library from writing what is wrong to standard error; it is returned as an error anyway."""
+    """Keep the library from printing errors to standard error; it returns them anyway."""
     package()
     library = importlib.import_module("_otf2.Config").conf.lib
     kind = ctypes.CFUNCTYPE(
@@ -105,7 +105,7 @@ def silence() -> Iterator[None]:
     register.argtypes, register.restype = [_pointer, _pointer], _pointer
     before = register(ctypes.cast(keep, _pointer), None)
     try:
-        with contextlib.redirect_stderr(io.StringIO()):  # the package prints what goes wrong in its own callbacks
+        with contextlib.redirect_stderr(io.StringIO()):  # the package prints exceptions in its own callbacks
             yield
     finally:
         register(before, None)

@@ -1,4 +1,4 @@
-"""Additions of ScaleGraph to the OTF2 archives that it writes, so that reading them gives the same trace."""
+"""ScaleGraph's additions to the OTF2 archives that it writes, so that reading them gives the same trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def pack(definitions: Definitions, meta: Meta, base: int) -> str:
 
 
 def unpack(low: Any, handle: Any) -> tuple[Definitions, Meta, int] | None:
-    """Return what `pack` kept in the open archive, or None if another program wrote it."""
+    """Return the data from `pack` in the open archive, or None if another program wrote it."""
     try:
         if PROPERTY not in low.Reader_GetPropertyNames(handle):
             return None

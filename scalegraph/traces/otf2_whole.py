@@ -1,4 +1,4 @@
-"""Whether an OTF2 archive that was written is whole: the library does not say when the disk took only a part."""
+"""Checks that a written OTF2 archive is complete: the library does not report a full disk."""
 
 from __future__ import annotations
 

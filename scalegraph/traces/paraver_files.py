@@ -1,4 +1,4 @@
-"""The header of a Paraver trace, and what its .pcf and .row files name."""
+"""The header of a Paraver trace, and the names in .pcf and .row files."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _TICKS = {"_ns": 10**9, "_us": 10**6, "_ms": 10**3, "_s": 1, "": 10**6}
 
 
 MOST_THREADS = 1 << 20
-_DIGITS = 18  # of a number that is taken for one
+_DIGITS = 18  # most digits of a number
 
 
 @dataclass
 class Header:
-    """What the first line says: length of the run in ticks, and the threads as (application, task, thread) from 1."""
+    """The content of the first line: length of the run in ticks, and threads as (application, task, thread) from 1."""
 
     end: int
     ticks_per_second: int
@@ -29,7 +29,7 @@ class Header:
 
 
 def header(reading: Reading, line: str) -> Header | None:
-    """Return what *line*, the first, says; None (and a note) if it is no header of Paraver."""
+    """Parse *line*, the first; return None (and note it) if it is not a Paraver header."""
     found = _HEADER.match(line)
     unit = (found["unit"] or "") if found else "?"
     if not found or unit not in _TICKS:
@@ -57,7 +57,7 @@ def header(reading: Reading, line: str) -> Header | None:
 
 @dataclass
 class Names:
-    """What a .pcf says: names and colours of states, names of event types and of their values."""
+    """The content of a .pcf: names and colours of states, names of event types and of their values."""
 
     states: dict[int, str] = field(default_factory=dict)
     colours: dict[int, str] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Names:
 
 
 def beside(path: Path, ending: str) -> Path:
-    """Return the file that belongs to trace *path*: a.prv and a.prv.gz have a.pcf."""
+    """Return the companion file of the trace *path*: a.prv and a.prv.gz have a.pcf."""
     name = path.name
     for known in (".prv.gz", ".prv"):
         if name.lower().endswith(known):
@@ -75,7 +75,7 @@ def beside(path: Path, ending: str) -> Path:
 
 
 def names(reading: Reading, path: Path) -> Names:
-    """Return what the .pcf at *path* says; lines that are not understood are counted."""
+    """Return the content of the .pcf at *path*; unrecognised lines are counted."""
     made = Names()
     section, types = "", []  # type: str, list[int]
     for block, _ in lines(reading, path):
@@ -94,7 +94,7 @@ def names(reading: Reading, path: Path) -> Names:
 
 
 def _entry(made: Names, section: str, line: str, types: list[int]) -> None:
-    """Take one line of *section*; *types* are the event types whose values come next."""
+    """Parse one line of *section*; *types*: the event types whose values come next."""
     found = re.match(r"\s*(\d{1,18})\s+(.*\S)", line)
     if not found:
         return
@@ -112,7 +112,7 @@ def _entry(made: Names, section: str, line: str, types: list[int]) -> None:
 
 
 def row_names(reading: Reading, path: Path) -> list[str]:
-    """Return the names of threads that the .row file at *path* lists, in order."""
+    """Return the names of threads listed in the .row file at *path*, in order."""
     found: list[str] = []
     inside = False
     for block, _ in lines(reading, path):

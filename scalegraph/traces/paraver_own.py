@@ -1,7 +1,7 @@
-"""Rows of ScaleGraph in a Paraver trace, for writer and reader.
+"""ScaleGraph's rows in a Paraver trace, for writer and reader.
 
-A comment after the header holds definitions, so that numbers stay. Rows for which Paraver has no record are events: one
-line, with an event type for each column.
+A comment after the header holds definitions, so that numbers are preserved. Rows for which Paraver has no record become
+events: one line, with an event type for each column.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from scalegraph.traces.kinds import KINDS
 from scalegraph.traces.model import Definitions, Meta
 
 COMMENT: Final = "#ScaleGraph "
-CALLS: Final = 60000019  # user functions, as Extrae writes them: the function, then 0
-LEFT: Final = 91900000  # beside the 0: the region that is left
-METRICS: Final = 92000000  # and the number of the metric
-ROWS: Final = {kind: 91000000 + 100 * number for number, kind in enumerate(KINDS)}  # and the number of the column
+CALLS: Final = 60000019  # user functions, in Extrae's form: the function, then 0
+LEFT: Final = 91900000  # with the 0: the region that is left
+METRICS: Final = 92000000  # plus the number of the metric
+ROWS: Final = {kind: 91000000 + 100 * number for number, kind in enumerate(KINDS)}  # plus the number of the column
 
 
 def pack(definitions: Definitions, meta: Meta, base: int) -> str:
@@ -25,7 +25,7 @@ def pack(definitions: Definitions, meta: Meta, base: int) -> str:
 
 
 def unpack(line: str) -> tuple[Definitions, Meta, int] | None:
-    """Return what `pack` kept, or None if the comment is not ours or is damaged."""
+    """Return the data from `pack`, or None if the comment is not ours or is damaged."""
     try:
         data: Any = json.loads(line[len(COMMENT) :])
         return Definitions.from_data(data["definitions"]), Meta.from_data(data["meta"]), int(data["base"])
@@ -34,7 +34,7 @@ def unpack(line: str) -> tuple[Definitions, Meta, int] | None:
 
 
 def threads(definitions: Definitions) -> list[tuple[int, int, int]]:
-    """Return application, task and thread (from 1) of every location: a task for each group, or location without."""
+    """Return application, task and thread (from 1) of every location: a task per group, or location without one."""
     tasks: dict[tuple[str, int], int] = {}
     used: dict[int, int] = {}
     made = []

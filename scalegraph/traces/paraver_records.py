@@ -14,16 +14,16 @@ from scalegraph.traces.model import Communicator, Group, Location, Metric, Regio
 from scalegraph.traces.nesting import match
 from scalegraph.traces.paraver_files import Header
 
-# event types whose value enters a region and whose 0 leaves it, as Extrae writes them: MPI calls, OpenMP's outlined
+# event types whose value enters a region and whose 0 leaves it, in Extrae's form: MPI calls, OpenMP's outlined
 # functions, user functions, pthread's
 CALLS = (50000001, 50000002, 50000003, 60000018, 60000019, 61000000)
-_HARDWARE = range(42000000, 43000000)  # hardware counters: counted since the event before
+_HARDWARE = range(42000000, 43000000)  # hardware counters: counts since the previous event
 _SHIFT = 1 << 20
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 
 
 class Records:
-    """Takes records by blocks."""
+    """Collects records by blocks."""
 
     def __init__(self, reading: Reading, header: Header) -> None:
         self._reading, self._builder, self._header = reading, reading.builder, header
@@ -39,7 +39,7 @@ class Records:
         self._order = np.empty(0, np.int64)
 
     def adopt(self, line: str) -> None:
-        """Take the definitions that ScaleGraph wrote into the comment *line*."""
+        """Use the definitions that ScaleGraph wrote into the comment *line*."""
         own = paraver_own.unpack(line)
         if own is None:
             self._reading.broken("the definitions of ScaleGraph are damaged", line=2)
@@ -51,7 +51,7 @@ class Records:
         self._index()
 
     def name(self) -> None:
-        """Read the files beside the trace and define what they name."""
+        """Read the companion files of the trace and define the names in them."""
         reading, builder = self._reading, self._builder
         for ending in (".pcf", ".row"):
             if not paraver_files.beside(reading.path, ending).is_file():
@@ -79,7 +79,7 @@ class Records:
         self._first = {(application, task): place for application, task, place in firsts}
 
     def communicator(self, line: str, number: int) -> None:
-        """Take a line that defines a communicator: c:application:number:size:member:.."""
+        """Parse a line that defines a communicator: c:application:number:size:member:.."""
         parts = line.strip().split(":")[1:]
         whole = all(_WHOLE.fullmatch(part) for part in parts)  # the member -1 is nobody
         if len(parts) < 3 or not whole or len(parts) != 3 + int(parts[2]):
@@ -178,7 +178,7 @@ class Records:
         return self._builder.metric(number, lambda: Metric(title, "", mode, True, str(number), labels))
 
     def _own_events(self, kind: Array, value: Array, location: Array, time: Array) -> None:
-        """Take rows of ours: calls, counters, and those that have an event type for each column."""
+        """Add rows of ours: calls, counters, and those with an event type for each column."""
         entered = (kind == paraver_own.CALLS) & (value > 0)
         left = kind == paraver_own.LEFT
         calls = np.flatnonzero(entered | left)
@@ -221,7 +221,7 @@ class Records:
         return trace
 
     def _finish_calls(self) -> None:
-        """Put regions to calls: a 0 leaves what its event type entered last."""
+        """Assign regions to calls: a 0 leaves the region that its event type entered last."""
         if not self._calls:
             return
         time, location, kind, value = (np.concatenate(columns) for columns in zip(*self._calls, strict=True))

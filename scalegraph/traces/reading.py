@@ -15,7 +15,7 @@ from scalegraph.traces.text import salvaged
 
 
 def head(path: Path) -> bytes:
-    """Return the first 4 KiB of *path*, decompressed where it is gzip. Raises `InputError` if it cannot be read."""
+    """Return the first 4 KiB of *path*, decompressed if it is gzip. Raises `InputError` if it cannot be read."""
     try:
         with path.open("rb") as file:
             start = file.read(4096)
@@ -27,7 +27,7 @@ def head(path: Path) -> bytes:
 
 
 def recognised(path: Path) -> list[Reader]:
-    """Return the readers that may understand *path*, the likeliest first."""
+    """Return the readers that may accept *path*, the likeliest first."""
     start = head(path)
     return [reader for reader in readers().values() if reader.recognises(path, start)]
 
@@ -41,12 +41,12 @@ def read(
     progress: Progress = lambda _share: None,
     bounded: bool = True,
 ) -> Trace:
-    """Return the trace in *path*; of a directory, the one anchor file in it. Close it when done.
+    """Return the trace in *path*; for a directory, the one anchor file in it. Close it when done.
 
     *name* chooses the reader. With *partial* a damaged file gives what could be read, and `Meta.damage` says what was
-    wrong. Columns are compared with what they may hold (`bounds`), now or when they are requested; not if *bounded* is
-    False, for who examines every row anyway. Raises `InputError` with file, place and what was expected; `MissingTool`
-    if a package has to be installed.
+    wrong. Columns are checked against their limits (`bounds`), now or when they are requested; unless *bounded* is
+    False, for callers that check every row anyway. Raises `InputError` with file, place and what was expected;
+    `MissingTool` if a package has to be installed.
     """
     path = anchor(path)
     if name and name not in readers():
@@ -104,7 +104,7 @@ def _unknown(path: Path) -> str:
 
 
 def anchor(path: Path) -> Path:
-    """Return *path*, or of a directory the one file in it that a trace begins with. Raises `InputError`."""
+    """Return *path*, or for a directory the one file in it with which a trace begins. Raises `InputError`."""
     if not path.exists():
         raise InputError(Fault("no such file", file=str(path)))
     if not path.is_dir():

@@ -1,4 +1,4 @@
-"""Rules that bind rows to each other: messages, collective operations, locks, tasks, states."""
+"""Rules that relate rows to each other: messages, collective operations, locks, tasks, states."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Relation:
-    """Examines the parts of one kind in their order; by itself it requests nothing."""
+    """Checks the parts of one kind in their order; the base class checks nothing."""
 
     def __init__(self, found: Found) -> None:
         self.found = found
@@ -82,13 +82,13 @@ class _States(Relation):
         self.apart(columns, self._by_location(columns), row)
 
     def _by_location(self, columns: Columns) -> Array:
-        """Return the rows of known locations, location by location, each in its order."""
+        """Return the rows of known locations, grouped by location, each in order."""
         rows = np.flatnonzero((columns["location"] >= 0) & (columns["location"] < len(self._until)))
         ordered: Array = rows[by_location(columns["location"][rows])]
         return ordered
 
     def apart(self, columns: Columns, rows: Array, row: int) -> None:
-        """Check that each of *rows*, which are by location, begins after the one before it has ended."""
+        """Check that each of *rows*, which are grouped by location, begins after the one before it has ended."""
         if not len(rows):
             return
         owner, begin, end = (columns[name][rows] for name in ("location", "begin", "end"))
@@ -103,11 +103,11 @@ class _States(Relation):
 
 
 class _Shares(_States):
-    """Rows of a location with the same begin and end are a stretch; its shares add up to its length."""
+    """Rows of a location with the same begin and end form a stretch; its shares add up to its length."""
 
     def __init__(self, found: Found) -> None:
         super().__init__(found, "shares")
-        # of each location the stretch that may go on in the next part: begin, end, sum of its ticks, its first row
+        # per location, the stretch that may continue in the next part: begin, end, sum of its ticks, its first row
         self._open = np.zeros((len(self._until), 4), np.int64)
         self._open[:, 3] = NOBODY
 
@@ -139,7 +139,7 @@ class _Shares(_States):
         self._wrong(np.arange(len(self._open)), *self._open.T)
 
     def _wrong(self, owner: Array, begin: Array, end: Array, sums: Array, row: Array) -> None:
-        """Count the stretches, with the number of their first row, whose sum is not their length."""
+        """Count the stretches, by number of their first row, whose sum is not their length."""
         bad = np.flatnonzero((row >= 0) & (sums != end - begin))
         if len(bad):
             at = bad[np.argmin(row[bad])]
@@ -160,7 +160,7 @@ class _Locks(Relation):
         self._held: Counter[tuple[int, int]] = Counter()
 
     def look(self, columns: Columns, row: int) -> None:
-        """Check a part; a lock may be acquired several times, and a release takes back one of them."""
+        """Check a part; a lock may be acquired several times, and a release undoes one of them."""
         bad = np.zeros(len(columns["time"]), bool)
         rows = zip(columns["location"].tolist(), columns["lock"].tolist(), columns["what"].tolist(), strict=True)
         for at, (location, lock, what) in enumerate(rows):
@@ -174,7 +174,7 @@ class _Locks(Relation):
 
 
 class _Tasks(Relation):
-    """Tasks may be created by one location and run by another, so the times decide, not the rows."""
+    """Tasks may be created by one location and run by another, so the times decide, not the row order."""
 
     def __init__(self, found: Found) -> None:
         super().__init__(found)
@@ -215,7 +215,7 @@ class _Waits(Relation):
         self.found.add("waits_for_itself", "waits", columns["holder"] == columns["location"], columns, row)
         released = columns["released"]
         known = (released != NO_TIME) & (columns["begin"] <= columns["end"])
-        before = (released < columns["begin"]) & (columns["why"] != Wait.RECEIVE)  # a message may be on its way
+        before = (released < columns["begin"]) & (columns["why"] != Wait.RECEIVE)  # a message may be under way
         outside = before | (released > columns["end"])
         self.found.add("released", "waits", known & outside, columns, row)
 

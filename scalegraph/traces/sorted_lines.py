@@ -1,4 +1,4 @@
-"""Lines of text put in the order of their times, however many there are."""
+"""External sort of text lines by time."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-RUN = 1 << 19  # lines that are held in memory, some 50 to 100 MB
+RUN = 1 << 19  # lines held in memory, some 50 to 100 MB
 
 
 class SortedLines:
-    """Takes lines with their times in any order and gives them back by time; lines of one time keep their order.
+    """Collects lines with their times in any order and returns them by time; equal times keep their order.
 
-    More than *run* lines go, sorted, to files of a temporary directory, which are merged.
+    Beyond *run* lines, sorted runs go to files in a temporary directory, which are merged.
     """
 
     def __init__(self, run: int = RUN) -> None:
@@ -36,7 +36,7 @@ class SortedLines:
             self._place.cleanup()
 
     def add(self, lines: Sequence[tuple[int, str]]) -> None:
-        """Take *lines*, each with its time; none has a line feed in it."""
+        """Add *lines*, each with its time; none contains a line feed."""
         self._held += lines
         self.count += len(lines)
         self.last = max(self.last, max((time for time, _ in lines), default=0))

@@ -17,7 +17,7 @@ LONGEST = 64 << 20  # of a line
 
 
 def blocks(reading: Reading, path: Path | None = None, size: int = BLOCK_BYTES) -> Iterator[bytes]:
-    """Yield the content of *path* (the file that is read) in blocks of at most *size* bytes, decompressed.
+    """Yield the content of *path* (the file being read) in blocks of at most *size* bytes, decompressed.
 
     A damaged end of a gzip file is reported by `Reading.broken`; progress counts bytes of the file itself.
     """
@@ -61,7 +61,7 @@ def blocks(reading: Reading, path: Path | None = None, size: int = BLOCK_BYTES) 
 
 
 def salvaged(unpack: Any, raw: bytes) -> bytes:
-    """Return what comes out of *raw* up to where it is damaged."""
+    """Return the output for *raw* up to where it is damaged."""
     found = []
     with contextlib.suppress(zlib.error):
         for at in range(len(raw)):

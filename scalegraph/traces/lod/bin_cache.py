@@ -1,7 +1,7 @@
-"""Bins of a filtered trace: made of the segments in view when they are needed, and kept.
+"""Bins of a filtered trace, computed on demand from the segments in view, and cached.
 
-Tiles (`traces.lod.tiles`) have to be made of the whole trace before anything can be seen; these have not, and the
-first picture costs what one level of tiles does. They are kept in blocks of 256, where many segments lie.
+Tiles (`traces.lod.tiles`) need the whole trace before anything can be shown; bins do not, and the first picture costs
+as much as one level of tiles. They are cached in blocks of 256 where there are many segments.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from scalegraph.traces.lod.shapes import Layer
 from scalegraph.traces.lod.streams import Stream
 
 BLOCK = 256  # bins
-FEW = 1 << 17  # segments of a query that are read every time
-_TOGETHER = 1 << 18  # segments that are processed together
-_BYTES = 128 << 20  # of blocks that are kept
+FEW = 1 << 17  # with fewer segments, a query reads them every time
+_TOGETHER = 1 << 18  # segments processed at a time
+_BYTES = 128 << 20  # of cached blocks
 
 
 class Seen(NamedTuple):
-    """Codes (-1: none) and shares [locations, bins, kept] and what is covered [locations, bins]."""
+    """Codes (-1: none) and shares [locations, bins, kept] and coverage [locations, bins]."""
 
     codes: Array
     shares: Array
@@ -33,7 +33,7 @@ class Seen(NamedTuple):
 
 
 def seen(stream: Stream, layer: Layer, window: Window, some: Rows, lanes: int) -> Seen:
-    """Return what is in the bins of *window*: of *some* segments of *lanes* locations, nothing where they are not."""
+    """Return the content of the bins of *window*: from *some* segments of *lanes* locations, empty elsewhere."""
     grid = (lanes, window.count)
     places = lanes * window.count
     pieces = raw(stream, layer, window, some)
@@ -50,14 +50,14 @@ def covered_by(shares: Array) -> Array:
 
 
 class CachedBins:
-    """Blocks of bins that were examined, from any thread."""
+    """Cached blocks of bins, usable from any thread."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, int, int, bytes], Seen] = {}
-        self._lock = Lock()  # of what is kept; bins are made beside one another
+        self._lock = Lock()  # of the cache; bins are computed in parallel
 
     def seen(self, stream: Stream, layer: Layer, window: Window, locations: Sequence[int]) -> Seen:
-        """Return what is in the bins of *window*, of however many segments. Raises `Cancelled`."""
+        """Return the content of the bins of *window*, for any number of segments. Raises `Cancelled`."""
         where = np.array(locations, np.int64)
         if _rows(stream, window, where).count <= FEW:
             return _made(stream, layer, window, where)
@@ -78,7 +78,7 @@ class CachedBins:
         return Seen(*(np.concatenate(parts, axis=1)[:, skip] for parts in zip(*found, strict=True)))
 
     def _keep(self, key: tuple[str, int, int, bytes], one: Seen) -> None:
-        """Keep *one*, the last to go, and of the others what there is room for."""
+        """Cache *one*, evicting the least recently used entries to make room."""
         with self._lock:
             self._kept.pop(key, None)
             self._kept[key] = one
@@ -96,7 +96,7 @@ def _rows(stream: Stream, window: Window, locations: Array) -> Rows:
 
 
 def _made(stream: Stream, layer: Layer, window: Window, locations: Array) -> Seen:
-    """Return what is in *window*, by halves where there are many segments, as memory holds what is made of them."""
+    """Return the content of *window*; split in halves if there are many segments, to limit memory."""
     checkpoint()
     some = _rows(stream, window, locations)
     count = len(locations)

@@ -1,4 +1,4 @@
-"""Shares of bins: from tiles where there are some, from the segments themselves elsewhere."""
+"""Shares of bins: from tiles where there are some, otherwise from the segments themselves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scalegraph.traces.lod.streams import Stream
 
 @dataclass(frozen=True)
 class Window:
-    """Bins *first* to *last* (not included) of 2**level ticks from tick *origin*; the last of the run ends at *end*."""
+    """Bins *first* to *last* (exclusive) of 2**level ticks from tick *origin*; the run's last bin ends at *end*."""
 
     origin: int
     end: int
@@ -25,7 +25,7 @@ class Window:
 
     @property
     def count(self) -> int:
-        """How many bins."""
+        """Number of bins."""
         return self.last - self.first
 
     def edges(self) -> Array:
@@ -34,16 +34,16 @@ class Window:
         return np.asarray(np.minimum(self.origin + (numbers << self.level), self.end))
 
     def scales(self, bins: Array) -> Array | float:
-        """Return what turns ticks in *bins* into a share: one over the length of the bin."""
+        """Return the factor that turns ticks in each of *bins* into a share: one over the bin's length."""
         return scales(bins, self.origin, self.end, self.level)
 
     def between(self, first: int, last: int) -> Window:
-        """Return the bins *first* to *last* (not included) of the same width."""
+        """Return the bins *first* to *last* (exclusive) of the same width."""
         return replace(self, first=first, last=last)
 
     @classmethod
     def over(cls, run: tuple[int, int], begin: int, end: int, width: int) -> Window:
-        """Return the bins that cover *begin* to *end*, about *width* of them: 0.7 to 1.4 times as many."""
+        """Return about *width* bins that cover *begin* to *end*: 0.7 to 1.4 times as many."""
         wanted = max((end - begin) / max(width, 1), 1.0)
         level = max(round(float(np.log2(wanted))), 0)
         return cls.at(run, begin, end, level)
@@ -56,7 +56,7 @@ class Window:
 
 
 def scales(bins: Array, origin: int, end: int, level: int) -> Array | float:
-    """Return one over the length in ticks of *bins* of 2**level ticks from *origin*; the last one ends at *end*."""
+    """Return one over the length (ticks) of *bins* of 2**level ticks from *origin*; the last bin ends at *end*."""
     last = (end - 1 - origin) >> level
     rest = end - origin - (last << level)
     if rest == 1 << level or not len(bins) or int(bins.max()) < last:
@@ -66,9 +66,9 @@ def scales(bins: Array, origin: int, end: int, level: int) -> Array | float:
 
 @dataclass
 class Raw:
-    """Segments cut at the edges of bins: of each piece its bin (lane * bins + bin), code and share.
+    """Segments cut at bin edges: for each piece its bin (lane * bins + bin), code and share.
 
-    The code is that in the layer, or of a layer that is whole the column.
+    The code is that in the layer, or for a whole layer the column.
     """
 
     place: Array
@@ -77,9 +77,9 @@ class Raw:
 
 
 def stretches(window: Window, found: Array) -> Array:
-    """Return lane, first bin and the one after the last of all bins of *window* that have no tile.
+    """Return lane, first bin and end bin (exclusive) of all stretches in *window* without tiles.
 
-    *found* [lanes, tiles]: -1 where there is none. Neighbours are one stretch.
+    *found* [lanes, tiles]: -1 where there is none. Neighbours form one stretch.
     """
     lane, tile = np.nonzero(found < 0)
     first = ((window.first >> 8) + tile) << 8
@@ -101,12 +101,12 @@ class Rows:
 
     @property
     def count(self) -> int:
-        """How many."""
+        """Number of rows."""
         return int((self.stops - self.starts).sum())
 
 
 def rows_of(stream: Stream, window: Window, locations: Sequence[int], where: Array) -> Rows:
-    """Return the rows to examine in the stretches *where*, which are in the order of lanes."""
+    """Return the rows to read in the stretches *where*, which are ordered by lane."""
     low = window.origin + (where[:, 1] << window.level)
     high = window.origin + (where[:, 2] << window.level)
     starts, stops = stream.touching(np.array(locations, np.int64)[where[:, 0]], low, high)
@@ -114,7 +114,7 @@ def rows_of(stream: Stream, window: Window, locations: Sequence[int], where: Arr
 
 
 def raw(stream: Stream, layer: Layer, window: Window, some: Rows) -> Raw:
-    """Return the pieces of the segments *some*, in the order of these."""
+    """Return the pieces of the segments *some*, in their order."""
     where = some.where
     low = window.origin + (where[:, 1] << window.level)
     high = window.origin + (where[:, 2] << window.level)
@@ -141,10 +141,10 @@ def dense(pieces: Raw, places: int, codes: int) -> Array:
 
 
 def ranked(pieces: Raw, places: int, codes: int, most: int) -> tuple[Array, Array, Array]:
-    """Return the *most* codes with the largest shares in each of *places*, these shares, and what is covered in all."""
+    """Return the *most* codes with the largest shares in each of *places*, these shares, and the total coverage."""
     place, code, share = pieces.place, pieces.code, pieces.share
     covered = np.bincount(place, share, places).astype(np.float32)
-    # where few segments lie most bins have but one piece: nothing to add up and to put in order
+    # with few segments most bins have a single piece: nothing to add or sort
     lone = np.bincount(place, minlength=places)[place] == 1
     rest = np.flatnonzero(~lone)
     kept, shares = largest(*added(place[rest], code[rest], share[rest], codes), places, most)

@@ -1,4 +1,4 @@
-"""Cutting segments at the edges of bins, and adding up what is in a bin."""
+"""Cuts segments at bin edges, and sums within bins."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scalegraph.traces.kinds import Array
 
 
 def ranges(starts: Array, stops: Array) -> tuple[Array, Array]:
-    """Return every number from each start to before its stop, one after the other, and which range each is of."""
+    """Return the numbers of all ranges (start to stop, exclusive), concatenated, and the range of each."""
     lengths = stops - starts
     which = np.repeat(np.arange(len(starts)), lengths)
     total = int(lengths.sum())
@@ -18,7 +18,7 @@ def ranges(starts: Array, stops: Array) -> tuple[Array, Array]:
 def cut(begin: Array, end: Array, origin: int, level: int) -> tuple[Array, Array, Array]:
     """Cut intervals (ticks, begin < end) at the edges of bins of 2**level ticks from *origin*.
 
-    Returns of each piece the number of its interval, its bin, and its ticks (f8).
+    Returns for each piece the number of its interval, its bin, and its ticks (f8).
     """
     first = (begin - origin) >> level
     last = (end - 1 - origin) >> level
@@ -29,7 +29,7 @@ def cut(begin: Array, end: Array, origin: int, level: int) -> tuple[Array, Array
     starts = stops - spans
     whole = np.repeat(np.arange(len(begin)), spans)
     bins = np.arange(len(whole)) + np.repeat(first - starts, spans)
-    # all of a bin, but for what is before the begin and after the end
+    # the whole bin, minus the parts before the begin and after the end
     ticks = np.full(len(whole), float(1 << level))
     ticks[starts] -= begin - origin - (first << level)
     ticks[stops - 1] -= ((last + 1) << level) - (end - origin)
@@ -37,7 +37,7 @@ def cut(begin: Array, end: Array, origin: int, level: int) -> tuple[Array, Array
 
 
 def added(place: Array, code: Array, ticks: Array, codes: int) -> tuple[Array, Array, Array]:
-    """Return place, code and sum of *ticks* for every pair of place and code that occurs, in their order.
+    """Return place, code and sum of *ticks* for every pair of place and code that occurs, sorted.
 
     *place* and *code* are not negative, *code* is below *codes*.
     """
@@ -51,10 +51,10 @@ def added(place: Array, code: Array, ticks: Array, codes: int) -> tuple[Array, A
 
 
 def _sorted(key: Array) -> tuple[Array, Array]:
-    """Return the order of *key* and *key* in this order."""
+    """Return the sorting order of *key*, and the sorted *key*."""
     bits = len(key).bit_length()
     if int(key.max()) < 1 << (63 - bits):
-        # a number that holds key and row is sorted faster than rows are by key
+        # sorting combined numbers of key and row is faster than an argsort
         both = np.sort((key << bits) | np.arange(len(key)))
         return both & ((1 << bits) - 1), both >> bits
     order = np.argsort(key, kind="stable")
@@ -64,7 +64,7 @@ def _sorted(key: Array) -> tuple[Array, Array]:
 def largest(place: Array, code: Array, share: Array, places: int, most: int) -> tuple[Array, Array]:
     """Return the *most* codes with the largest shares (0 to 1) in each of *places*: codes (-1: none) and shares.
 
-    *place* is in order. Shares that differ by less than 1/65535 may change places. Shapes are [places, most].
+    *place* is sorted. Shares that differ by less than 1/65535 may swap. Shapes are [places, most].
     """
     codes = np.full((places, most), -1, np.int32)
     shares = np.zeros((places, most), np.float32)

@@ -1,8 +1,8 @@
-"""Metrics over time: steps of every metric in every location, and of the sum over all locations.
+"""Metrics over time: step functions for every metric and location, and for the sum over all locations.
 
-A value of mode last holds from its time on; one of mode sum or next says what happened since the value before, so it is
-spread over that time and becomes a rate per second. Either way a metric is a function in steps. What it adds up to
-before each step makes means exact however many steps a bin holds; least and greatest of every 64 steps are kept.
+A value of mode last holds from its time on; one of mode sum or next counts events since the previous value, so it is
+spread over that time and becomes a rate per second. Either way a metric is a step function. Its running integral makes
+means exact however many steps a bin holds; minimum and maximum of every 64 steps are kept.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from scalegraph.traces.lod.scratch import Growing, Scratch
 from scalegraph.traces.lod.streams import Gather, Step, by_location
 from scalegraph.traces.model import Trace
 
-ALL = -1  # the location that stands for all together
+ALL = -1  # stands for all locations together
 _BLOCK = 64
-_FEW = 1 << 18  # steps that are examined every time
-_MERGED = 1 << 23  # values whose sum over locations is made value by value
-_COARSE = 1 << 18  # bins of the sum where there are more
+_FEW = 1 << 18  # up to this many steps are read every time
+_MERGED = 1 << 23  # values whose sum over locations is computed value by value
+_COARSE = 1 << 18  # bins of the sum, beyond that
 
 
 @dataclass
 class Series:
-    """Steps of all series: *index* [series, 3] holds metric, location and first row, with one row more at the end.
+    """Steps of all series: *index* [series, 3] holds metric, location and first row, plus one end row.
 
-    From *time* on *value* holds (NaN: nothing is known), to the time of the next row; the last row of a series is NaN.
-    *area* is the sum of value times ticks before, *known* the ticks before of which something is known; *low* and
-    *high* are of every 64 rows.
+    From *time* to the time of the next row *value* holds (NaN: unknown); the last row of a series is NaN. *area*: sum
+    of value times ticks before the row, *known*: ticks before it with a known value; *low* and *high*: for every 64
+    rows.
     """
 
     index: Array
@@ -44,13 +44,13 @@ class Series:
     high: Array
 
     def rows(self, metric: int, location: int) -> slice:
-        """Return the rows of a series; none if there is no such series."""
+        """Return the rows of a series; empty if there is none."""
         at = np.flatnonzero((self.index[:-1, 0] == metric) & (self.index[:-1, 1] == location))
         return slice(int(self.index[at[0], 2]), int(self.index[at[0] + 1, 2])) if len(at) else slice(0, 0)
 
     @np.errstate(all="ignore")
     def binned(self, where: slice, edges: Array) -> tuple[Array, Array, Array]:
-        """Return least, greatest and mean value of the series *where* in the bins between *edges* (NaN: not known)."""
+        """Return minimum, maximum and mean of the series *where* in the bins between *edges* (NaN: unknown)."""
         count = len(edges) - 1
         nothing = np.full(count, np.nan)
         time = self.time[where]
@@ -70,7 +70,7 @@ class Series:
         return low, high, np.clip(mean, low, high)
 
     def _extremes(self, starts: Array, stops: Array) -> tuple[Array, Array]:
-        """Return least and greatest value of the rows from each start to before its stop."""
+        """Return minimum and maximum of the rows from each start to its stop (exclusive)."""
         if int((stops - starts).sum()) <= _FEW:
             return _reduced(starts, stops, self.value, self.value)
         first, last = -(-starts // _BLOCK), stops // _BLOCK
@@ -94,7 +94,7 @@ def _reduced(starts: Array, stops: Array, low: Array, high: Array) -> tuple[Arra
 
 
 def steps(time: Array, value: Array, mode: str, run: tuple[int, int], second: int) -> tuple[Array, Array]:
-    """Return times from which values hold, and the values, of one metric in one location; the last value is NaN."""
+    """Return the steps of a metric in a location: the times from which values hold, and the values; the last is NaN."""
     time = np.maximum.accumulate(np.clip(time, *run))
     if mode == "last":
         keep = np.r_[time[1:] > time[:-1], True]
@@ -113,7 +113,7 @@ def steps(time: Array, value: Array, mode: str, run: tuple[int, int], second: in
 
 
 class _Made:
-    """Series as they are made."""
+    """Series under construction."""
 
     def __init__(self, scratch: Scratch) -> None:
         self._index: list[tuple[int, int, int]] = []
@@ -124,7 +124,7 @@ class _Made:
         }
 
     def add(self, metric: int, location: int, time: Array, value: Array) -> None:
-        """Take a series."""
+        """Add a series."""
         if not len(time):
             return
         self._index.append((metric, location, self.columns["time"].rows))
@@ -136,7 +136,7 @@ class _Made:
             self.columns[name].append(values)
 
     def finish(self) -> Series:
-        """Return all of them."""
+        """Return all series."""
         rows = self.columns["time"].rows
         index = np.array([*self._index, (-1, -1, rows)], np.int64).reshape(-1, 3)
         low, high = Growing(self._scratch, np.float64), Growing(self._scratch, np.float64)
@@ -150,9 +150,9 @@ class _Made:
         return Series(index, **done, low=low.whole(), high=high.whole())
 
 
-@np.errstate(all="ignore")  # values as great as a number can be are no error
+@np.errstate(all="ignore")  # overflow of very large values is not an error
 def gather(trace: Trace, scratch: Scratch, run: tuple[int, int], notes: Counter[str], step: Step) -> Series:
-    """Return the series of *trace*; in memory is one metric of one location, and some sums."""
+    """Return the series of *trace*; memory holds one metric of one location, and some sums."""
     locations, metrics = len(trace.definitions.locations), trace.definitions.metrics
     kept = Gather(scratch, locations * len(metrics), {"time": np.dtype(np.int64), "value": np.dtype(np.float64)})
     for part in trace.parts["counters"]:
@@ -183,7 +183,7 @@ def gather(trace: Trace, scratch: Scratch, run: tuple[int, int], notes: Counter[
 
 
 class _Total:
-    """The sum of one metric over locations: where none is known it is not, else those that are known are added."""
+    """The sum of one metric over locations: unknown where all are, otherwise the sum of the known ones."""
 
     def __init__(self, run: tuple[int, int], coarse: bool) -> None:
         self._edges = np.unique(np.linspace(*run, _COARSE + 1).astype(np.int64)) if coarse else None
@@ -226,12 +226,12 @@ NAMES = ("index", "time", "value", "area", "known", "low", "high")
 
 
 def arrays(series: Series) -> dict[str, Array]:
-    """Return what is stored, by name."""
+    """Return the arrays to store, by name."""
     return {f"counters.{name}": getattr(series, name) for name in NAMES}
 
 
 def restored(named: Mapping[str, Array]) -> Series:
-    """Return what `arrays` gave. Raises `KeyError` or `ValueError` if it does not fit."""
+    """Return the series from `arrays`. Raises `KeyError` or `ValueError` if they do not fit."""
     made = Series(*(named[f"counters.{name}"] for name in NAMES))
     rows = len(made.time)
     if made.index.ndim != 2 or made.index.shape[1] != 3 or int(made.index[-1, 2]) != rows or np.any(made.index < -1):

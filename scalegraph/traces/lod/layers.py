@@ -1,4 +1,4 @@
-"""The layers that a trace has, and the streams they are made of."""
+"""The layers of a trace, and the streams from which they are made."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from scalegraph.traces.model import Trace
 
 
 def sources(trace: Trace) -> tuple[str, ...]:
-    """Return the kinds of events that segments are made of: what states come from, and calls."""
+    """Return the kinds of events that segments are made from: the source of states, and calls."""
     chosen = []
     if trace.count("shares"):
         chosen.append("shares")
     elif trace.count("states") and not (trace.meta.format == "chrome" and trace.count("calls")):
-        # asynchronous spans of Chrome's traces are states that overlap: they do not say what a thread does
+        # asynchronous spans in Chrome traces are overlapping states: they do not say what a thread does
         chosen.append("states")
     if trace.count("calls"):
         chosen.append("calls")
@@ -30,9 +30,9 @@ _KNOWN: WeakKeyDictionary[Trace, tuple[tuple[object, ...], Mapping[str, Layer]]]
 
 
 def layers_of(trace: Trace) -> Mapping[str, Layer]:
-    """Return the layers of *trace*: activity and region always, state where it has states or shares.
+    """Return the layers of *trace*: activity and region always, state if it has states or shares.
 
-    They are kept with the trace, as what every name means takes long where there are very many.
+    They are cached with the trace, as classifying very many names takes long.
     """
     defined, found = trace.definitions, sources(trace)
     of = (found, trace.meta.format, len(defined.regions), len(defined.states))
@@ -54,7 +54,7 @@ def _made(trace: Trace, found: tuple[str, ...]) -> Mapping[str, Layer]:
 def _activity(trace: Trace, source: str) -> Layer:
     definitions = trace.definitions
     if source == "calls":
-        # outside of every region is idle
+        # time outside all regions is idle
         table = np.r_[activities.IDLE, activities.of_regions(definitions.regions)]
     else:
         table = np.r_[-1, activities.of_states(definitions.states, trace.meta)]
@@ -101,7 +101,7 @@ def _regions(trace: Trace) -> Layer:
 
 
 def _roles(activity: Array, *, series: bool = False) -> list[str]:
-    """Return a role of the palette for each: shades of its activity; with *series* colours of equal rank where busy."""
+    """Return a palette role for each code: shades of its activity; with *series*, distinct colours for busy ones."""
     seen: dict[int, int] = {}
     roles = []
     for number in activity.tolist():

@@ -1,4 +1,4 @@
-"""Lanes of several locations, where there are more locations than rows of pixels."""
+"""Lanes that combine several locations, for more locations than rows of pixels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scalegraph.traces.lod.shapes import Lanes, Layer
 
 
 def merged(lanes: Lanes, rows: int, layer: Layer) -> Lanes:
-    """Return *rows* lanes, each the mean of neighbouring *lanes*. Only the kept shares of each neighbour count."""
+    """Return *rows* lanes, each the mean of neighbouring *lanes*, from their kept shares only."""
     starts = np.arange(rows) * len(lanes.members) // rows
     stops = np.r_[starts[1:], len(lanes.members)]
     sizes = stops - starts

@@ -1,4 +1,4 @@
-"""The events nearest to a stretch of time, for moves out of a stretch without events."""
+"""The events nearest to a stretch of time, for navigating out of an empty stretch."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from scalegraph.traces.lod.streams import Stream, places
 from scalegraph.traces.model import Trace
 
 _REST = ("states", *SAMPLED, "collectives", "tasks", "locks", "marks")
-MOST = 1 << 21  # rows of such a kind that are put in order in memory; those of more are beside calls anyway
+MOST = 1 << 21  # rows of such a kind that are sorted in memory; larger kinds come with calls anyway
 _ENDS: Mapping[str, Mapping[str, str]] = {
     "messages": {"sent": "sender", "received": "receiver"},
     "waits": {"begin": "location", "end": "location"},
-}  # times and whose they are, where not all are those of the location
+}  # time columns and whose they are, where not all belong to the location
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class NearestEvents:
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """Times of events in order (ticks), those of location l from ``first[l]`` up to ``last[l]``."""
+    """Times of events in order (ticks); those of location l are from ``first[l]`` to ``last[l]`` (exclusive)."""
 
     first: Array
     last: Array
@@ -39,18 +39,18 @@ class Times:
 
     @classmethod
     def of_stream(cls, stream: Stream, begin: int) -> Times:
-        """Return the begins of the segments of *stream*, of a run that starts at *begin*."""
+        """Return the begins of the segments of *stream*, in a run that starts at *begin*."""
         first, last = stream.first[:-1].astype(np.int64), stream.first[1:].astype(np.int64)
-        last = np.maximum(last - 1, first)  # the last is the end of the run
+        last = np.maximum(last - 1, first)  # the last row is the end of the run
         there = np.flatnonzero(last > first)
         at = first[there]
-        # nothing from the start of the run on is no event
+        # an empty segment at the start of the run is not an event
         first[there] += (stream.begin[at] == begin) & (stream.code[at] == 0)
         return cls(first, last, stream.begin)
 
     @classmethod
     def of_rest(cls, trace: Trace, streams: Collection[str]) -> Times:
-        """Return the times of events that no one of *streams* holds; of counters only where there is nothing else."""
+        """Return the times of events that are in none of *streams*; counters only if there is nothing else."""
         kinds = [kind for kind in _REST if kind not in streams and trace.count(kind) <= MOST]
         if not any(trace.count(kind) for kind in ("calls", *_REST)):
             kinds.append("counters")
@@ -68,7 +68,7 @@ class Times:
         return cls(cuts[:-1], cuts[1:], time[order])
 
     def nearest(self, begin: int, end: int, locations: Array) -> NearestEvents:
-        """Return what is beside the time from *begin* to *end* on any of *locations*."""
+        """Return the events nearest to the time from *begin* to *end* on any of *locations*."""
         low, high = self.first[locations], self.last[locations]
         if not len(self.time) or not len(locations):
             return NearestEvents(None, False, None)
@@ -83,14 +83,14 @@ class Times:
 
 
 def nearest_sorted(time: Array, begin: int, end: int) -> NearestEvents:
-    """Return what is beside a stretch among times that are in order."""
+    """Return the nearest among sorted times."""
     since, until = int(np.searchsorted(time, begin)), int(np.searchsorted(time, end, "right"))
     before, after = int(time[since - 1]) if since else None, int(time[until]) if until < len(time) else None
     return NearestEvents(before, until > since, after)
 
 
 def together(found: list[NearestEvents]) -> NearestEvents:
-    """Return what is beside a stretch of several kinds of events."""
+    """Combine the nearest events of several kinds."""
     return NearestEvents(
         max((one.before for one in found if one.before is not None), default=None),
         any(one.inside for one in found),

@@ -1,4 +1,4 @@
-"""Everything that is made once of a trace and kept: streams, tiles, totals; built, and turned into arrays and back."""
+"""Everything computed once for a trace and kept: streams, tiles, totals; built, and converted to arrays and back."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from scalegraph.traces.model import Note, Trace
 
 _MAKERS = {"calls": streams.of_calls, "states": streams.of_states, "shares": streams.of_shares}
 _TOTALS = 1 << 21  # numbers in the totals of a layer
-FEW = 1 << 17  # segments of all locations that can be examined every time
+FEW = 1 << 17  # up to this many segments of all locations are read every time
 _TOTAL_BINS, _TOTAL_PIECES = 1 << 17, 1 << 24
 
 
 @dataclass
 class Pyramid:
-    """What a timeline asks. *totals* [bins, codes] by layer: ticks of all locations in bins of 2**level ticks (f4)."""
+    """The data behind a timeline. *totals* [bins, codes] by layer: ticks of all locations per bin of 2**level (f4)."""
 
     shape: Shape
     streams: dict[str, Stream] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Pyramid:
     rows: dict[str, Sorted] = field(default_factory=dict)
     counters: Series | None = None
     notes: list[Note] = field(default_factory=list)
-    cached: CachedBins = field(default_factory=CachedBins)  # of streams that have no tiles
+    cached: CachedBins = field(default_factory=CachedBins)  # for streams without tiles
 
 
 def shape_of(trace: Trace) -> Shape:
@@ -49,9 +49,9 @@ def shape_of(trace: Trace) -> Shape:
 
 
 def build(trace: Trace, scratch: Scratch, step: Step) -> Pyramid:
-    """Make the pyramid of *trace*; *step* is called with the share that is done (0 to 1) and may raise to stop it.
+    """Make the pyramid of *trace*; *step* is called with the share done (0 to 1) and may raise to stop it.
 
-    Memory holds some parts of a million events, not the trace; what is made goes to *scratch*.
+    Memory holds some parts of a million events, not the trace; results go to *scratch*.
     """
     made = Pyramid(shape_of(trace))
     layers = layers_of(trace)
@@ -88,10 +88,10 @@ def build(trace: Trace, scratch: Scratch, step: Step) -> Pyramid:
 
 
 def lasting(base: Pyramid, trace: Trace, least: int, scratch: Scratch, step: Step) -> Pyramid:
-    """Return the pyramid of *trace*: what of the trace of *base* lasts *least* ticks or more, everything else as it is.
+    """Return the pyramid of *trace*: the events of *base*'s trace that last *least* ticks or more.
 
-    It serves for a while and is not kept, so it is made quickly: what cannot differ is that of *base*, and the
-    bins of what can (calls, states) are made when they are examined.
+    It is short-lived, so it must be quick to make: parts that cannot differ are shared with *base*, and bins of the
+    others (calls, states) are computed on demand.
     """
     made = Pyramid(shape_of(trace), counters=base.counters)
     notes = Counter({note.what: note.count for note in base.notes if note.what.startswith(("shares", "counters"))})
@@ -117,7 +117,7 @@ def _notes(notes: Counter[str]) -> list[Note]:
 
 
 def _totals(stream: Stream, layer: Layer, shape: Shape, step: Step) -> tuple[int, Array]:
-    """Return the level and the ticks in each code of all locations together."""
+    """Return the level, and the ticks in each code of all locations together."""
     codes = _width(layer)
     bins = min(_TOTAL_BINS, _TOTALS // codes, _TOTAL_PIECES // max(shape.locations, 1))
     level = max((shape.end - shape.begin - 1).bit_length() - max(bins, 256).bit_length() + 1, 0)
@@ -189,7 +189,7 @@ def restored(trace: Trace, named: Mapping[str, Array], levels: Mapping[str, int]
 
 
 def _width(layer: Layer) -> int:
-    """Return how many codes totals have: those that occur, of a layer that is whole."""
+    """Return the number of codes in totals: for a whole layer, those that occur."""
     return layer.kept if layer.whole else len(layer.codes)
 
 

@@ -1,4 +1,4 @@
-"""Queries of bins: from tiles where there are some, from the segments themselves elsewhere."""
+"""Queries of bins: from tiles where there are some, otherwise from the segments themselves."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from scalegraph.traces.lod.pyramid import Pyramid
 from scalegraph.traces.lod.shapes import Layer
 from scalegraph.traces.lod.tiles import Tiles
 
-_ROWS = 600_000  # segments that one query reads before it uses wider bins
+_ROWS = 600_000  # segments that a query reads before it switches to wider bins
 _SHARE = np.float32(1 / 255)
 
 
 def shares_of(
     pyramid: Pyramid, layer: Layer, window: Window, locations: Sequence[int]
 ) -> tuple[Window, Array, Array, Array]:
-    """Return codes, shares [locations, bins, kept] and what is covered [locations, bins].
+    """Return codes, shares [locations, bins, kept] and coverage [locations, bins].
 
-    Where too many segments are outside of the tiles, bins are wider than requested; the window says how wide.
+    If too many segments are outside the tiles, bins are wider than requested; the returned window has their width.
     """
     stream = pyramid.streams.get(layer.source)
     if stream is None or not len(locations):
@@ -37,7 +37,7 @@ def shares_of(
         top = pyramid.shape.top
         if some.count <= _ROWS or window.level == top:
             break
-        # above the top there are no tiles; below it more are found with wider bins
+        # above the top there are no tiles; below it, wider bins have more tiles
         low, high = window.edges()[[0, -1]].tolist()
         window = Window.at((window.origin, window.end), low, high, min(window.level + 1, top))
     parts: list[tuple[Array, Array, Array]] = []
@@ -48,7 +48,7 @@ def shares_of(
     if len(parts) == 1:
         return window, *parts[0]
     (codes, shares, covered), (more, further, beyond) = parts
-    # where there is a tile there are no pieces, so one of the two is nothing
+    # bins with a tile have no pieces, so one of the two is empty
     codes = codes if layer.whole else np.maximum(codes, more)
     return window, codes, shares + further, covered + beyond
 
@@ -64,7 +64,7 @@ def _nothing(layer: Layer, lanes: int, bins: int) -> tuple[Array, Array, Array]:
 
 
 def _tiled(tiles: Tiles, layer: Layer, window: Window, found: Array) -> tuple[Array, Array, Array]:
-    """Return codes, shares and what is covered, nothing where there is no tile."""
+    """Return codes, shares and coverage, empty where there is no tile."""
     skip = window.first & 255
 
     def gathered(stored: Array) -> Array:
@@ -85,7 +85,7 @@ def _tiled(tiles: Tiles, layer: Layer, window: Window, found: Array) -> tuple[Ar
 
 
 def summed(totals: Array, level: int, window: Window) -> Array:
-    """Return the values [codes, bins] of *window* from *totals*, whose bins are of *level*, not above the window's."""
+    """Return the values [codes, bins] of *window* from *totals*, whose bins have *level*, at most the window's."""
     step = window.level - level
     first, last = window.first << step, min(window.last << step, len(totals))
     starts = np.arange(0, last - first, 1 << step)

@@ -1,8 +1,8 @@
-"""Messages and waits: rows in the order of time, and which of any many of them last longest or are largest.
+"""Messages and waits: rows in time order, and the longest or largest among many.
 
-Rows are sorted by begin. With the ends sorted as well, how many touch an interval is the difference of two places;
-which rows those are is between the first that lasts into it and the last that has begun. Of every 1,024 rows, and of
-every 16,384 and so on, the 64 greatest are known.
+Rows are sorted by begin. With the ends sorted as well, the number of rows touching an interval is the difference of two
+positions; the rows themselves lie between the first that lasts into it and the last that has begun. The 64 greatest of
+every 1,024 rows, of every 16,384 and so on are stored.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from scalegraph.traces.model import Trace
 
 SAMPLED = ("messages", "waits")
 BLOCK, BLOCKS, TOP = 1024, 16, 64
-_FEW = 1 << 16  # rows that are examined every time
-_MANY = 1 << 20  # rows of which only the end is examined
-_KEPT = 4  # selections of locations
+_FEW = 1 << 16  # up to this many rows are read every time
+_MANY = 1 << 20  # rows of which only the end is read
+_KEPT = 4  # cached selections of locations
 
 
 @dataclass
 class Chain:
-    """The greatest rows of blocks by one rank: *tops* by level, [blocks, TOP] numbers of rows (-1: none)."""
+    """The greatest rows of blocks by one criterion: *tops* by level, [blocks, TOP] row numbers (-1: none)."""
 
     tops: list[Array]
 
     def greatest(self, low: int, high: int) -> Array:
-        """Return rows from *low* to *high* among which are the greatest of every block in between."""
+        """Return rows from *low* to *high* that include the greatest of every block in between."""
         if high - low <= _FEW:
             return np.arange(low, high)
         found = []
@@ -41,7 +41,7 @@ class Chain:
             if (last - first) * TOP <= _FEW or level == len(self.tops) - 1:
                 found += [np.arange(low, first * size), tops[first:last].ravel(), np.arange(last * size, high)]
                 break
-            # the ends of the range at this level, what is between at the next
+            # the ends of the range at this level, the middle at the next
             above = size * BLOCKS
             start, stop = -(-low // above), high // above
             found += [np.arange(low, first * size), np.arange(last * size, high)]
@@ -53,7 +53,7 @@ class Chain:
 
 @dataclass
 class Sorted:
-    """The rows of one kind by begin; *until* is the greatest end so far, *ends* are the ends in order."""
+    """The rows of one kind by begin; *until*: the greatest end so far, *ends*: the sorted ends."""
 
     columns: Columns
     start: Array
@@ -72,7 +72,7 @@ class Sorted:
         low = int(np.searchsorted(self.until, begin))
         high = int(np.searchsorted(self.start, end, "right"))
         begun = min(max(int(np.searchsorted(self.start, begin)), low), max(high, low))
-        # of those that began before, few last into the interval; blocks would be full of others
+        # few that began before last into the interval; blocks would mostly hold others
         early = np.arange(low, begun) if begun - low <= _MANY else self.chains["length"].greatest(low, begun)
         early = early[self.stop[early] >= begin]
         rows = np.concatenate([early, self.chains[by].greatest(begun, max(high, begun))])
@@ -82,20 +82,20 @@ class Sorted:
         return np.sort(rows)
 
     def of(self, kind: str, locations: Array) -> Sorted:
-        """Return the rows whose locations (of messages both) are all among *locations*; the last few are kept."""
+        """Return the rows whose locations (both for messages) are all in *locations*; a few results are cached."""
         key = locations.tobytes()
         if key not in self._chosen:
             if len(self._chosen) >= _KEPT:
                 self._chosen.pop(next(iter(self._chosen)))
             size = max(int(locations.max(initial=0)), *(int(self.columns[n].max(initial=0)) for n in _whose(kind))) + 2
             inside = np.zeros(size, bool)
-            inside[locations] = True  # the last place stays empty: it is what -1 finds
+            inside[locations] = True  # the last entry stays False: index -1 finds it
             keep = np.logical_and.reduce([inside[self.columns[name]] for name in _whose(kind)])
             self._chosen[key] = self._some(kind, np.flatnonzero(keep))
         return self._chosen[key]
 
     def lasting(self, kind: str, least: int) -> Sorted:
-        """Return the rows that last *least* ticks (1 or more); of the others an end is not known, or too near."""
+        """Return the rows that last at least *least* ticks (1 or more), with both ends known."""
         return self._some(kind, np.flatnonzero(self.stop - self.start >= least))
 
     def _some(self, kind: str, rows: Array) -> Sorted:
@@ -108,7 +108,7 @@ def _whose(kind: str) -> tuple[str, ...]:
 
 
 def made(columns: Columns, start: Array, stop: Array, kind: str) -> Sorted:
-    """Return rows that are in the order of *start*."""
+    """Return rows sorted by *start*."""
     until = np.maximum.accumulate(stop) if len(stop) else stop
     chains = {"length": Chain(_tops(stop - start))}
     if kind == "messages":
@@ -134,7 +134,7 @@ def _tops(rank: Array) -> list[Array]:
 
 
 def times(kind: str, columns: Columns) -> tuple[Array, Array]:
-    """Return when rows of *kind* begin and end; an end of a message that is not known is that of the other."""
+    """Return begin and end of rows of *kind*; an unknown end of a message is replaced by the other."""
     first, last = ("sent", "received") if kind == "messages" else ("begin", "end")
     start, stop = columns[first], columns[last]
     start = np.where(start == NO_TIME, stop, start)
@@ -142,7 +142,7 @@ def times(kind: str, columns: Columns) -> tuple[Array, Array]:
 
 
 def gather(trace: Trace, kind: str, scratch: Scratch, step: Step) -> Sorted:
-    """Return the rows of *kind* by begin. Of what there is, times are in memory and one column at a time."""
+    """Return the rows of *kind* by begin. Memory holds the times and one column at a time."""
     names = KINDS[kind].times[:1] + KINDS[kind].times[-1:] if kind == "messages" else ("begin", "end")
     starts, stops = [], []
     for part in trace.parts[kind]:
@@ -171,7 +171,7 @@ def gather(trace: Trace, kind: str, scratch: Scratch, step: Step) -> Sorted:
 
 
 def arrays(kind: str, found: Sorted) -> dict[str, Array]:
-    """Return what of *found* is stored, by name."""
+    """Return the arrays of *found* to store, by name."""
     named = {f"{kind}.{name}": values for name, values in found.columns.items()}
     for name in ("start", "stop", "until", "ends"):
         named[f"{kind}:{name}"] = getattr(found, name)
@@ -181,7 +181,7 @@ def arrays(kind: str, found: Sorted) -> dict[str, Array]:
 
 
 def restored(kind: str, rows: int, named: Mapping[str, Array]) -> Sorted:
-    """Return what `arrays` gave. Raises `KeyError` or `ValueError` if it does not fit."""
+    """Return the rows from `arrays`. Raises `KeyError` or `ValueError` if they do not fit."""
     columns = {name: named[f"{kind}.{name}"] for name in KINDS[kind].columns}
     start, stop, until, ends = (named[f"{kind}:{name}"] for name in ("start", "stop", "until", "ends"))
     found = Sorted(columns, start, stop, until, ends, {})

@@ -1,4 +1,4 @@
-"""Arrays that grow while a pyramid is built: in memory while they are small, else in a temporary file."""
+"""Arrays that grow while a pyramid is built: in memory while they are small, then in a temporary file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIMIT_BYTES = 32 << 20  # of one array in memory
 
 
 class Scratch:
-    """A directory for what is made; it is gone when the scratch is closed."""
+    """A temporary directory for results; it is removed when the scratch is closed."""
 
     def __init__(self, limit: int = LIMIT_BYTES) -> None:
         self.limit = limit
@@ -31,7 +31,7 @@ class Scratch:
         return self._files[-1], path
 
     def close(self) -> None:
-        """Remove it. Arrays that were handed out stay readable where the system lets files go that are still mapped."""
+        """Remove it. Returned arrays stay readable where the system allows removing mapped files."""
         for file in self._files:
             file.close()
         self._files.clear()
@@ -41,7 +41,7 @@ class Scratch:
 
 
 class Growing:
-    """An array of rows, appended to; *shape* is that of a row."""
+    """A growing array of rows; *shape* is that of a row."""
 
     def __init__(self, scratch: Scratch, dtype: Any, shape: tuple[int, ...] = ()) -> None:
         self.dtype, self.shape = np.dtype(dtype), shape
@@ -54,7 +54,7 @@ class Growing:
         self._row_bytes = self.dtype.itemsize * int(np.prod(shape, dtype=np.int64))
 
     def append(self, values: Array) -> None:
-        """Add rows. Raises `OSError` where there is no room on the disk."""
+        """Append rows. Raises `OSError` if the disk is full."""
         values = np.ascontiguousarray(values, self.dtype)
         self.rows += len(values)
         if not values.size:
@@ -81,7 +81,7 @@ class Growing:
         return np.frombuffer(data, self.dtype).reshape(stop - start, *self.shape)
 
     def whole(self) -> Array:
-        """Return everything; what is in a file is mapped, not read."""
+        """Return everything; file content is mapped, not read."""
         if self._file is not None and self._path is not None:
             self._file.flush()
             return np.memmap(self._path, self.dtype, "r", shape=(self.rows, *self.shape))
@@ -92,7 +92,7 @@ class Growing:
 
 
 def forget(*arrays: Array | None) -> None:
-    """Let go of the memory that mapped *arrays* take; their pages are read again when they are touched."""
+    """Release the memory of mapped *arrays*; their pages are read again on access."""
     for array in arrays:
         mapped = getattr(array, "_mmap", None)
         if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):

@@ -13,9 +13,9 @@ from scalegraph.traces.kinds import Array, Columns
 
 @dataclass(frozen=True)
 class Code:
-    """Something a location can be in; *number* is that of the state or region, -1 for an activity or all others.
+    """Something a location can be in; *number*: of the state or region, -1 for an activity or for all others.
 
-    *role* is a role of the palette; *colour* (#rrggbb) what the source requests, or empty.
+    *role*: of the palette; *colour*: #rrggbb from the source, or empty.
     """
 
     name: str
@@ -27,11 +27,11 @@ class Code:
 
 @dataclass(frozen=True)
 class Layer:
-    """One way to say where time went.
+    """One way to classify time.
 
-    *source* is the kind of event it is made of, and *table* the code of each number in there, shifted by one: place
-    0 is what is nothing (-1: not covered). *kept* is how many codes of a bin are distinguished; *whole*: all of them
-    are. The last code of a layer that is not whole stands for everything that was not distinguished.
+    *source*: the kind of event it is made from; *table*: the code of each of its numbers, shifted by one: entry 0 is
+    for nothing (-1: not covered). *kept*: how many codes per bin are distinguished; *whole*: all of them are. The last
+    code of a layer that is not whole stands for the remaining ones.
     """
 
     name: str
@@ -44,26 +44,25 @@ class Layer:
 
     @cached_property
     def present(self) -> Array:
-        """The codes that occur in the table, in their order (i4): the columns of a layer that is whole."""
+        """The codes that occur in the table, sorted (i4): the columns of a whole layer."""
         return np.unique(self.table[self.table >= 0]).astype(np.int32)
 
     @cached_property
     def columns(self) -> Array:
-        """The column among `present` of each place of the table (-1: none)."""
+        """The column among `present` of each entry of the table (-1: none)."""
         return np.where(self.table < 0, -1, np.searchsorted(self.present, self.table)).astype(np.int32)
 
 
 @dataclass(frozen=True)
 class Lanes:
-    """Where the time of L lanes went in B bins.
+    """The time of L lanes in B bins, by code.
 
-    *edges* [B+1] are ticks (i8); bins are of one width, a power of two, but for the last of the run, which ends with
-    it, and may begin before and end after what was requested. *codes* [L, B, K] are indices in the layer's codes (i4;
-    -1: none), *shares* [L, B, K] the share of the bin (0 to 1, f4) in each, *covered* [L, B] the share in anything:
-    what the shares leave of it went to further codes.
-    Activities are in the order of the layer's codes (those that never occur are left out), others with the largest
-    share first. *members* names the
-    locations of each lane; of several, shares are their mean.
+    *edges* [B+1] are ticks (i8); bins have one width, a power of two, except the run's last, which ends with it; they
+    may begin before and end after the requested interval. *codes* [L, B, K] are indices in the layer's codes (i4; -1:
+    none), *shares* [L, B, K] the share of the bin (0 to 1, f4) in each, *covered* [L, B] the share in any code: its
+    excess over the sum of shares is in further codes. Activities are in the order of the layer's codes (without those
+    that never occur), others by decreasing share. *members*: the locations of each lane; shares of several are
+    averaged.
     """
 
     edges: Array
@@ -82,22 +81,22 @@ class Totals(NamedTuple):
 
 @dataclass(frozen=True)
 class Sample:
-    """Some rows of a kind, by begin; *total* is how many there are in the interval that was requested."""
+    """Some rows of a kind, by begin; *total*: their number in the requested interval."""
 
     columns: Columns
     total: int
 
     @property
     def complete(self) -> bool:
-        """Whether all are there."""
+        """Whether all rows are included."""
         return len(next(iter(self.columns.values()))) >= self.total
 
 
 @dataclass(frozen=True)
 class Bins:
-    """A metric over time: least, greatest and mean value in each bin between *edges* (ticks); NaN where there is none.
+    """A metric over time: minimum, maximum and mean in each bin between *edges* (ticks); NaN where there is none.
 
-    *rate*: values are per second (modes sum and next, whose values count what happened).
+    *rate*: values are per second (modes sum and next, whose values count events).
     """
 
     edges: Array

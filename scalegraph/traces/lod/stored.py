@@ -1,4 +1,4 @@
-"""The pyramid in the trace's file: arrays as blocks, and a block that says what they are."""
+"""The pyramid in the trace's file: arrays as blocks, and a block that describes them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from scalegraph.traces.lod.scratch import Scratch
 from scalegraph.traces.lod.streams import Step
 from scalegraph.traces.model import Note, Trace
 
-VERSION: Final = 1  # of the pyramid; another is made again
+VERSION: Final = 1  # of the pyramid; any other is rebuilt
 
 
 def _of(trace: Trace) -> dict[str, Any]:
-    """Return what a pyramid depends on: if any of it differs, it is of something else."""
+    """Return what a pyramid depends on: if any of it differs, the pyramid is stale."""
     tables = {name: zlib.crc32(layer.table.astype("<i4").tobytes()) for name, layer in layers_of(trace).items()}
     return {
         "rows": trace.counts(),
@@ -34,12 +34,12 @@ def _of(trace: Trace) -> dict[str, Any]:
 
 
 def lacks_pyramid(trace: Trace) -> bool:
-    """Return whether *trace* is large enough for a pyramid to be kept, and its file has none."""
+    """Return whether *trace* is large enough to keep a pyramid, but its file has none."""
     return sum(trace.counts().values()) >= tiles.WORTH and (trace.extra is None or not trace.extra.has("LODX", ""))
 
 
 def save(trace: Trace, put: Callable[[str, str, Array], None], step: Step) -> None:
-    """Make the pyramid of *trace* and pass on its blocks: kind, name and array. Raises what *step* raises."""
+    """Make the pyramid of *trace* and pass on its blocks: type, name and array. Raises whatever *step* raises."""
     if sum(trace.counts().values()) < tiles.WORTH:
         return
     scratch = Scratch()
@@ -62,7 +62,7 @@ def save(trace: Trace, put: Callable[[str, str, Array], None], step: Step) -> No
 
 
 def load(trace: Trace, step: Step) -> tuple[Pyramid | None, bool]:
-    """Return the pyramid that is in the file of *trace*, if any, and whether there is one that cannot be used."""
+    """Return the pyramid in the file of *trace*, if any, and whether there is one that cannot be used."""
     extra = trace.extra
     if extra is None or not extra.has("LODX", ""):
         return None, False

@@ -1,9 +1,9 @@
 """Segments from events: state or region of every location over time, in order and without overlap.
 
-A segment has a begin and an end (ticks), a code (0: nothing, else the number of a region or state plus 1) and, of
-shares, the ticks that went to the code; of others it is all of it. Segments of calls and states touch each other, so
-only their begins are kept, and what holds after the last; segments of one stretch of shares have the same begin
-and end.
+A segment has a begin and an end (ticks), a code (0: nothing, otherwise the number of a region or state plus 1) and, for
+shares, the ticks that went to the code; for others this is its whole length. Segments of calls and states are
+contiguous, so only their begins are stored, and the end of the last; segments of one stretch of shares have the same
+begin and end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scalegraph.traces.lod.scratch import Growing, Scratch
 from scalegraph.traces.model import Trace
 
 Step = Callable[[float], None]
-PIECE = 1 << 20  # rows that are processed together
+PIECE = 1 << 20  # rows processed at a time
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Stream:
     """Segments of all locations, one location after the other.
 
     Those of location *i* are rows ``first[i]`` to ``first[i + 1]``. Without *end*, each ends where the next row begins,
-    and the last row of a location is no segment but the end of the run.
+    and the last row of a location is not a segment but the end of the run.
     """
 
     source: str
@@ -49,7 +49,7 @@ class Stream:
         return np.asarray(self.begin[rows + 1])
 
     def touching(self, location: Array, begins: Array, ends: Array) -> tuple[Array, Array]:
-        """Return for each interval of a *location* the first row of it that touches, and the one after the last."""
+        """Return for each interval the first row of *location* that touches it, and the one after the last."""
         low, high = self.first[location], self.first[location + 1]
         if self.end is None:
             high = np.maximum(high - 1, low)
@@ -60,9 +60,9 @@ class Stream:
 
 
 def places(values: Array, low: Array, high: Array, wanted: Array, *, after: bool) -> Array:
-    """Return what `searchsorted` does for each of *wanted* among *values* from its *low* to *high*, for all at once.
+    """Return the `searchsorted` position of each of *wanted* among *values* between its *low* and *high*, vectorised.
 
-    *after*: behind equal values rather than before them.
+    *after*: after equal values rather than before them.
     """
     low, high = low.copy(), high.copy()
     while True:
@@ -78,7 +78,7 @@ def places(values: Array, low: Array, high: Array, wanted: Array, *, after: bool
 
 @dataclass
 class Gather:
-    """Rows of all locations as they come, put in order of locations at the end."""
+    """Rows of all locations as they come, grouped by location at the end."""
 
     scratch: Scratch
     locations: int
@@ -90,7 +90,7 @@ class Gather:
         self.extents = [[] for _ in range(self.locations)]
 
     def add(self, location: Array, columns: Columns) -> None:
-        """Take rows that are in the order of *location*."""
+        """Add rows grouped by *location*."""
         if not len(location):
             return
         at = next(iter(self.columns.values())).rows
@@ -102,7 +102,7 @@ class Gather:
             column.append(columns[name])
 
     def location(self, who: int) -> Iterator[Columns]:
-        """Yield the rows of a location in their order, about `PIECE` at once."""
+        """Yield the rows of a location in order, about `PIECE` at a time."""
         waiting: list[tuple[int, int]] = []
         rows = 0
         for extent in self.extents[who]:
@@ -127,18 +127,18 @@ def code_type(count: int) -> np.dtype[np.generic]:
 
 
 class _Order:
-    """Keeps time from going back in a location, from part to part."""
+    """Keeps time from going back in a location, across parts."""
 
     def __init__(self, locations: int, begin: int, end: int, notes: Counter[str], kind: str) -> None:
         self._last = np.full(locations, begin, np.int64)
         self._begin, self._end, self._notes, self._kind = begin, end, notes, kind
 
     def forward(self, owner: Array, time: Array) -> Array:
-        """Return *time* (rows in the order of *owner*) with what goes back or is outside the run put right."""
+        """Return *time* (rows grouped by *owner*), corrected where it goes back or is outside the run."""
         clipped = np.clip(time, self._begin, self._end)
         self._notes[f"{self._kind} outside the run"] += int(np.count_nonzero(clipped != time))
         new = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
-        # owners one above the other, so that the running maximum of one never sees another
+        # offset the owners, so that the running maximum of one never reaches another
         span = self._end - self._begin + 1
         height = np.repeat(np.arange(len(new)), np.diff(np.r_[new, len(owner)]))
         if len(new) * span < 2**62:
@@ -159,7 +159,7 @@ class _Order:
 
 
 def by_location(location: Array) -> Array:
-    """Return the order that puts rows of one location together and keeps their order."""
+    """Return the order that groups rows by location and keeps their order otherwise."""
     if len(location) and np.all(location[1:] >= location[:-1]):
         return np.arange(len(location))
     narrow = location.astype(np.uint16) if not len(location) or int(location.max()) < 65536 else location
@@ -167,7 +167,7 @@ def by_location(location: Array) -> Array:
 
 
 def _pieces(trace: Trace, kind: str, names: tuple[str, ...], step: Step) -> Iterator[Columns]:
-    """Yield the columns *names* of *kind*, at most `PIECE` rows at once."""
+    """Yield the columns *names* of *kind*, at most `PIECE` rows at a time."""
     done, total = 0, trace.count(kind) or 1
     for part in trace.parts[kind]:
         columns = {name: part.column(name) for name in names}
@@ -180,7 +180,7 @@ def _pieces(trace: Trace, kind: str, names: tuple[str, ...], step: Step) -> Iter
 
 
 def _placed(location: Array, extra: Array, notes: Counter[str], kind: str, locations: int) -> Array | None:
-    """Return which rows have a location and *extra*; None if all have."""
+    """Return which rows have a valid location and *extra*; None if all have."""
     good: Array = extra & (location >= 0) & (location < locations)
     missing = len(good) - int(np.count_nonzero(good))
     if not missing:
@@ -191,12 +191,12 @@ def _placed(location: Array, extra: Array, notes: Counter[str], kind: str, locat
 
 @dataclass
 class _Open:
-    """The regions that are open in each location at the end of a part."""
+    """The regions open in each location at the end of a part."""
 
     stacks: dict[int, Array] = field(default_factory=dict)
 
     def before(self, owner: Array, code: Array, enters: Array) -> tuple[Array, Array, Array, Array]:
-        """Return owner, code and enters with the open regions of each owner before its rows, and which rows are new."""
+        """Return owner, code and enters, with each owner's open regions prepended, and which rows are new."""
         starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
         stacks = [self.stacks.get(int(who), _NONE) for who in owner[starts]]
         depths = np.array([len(stack) for stack in stacks], np.int64)
@@ -212,7 +212,7 @@ class _Open:
         )
 
     def after(self, owner: Array, code: Array, height: Array, enters: Array) -> None:
-        """Keep what is open after the last row of each owner: of each depth the last region that was entered."""
+        """Keep the regions open after the last row of each owner: at each depth the last one entered."""
         starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
         stops = np.r_[starts[1:], len(owner)]
         # an enter is still open if the height never falls below its own afterwards
@@ -228,9 +228,9 @@ _NONE = np.empty(0, np.int64)
 
 
 def innermost(owner: Array, code: Array, enters: Array, stacks: _Open, notes: Counter[str]) -> Array:
-    """Return the code of the region that is innermost after each row; rows are in the order of *owner*.
+    """Return the code of the innermost region after each row; rows are grouped by *owner*.
 
-    A leave belongs to the innermost region that is open, as in `traces.nesting`; one without is counted.
+    A leave belongs to the innermost open region, as in `traces.nesting`; unmatched ones are counted.
     """
     owner, code, enters, fresh = stacks.before(owner, code, enters)
     starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
@@ -244,7 +244,7 @@ def innermost(owner: Array, code: Array, enters: Array, stacks: _Open, notes: Co
     lone = ~enters & np.r_[False, least[1:] < least[:-1]]
     lone[starts] = ~enters[starts]
     notes["leaves without an enter"] += int(np.count_nonzero(lone))
-    # rows after which an owner is equally deep: the last enter among them is what is innermost after each
+    # rows after which an owner has the same depth: the last enter among them is the innermost region after each
     deep = height.astype(np.uint16) if int(height.max()) < 65536 else height
     order = np.argsort(deep, kind="stable")
     entered = np.maximum.accumulate(np.where(enters[order], np.arange(len(order)), -1))
@@ -260,7 +260,7 @@ def innermost(owner: Array, code: Array, enters: Array, stacks: _Open, notes: Co
 
 
 def of_calls(trace: Trace, scratch: Scratch, notes: Counter[str], step: Step) -> Stream:
-    """Return what is innermost in each location that has calls; before its first call that is nothing."""
+    """Return the innermost region over time in each location with calls; nothing before the first call."""
     locations, regions = len(trace.definitions.locations), len(trace.definitions.regions)
     kept = Gather(scratch, locations, {"begin": np.dtype(np.int64), "code": code_type(regions)})
     order = _Order(locations, trace.meta.begin, trace.meta.end, notes, "calls")
@@ -277,14 +277,14 @@ def of_calls(trace: Trace, scratch: Scratch, notes: Counter[str], step: Step) ->
         owner = chunk["location"][rows]
         time = order.forward(owner, chunk["time"][rows])
         code = innermost(owner, chunk["region"][rows] + np.int64(1), chunk["what"][rows] == What.ENTER, stacks, notes)
-        # what lasts no time is not kept
+        # zero-length segments are dropped
         lasting = np.r_[(time[1:] > time[:-1]) | (owner[1:] != owner[:-1]), True]
         kept.add(owner[lasting], {"begin": time[lasting], "code": code[lasting]})
     return _touching(kept, "calls", trace, scratch, step, always=True)
 
 
 def of_states(trace: Trace, scratch: Scratch, notes: Counter[str], step: Step) -> Stream:
-    """Return the states of each location; of those that overlap, the later begins where the earlier ends."""
+    """Return the states of each location; where they overlap, the later begins at the end of the earlier."""
     locations, states = len(trace.definitions.locations), len(trace.definitions.states)
     kept = Gather(scratch, locations, {"begin": np.dtype(np.int64), "code": code_type(states)})
     begins = _Order(locations, trace.meta.begin, trace.meta.end, notes, "states")
@@ -316,7 +316,7 @@ def of_states(trace: Trace, scratch: Scratch, notes: Counter[str], step: Step) -
 
 
 def _apart(owner: Array, begin: Array, end: Array, until: Array) -> tuple[Array, Array, int]:
-    """Return begins and ends in which no interval of an owner overlaps an earlier one; *until* is carried on."""
+    """Return begins and ends moved so that no owner's intervals overlap; *until* carries over to the next part."""
     new = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
     stops = np.r_[new[1:], len(owner)]
     before = np.empty(len(owner), np.int64)
@@ -332,7 +332,7 @@ def _apart(owner: Array, begin: Array, end: Array, until: Array) -> tuple[Array,
 
 
 def of_shares(trace: Trace, scratch: Scratch, notes: Counter[str], step: Step) -> Stream:
-    """Return the shares of each location by state; stretches that overlap an earlier one are left out."""
+    """Return the shares of each location by state; stretches that overlap an earlier one are dropped."""
     locations, states = len(trace.definitions.locations), len(trace.definitions.states)
     whole, number = np.dtype(np.int64), code_type(states)
     kept = Gather(scratch, locations, {"begin": whole, "end": whole, "ticks": whole, "code": number})
@@ -375,7 +375,7 @@ def of_shares(trace: Trace, scratch: Scratch, notes: Counter[str], step: Step) -
 
 
 def _stretches(owner: Array, begin: Array, end: Array, until: Array, last: Array) -> Array:
-    """Return which rows belong to a stretch that begins where the one before ended, or later."""
+    """Return which rows belong to a stretch that begins at or after the end of the one before."""
     good = np.ones(len(owner), bool)
     new = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
     stops = np.r_[new[1:], len(owner)]
@@ -395,7 +395,7 @@ def _stretches(owner: Array, begin: Array, end: Array, until: Array, last: Array
 
 
 def _touching(kept: Gather, source: str, trace: Trace, scratch: Scratch, step: Step, *, always: bool) -> Stream:
-    """Return segments that touch, from *kept*; with *always* from the begin of the run on where a location has any."""
+    """Return contiguous segments from *kept*; with *always* from the begin of the run in locations that have any."""
     locations = kept.locations
     first = np.zeros(locations + 1, np.int64)
     begin, code = Growing(scratch, np.int64), Growing(scratch, kept.fields["code"])

@@ -1,9 +1,9 @@
-"""The pyramid: tiles of 256 bins, each bin with its shares, wherever more segments lie than a query should examine.
+"""The pyramid: tiles of 256 bins with their shares, wherever there are too many segments for a query to read.
 
 A tile of level l covers 256 bins of 2**l ticks; tile i of a level begins at bin 256 i from the begin of the run. There
-is one wherever more than `Shape.least` segments of a location begin in that time, so bursts are as deep as they need to
-be and stretches without events cost nothing. Shares are bytes, of 255; those of a bin are rounded so that their sum is
-right.
+is one wherever more than `Shape.least` segments of a location begin in that time, so the depth adapts to bursts, and
+stretches without events cost nothing. Shares are bytes, in units of 1/255; those of a bin are rounded so that their sum
+is right.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from scalegraph.traces.lod.streams import PIECE, Step, Stream, code_type
 
 BINS = 256  # of a tile
 _BITS = 8
-WORTH = 1 << 16  # events: with fewer every query reads the events themselves, and nothing is kept in the file
-LEAST, LANES = 256, 1024  # segments of a tile; with more locations than this, fewer
+WORTH = 1 << 16  # events: below this, queries read the events themselves and the file holds no pyramid
+LEAST, LANES = 256, 1024  # segments per tile; with more locations than this, fewer
 Triples = tuple[Array, Array, Array]  # bin, code, ticks
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How a run is tiled: its *begin* and *end* (ticks), the *top* level, whose one tile is all of it."""
+    """How a run is tiled: its *begin* and *end* (ticks), the *top* level, whose one tile covers it all."""
 
     begin: int
     end: int
@@ -48,24 +48,24 @@ class Shape:
 
     @classmethod
     def of(cls, begin: int, end: int, locations: int, events: int) -> Shape:
-        """Return the shape for a run; the more locations, the fewer segments may be outside of tiles.
+        """Return the shape for a run; the more locations, the fewer segments may be outside tiles.
 
-        A trace of few events has no tiles: every examine it is exact.
+        A trace with few events has no tiles: all its queries are exact.
         """
         least = min(max(LEAST * LANES // max(locations, 1), 64), LEAST) if events >= WORTH else events
         return cls(begin, end, locations, least)
 
     def keys(self, level: int, location: Array | int, tile: Array) -> Array:
-        """Return what tiles of a level are found by."""
+        """Return the keys by which tiles of a level are found."""
         return np.asarray((np.asarray(location, np.int64) << (self.top - level)) | tile)
 
 
 @dataclass
 class Tiles:
-    """The tiles of one stream: *key* of those of level l are from ``start[l]``, in order, and lie *at* these places.
+    """The tiles of one stream: *key*, sorted, those of level l from ``start[l]``; *at*: the positions of the tiles.
 
-    *shares* by layer: [tiles, 256, codes kept], *codes* likewise, shifted by one (0: none), *covered* [tiles, 256]; of
-    layers that keep all codes there are shares only.
+    *shares* by layer: [tiles, 256, codes kept], *codes* likewise, shifted by one (0: none), *covered* [tiles, 256];
+    layers that keep all codes have only shares.
     """
 
     start: Array
@@ -76,7 +76,7 @@ class Tiles:
     covered: dict[str, Array]
 
     def find(self, shape: Shape, level: int, locations: Sequence[int], tiles: Array) -> Array:
-        """Return where the *tiles* of *level* of *locations* lie (-1: nowhere), [locations, tiles]."""
+        """Return the position of each of *tiles* at *level* for *locations* (-1: none), [locations, tiles]."""
         if level + 1 >= len(self.start):
             return np.full((len(locations), len(tiles)), -1, np.int64)
         low, high = int(self.start[level]), int(self.start[level + 1])
@@ -90,7 +90,7 @@ class Tiles:
 
 @dataclass
 class _Made:
-    """Arrays that tiles are appended to."""
+    """Arrays to which tiles are appended."""
 
     scratch: Scratch
     layers: Sequence[Layer]
@@ -106,7 +106,7 @@ class _Made:
                 self.covered[layer.name] = Growing(self.scratch, np.uint8, (BINS,))
 
     def add(self, level: int, keys: Array, shared: Triples) -> None:
-        """Take the tiles *keys* of *level*; *shared*: place (256 to a tile), code in the stream, share of the bin."""
+        """Add the tiles *keys* of *level*; *shared*: place (256 to a tile), code in the stream, share of the bin."""
         self.level.append(np.full(len(keys), level, np.uint8))
         self.key.append(keys)
         places = len(keys) * BINS
@@ -129,7 +129,7 @@ class _Made:
             self.covered[layer.name].append(covered.astype(np.uint8).reshape(-1, BINS))
 
     def finish(self, top: int) -> Tiles:
-        """Return them, in the order of levels and keys."""
+        """Return the tiles, ordered by level and key."""
         level = np.concatenate([np.empty(0, np.uint8), *self.level])
         key = np.concatenate([np.empty(0, np.int64), *self.key])
         order = np.lexsort((key, level))
@@ -139,7 +139,7 @@ class _Made:
 
 
 def rounded(shares: Array) -> Array:
-    """Return *shares* [.., codes] as bytes of 255; sums of the first ones are never wrong by more than half."""
+    """Return *shares* [.., codes] as bytes in units of 1/255; partial sums are never off by more than half a unit."""
     sums = np.rint(np.minimum(np.cumsum(shares, axis=-1), 1.0) * 255).astype(np.int16)
     return np.asarray(np.diff(sums, axis=-1, prepend=np.int16(0)).astype(np.uint8))
 
@@ -154,7 +154,7 @@ class Maker:
         self._rows = max(len(stream.begin), 1)
 
     def make(self) -> Tiles:
-        """Make the tiles, location by location. Raises what the step raises to stop."""
+        """Make the tiles, location by location. Raises whatever the step raises to stop."""
         for location in range(self._shape.locations):
             low, high = self._stream.bounds(location)
             if high - low > self._shape.least:
@@ -162,7 +162,7 @@ class Maker:
         return self._made.finish(self._shape.top)
 
     def _node(self, location: int, level: int, index: int, low: int, high: int) -> Triples:
-        """Make tile *index* of *level* and all below it; rows *low* to *high* begin in it. Return sums of its bins."""
+        """Make tile *index* of *level* and all below it, from rows *low* to *high*; return sums of its bins."""
         if high - low <= PIECE or level <= self._shape.bottom:
             self._step(low / self._rows)
             done = self._together(location, level, index, low, high)
@@ -177,7 +177,7 @@ class Maker:
         return sums
 
     def _together(self, location: int, level: int, index: int, low: int, high: int) -> Triples:
-        """Do as `_node` says for rows that fit in memory, all tiles of a level at once."""
+        """Do the same as `_node` for rows that fit in memory, all tiles of a level at once."""
         shape, stream = self._shape, self._stream
         first = shape.begin + (index << (level + _BITS))
         last = min(first + (BINS << level), shape.end)
@@ -213,7 +213,7 @@ class Maker:
         return added(place, code, ticks, self._codes)
 
     def _chosen(self, level: int, index: int, begins: Array) -> dict[int, Array]:
-        """Return by level which tiles there are, from tile *index* of *level* downwards."""
+        """Return the tiles to make by level, from tile *index* of *level* downwards."""
         chosen: dict[int, Array] = {}
         tiles = np.array([index], np.int64)
         while len(tiles) and level >= self._shape.bottom:
@@ -234,7 +234,7 @@ class Maker:
 
 
 def _up(place: Array, tiles: Array, above: Array) -> Array:
-    """Return places among the tiles *above* for places among *tiles* of the level below."""
+    """Map places in *tiles* to places in the tiles *above*, one level up."""
     parent = (np.searchsorted(above, tiles >> 1) << _BITS) + (tiles & 1) * (BINS // 2)
     return np.asarray(parent[place >> _BITS] + ((place & (BINS - 1)) >> 1))
 
@@ -242,9 +242,9 @@ def _up(place: Array, tiles: Array, above: Array) -> Array:
 def _split(
     begin: Array, end: Array, code: Array, weight: Array | None, chosen: dict[int, Array], level: int, origin: int
 ) -> tuple[Array, Array, Array, Array | None, Array]:
-    """Cut segments where the level changes at which they are examined, and return that level of each too.
+    """Cut segments where the level at which they are read changes; return that level, too.
 
-    A segment is examined where the deepest tile lies that it begins in. Both *begin* and *end* do not go back.
+    A segment is read at the deepest tile that it begins in. Both *begin* and *end* are non-decreasing.
     """
     keep = end > begin
     if not keep.all():
@@ -266,7 +266,7 @@ def _split(
         end = np.where(at < extra[whole], nexts, end[whole])
         code = code[whole]
         weight = None if weight is None else weight[whole]
-        # pieces of segments that share a stretch do not come in the order of their begins
+        # pieces of segments that share a stretch are not sorted by begin
         order = np.argsort(begin, kind="stable")
         begin, end, code = begin[order], end[order], code[order]
         weight = None if weight is None else weight[order]
@@ -279,5 +279,5 @@ def _split(
 
 
 def _until(rows: Array, count: int) -> Array:
-    """Return for each of *count* rows how many of *rows* are not behind it."""
+    """Return for each of *count* positions how many of *rows* are at or before it."""
     return np.cumsum(np.bincount(rows, minlength=count + 1))[:count]

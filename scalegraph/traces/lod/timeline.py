@@ -22,8 +22,8 @@ from scalegraph.traces.lod.stored import load
 from scalegraph.traces.model import Note, Trace
 
 Progress = Callable[[float], None]
-_HELD = 128 << 20  # bytes of an array of what lasts that are in memory; more go to a file
-_TOTALS = 1 << 22  # numbers of totals: with very many regions there are fewer bins
+_HELD = 128 << 20  # bytes of an array of filtered rows kept in memory; larger ones go to a file
+_TOTALS = 1 << 22  # numbers in the totals: with very many regions there are fewer bins
 _PLACES = 300_000  # bins of all lanes together
 
 
@@ -36,13 +36,13 @@ class Timeline:
         self.layers: Mapping[str, Layer] = layers_of(trace)
         self.notes: tuple[Note, ...] = tuple(pyramid.notes)
         self._pyramid = pyramid
-        self._rest: Times | None = None  # of events that no stream holds, once they are requested
+        self._rest: Times | None = None  # of events that no stream holds, once requested
 
     @classmethod
     def open(
         cls, trace: Trace, *, cancel: CancelToken | None = None, progress: Progress = lambda _share: None
     ) -> Timeline:
-        """Return the timeline of *trace*, from the pyramid in its file, or else from one that is made now.
+        """Return the timeline of *trace*, from the pyramid in its file, or from a new one.
 
         Raises `Cancelled` if the user stopped it.
         """
@@ -65,7 +65,7 @@ class Timeline:
             scratch.close()
 
     def lasting(self, trace: Trace, least: int, *, progress: Progress = lambda _share: None) -> Timeline:
-        """Return the timeline of *trace*, which is what of this one's lasts *least* ticks (1 or more) or longer.
+        """Return the timeline of *trace*, which is this one's trace limited to events of *least* ticks (1 or more).
 
         *progress* may raise to stop it.
         """
@@ -76,7 +76,7 @@ class Timeline:
             scratch.close()
 
     def all_locations(self, locations: Sequence[int] | Array | None) -> list[int]:
-        """Return *locations* as a list; all for None."""
+        """Return *locations* as a list; None means all."""
         count = len(self.trace.definitions.locations)
         return list(range(count)) if locations is None else [int(n) for n in locations if 0 <= int(n) < count]
 
@@ -98,7 +98,7 @@ class Timeline:
     ) -> Lanes:
         """Return where the time of *locations* went from *begin* to *end* (ticks), in about *width* bins.
 
-        With *rows* neighbouring locations share a lane until there are no more lanes than that. Of the layer of regions
+        With *rows*, neighbouring locations share lanes so that there are at most that many. In the layer of regions
         only *regions* are distinguished, the others become the layer's last code.
         """
         chosen, numbers = self.layers[layer], self.all_locations(locations)
@@ -116,7 +116,7 @@ class Timeline:
     ) -> Totals:
         """Return how many locations' worth of time went to each code of *layer*, in about *width* bins.
 
-        Of a layer that is not whole the last code is what was not distinguished.
+        The last code of a layer that is not whole stands for the remaining ones.
         """
         chosen, numbers = self.layers[layer], self.all_locations(locations)
         width = min(width, max(_TOTALS // len(chosen.codes), 1))
@@ -146,10 +146,10 @@ class Timeline:
         *,
         by: str = "length",
     ) -> Sample:
-        """Return messages on their way from *begin* to *end* whose both ends are in *locations*.
+        """Return messages under way between *begin* and *end* with both ends in *locations*.
 
-        Of more than *limit* those that took longest, or are largest (*by* "size"). An end that is not known is that of
-        the other.
+        Of more than *limit*, those that took longest, or are largest (*by* "size"). An unknown end is replaced by the
+        other.
         """
         return self._sample("messages", begin, end, locations, limit, by)
 
@@ -161,7 +161,7 @@ class Timeline:
     def waits(
         self, begin: float, end: float, locations: Sequence[int] | Array | None = None, limit: int = 2000
     ) -> Sample:
-        """Return waits of *locations* from *begin* to *end*; of more than *limit* the longest."""
+        """Return waits of *locations* from *begin* to *end*; of more than *limit*, the longest."""
         return self._sample("waits", begin, end, locations, limit, "length")
 
     def _sample(
@@ -173,14 +173,14 @@ class Timeline:
         return Sample(columns, found.total(int(begin), int(end)))
 
     def nearest(self, begin: int, end: int, locations: Sequence[int] | Array | None = None) -> NearestEvents:
-        """Return whether anything begins or ends on *locations* from *begin* to *end*, and when next before and after.
+        """Return whether *locations* have events from *begin* to *end*, and the nearest events before and after.
 
-        Values of counters are no events, unless the trace has nothing else.
+        Counter values do not count as events, unless the trace has nothing else.
         """
         return together(list(self._nearest(begin, end, locations)))
 
     def silence(self, begin: int, end: int, locations: Sequence[int] | Array | None = None) -> NearestEvents | None:
-        """Return `beside` where nothing happens from *begin* to *end*; None, at once, where something does."""
+        """Return the nearest events if nothing happens from *begin* to *end*; otherwise None, at once."""
         found = []
         for one in self._nearest(begin, end, locations):
             if one.inside:
@@ -189,7 +189,7 @@ class Timeline:
         return together(found)
 
     def _nearest(self, begin: int, end: int, locations: Sequence[int] | Array | None) -> Iterator[NearestEvents]:
-        """Yield `beside` of one kind of events after the other, those first that are in order already."""
+        """Yield the nearest events of one kind after the other, sorted kinds first."""
         streams = {kind: stream for kind, stream in self._pyramid.streams.items() if kind != "shares"}
         numbers = np.unique(np.array(self.all_locations(locations), np.int64))
         for stream in streams.values():
@@ -202,9 +202,9 @@ class Timeline:
         yield self._rest.nearest(begin, end, numbers)
 
     def counter(self, metric: int, location: int | None, begin: float, end: float, width: int) -> Bins:
-        """Return *metric* of *location*, or the sum of it over all (None), in about *width* bins.
+        """Return *metric* of *location*, or its sum over all (None), in about *width* bins.
 
-        A value of the modes sum and next is spread over the time since the value before, so it is a rate per second.
+        A value of the modes sum and next is spread over the time since the previous value, as a rate per second.
         """
         edges = self._window(begin, end, width, 1).edges()
         series = self._pyramid.counters
@@ -216,7 +216,7 @@ class Timeline:
 
 
 def _all_codes(window: Window, layer: Layer, values: Array) -> Totals:
-    """Return *values*, of a layer that is whole with rows for the codes that do not occur too."""
+    """Return *values* of a whole layer, extended by rows for codes that do not occur."""
     if not layer.whole:
         return Totals(window.edges(), values)
     full = np.zeros((len(layer.codes), window.count), np.float32)

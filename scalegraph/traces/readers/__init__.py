@@ -1,1 +1,1 @@
-"""A module for every format that traces are read from, each with a `READER`."""
+"""The input formats: one module for each, with a `READER`."""

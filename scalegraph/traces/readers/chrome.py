@@ -1,6 +1,6 @@
 """Trace events of Chrome and Perfetto in JSON: an object with traceEvents, or an array; plain or gzip.
 
-Times are microseconds with fractions; they become nanoseconds, or the ticks of the trace that ScaleGraph wrote.
+Times are microseconds with fractions; they become nanoseconds, or the ticks of a trace that ScaleGraph wrote.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _recognises(path: Path, head: bytes) -> bool:
 
 
 class _Document:
-    """What the file holds besides events, in the order in which it comes."""
+    """The file's content besides events, in order."""
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
@@ -34,10 +34,10 @@ class _Document:
         self.properties: dict[str, str] = {}
         self.seen = False
         self.elements = 0
-        self.objects = 0  # of the elements: every event is one
+        self.objects = 0  # number of objects among the elements: every event is one
 
     def value(self, key: str, value: Any) -> None:
-        """Keep a member of the outer object that is not traceEvents."""
+        """Store a member of the outer object other than traceEvents."""
         own = value.get("scalegraph") if isinstance(value, dict) else None
         if key == "otherData" and isinstance(own, str) and self.events is None:
             try:
@@ -55,7 +55,7 @@ class _Document:
             self.reading.builder.note(f"'{key}' beside the events")
 
     def event(self, event: Any) -> None:
-        """Keep one event."""
+        """Add one event."""
         self.elements += 1
         self.objects += isinstance(event, dict)
         if self.events is None:
@@ -63,7 +63,7 @@ class _Document:
         self.events.add(event)
 
     def finish(self) -> Trace:
-        """Put everything in order."""
+        """Sort everything."""
         builder = self.reading.builder
         if isinstance(self.events, OwnEvents):
             return self.events.finish()
@@ -76,7 +76,7 @@ def _read(reading: Reading) -> Trace:
     stream = JsonStream(reading)
     first = stream.peek()
     if first == "[":
-        _events(stream, document)  # the closing bracket may be missing: a program that is killed cannot write it
+        _events(stream, document)  # the closing bracket may be missing: a killed program cannot write it
     elif first == "{":
         _object(stream, document)
     else:

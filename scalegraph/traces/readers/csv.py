@@ -31,7 +31,7 @@ def _recognises(_path: Path, head: bytes) -> bool:
 
 
 class _Table:
-    """Where the columns stand, and the rows so far."""
+    """The positions of the columns, and the rows so far."""
 
     def __init__(self, reading: Reading, names: list[str]) -> None:
         self._reading, self._builder = reading, reading.builder
@@ -42,13 +42,13 @@ class _Table:
             reading.broken(f"a column '{missing[0] if missing else 'Timestamp (ns)'}' was expected", line=1)
         self.usable = bool(self._time) and not missing
         self._ticks = _SECOND.get(self._time, 1)
-        # pandas writes numbers of rows in a column without a name
+        # pandas writes row numbers in a column without a name
         self._metrics = [name for name in names if name not in {*_KNOWN, self._time, "Attributes", ""}]
         self._moments, self._unknown = Moments(), Counter[str]()
         self._values: tuple[array[Any], ...] = (array("q"), array("i"), array("i"), array("d"))
 
     def add(self, cells: list[str], line: int) -> bool:
-        """Take a line; return whether it could be."""
+        """Add a line; return whether it was valid."""
         at = self._at
         try:
             time = int((Decimal(cells[at[self._time]]) * self._ticks).to_integral_value())
@@ -79,13 +79,13 @@ class _Table:
         except ValueError:
             self._builder.note(f"cells of '{metric}' that are no numbers")
             return
-        if not math.isnan(value):  # else the event had no value
+        if not math.isnan(value):  # otherwise the event had no value
             number = self._builder.metric(metric, lambda: Metric(metric))
             for column, item in zip(self._values, (time, location, number, value), strict=True):
                 column.append(item)
 
     def finish(self) -> Trace:
-        """Return the trace, its rows in order of time."""
+        """Return the trace, with its rows in time order."""
         builder = self._builder
         self._moments.finish(builder)
         for what, count in self._unknown.items():
@@ -105,7 +105,7 @@ class _Table:
 
 
 def _texts(reading: Reading) -> Iterator[str]:
-    """Yield the lines with their ends, as a cell may hold some."""
+    """Yield the lines with their ends, as a cell may contain some."""
     for block, _ in lines(reading):
         yield from io.StringIO(block.decode("utf-8", "replace"), newline="")
 

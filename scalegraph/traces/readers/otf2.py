@@ -25,11 +25,11 @@ def _recognises(path: Path, head: bytes) -> bool:
 
 
 class _ArchiveError(ValueError):
-    """The archive cannot be opened; says why."""
+    """The archive cannot be opened; the text says why."""
 
 
 class _Archive:
-    """An open archive: its definitions as ours, and the numbers they have here by OTF2's references."""
+    """An open archive: its definitions converted to ours, with our numbers by OTF2's references."""
 
     def __init__(self, reading: Reading, high: Any, low: Any) -> None:
         self.reading, self.low = reading, low
@@ -51,14 +51,14 @@ class _Archive:
         self.adopted = False
 
     def close(self) -> None:
-        """Give back what the library holds: some MiB for an archive."""
+        """Free the library's memory: some MiB per archive."""
         handle, self.source._handle = self.source._handle, None
         if handle is not None:
             with contextlib.suppress(self.low.Error):
                 self.low.Reader_Close(handle)
 
     def define(self) -> None:
-        """Put the definitions into the builder."""
+        """Add the definitions to the builder."""
         builder, text = self.reading.builder, str
         meta = builder.meta
         meta.ticks_per_second, meta.offset = int(self.clock.timer_resolution), int(self.clock.global_offset)
@@ -104,7 +104,7 @@ class _Archive:
             self.metrics[metric._ref] = numbers
 
     def _define_communicators(self) -> None:
-        """Give communicators their references as numbers; those between are empty."""
+        """Use the references of communicators as their numbers; gaps are filled with empty ones."""
         builder = self.reading.builder
         comms = {comm._ref: comm for comm in self.definitions.comms}
         for ref in range(max(comms, default=-1) + 1 if max(comms, default=-1) < 10**6 else 0):
@@ -126,7 +126,7 @@ class _Archive:
         return numbers
 
     def adopt(self) -> None:
-        """Take references for numbers: the archive was written so."""
+        """Use references as numbers: ScaleGraph wrote the archive that way."""
         builder, self.adopted = self.reading.builder, True
         for metric in self.definitions.metrics:
             members = list(metric.members)
@@ -148,7 +148,7 @@ class _Archive:
         low, handle, reading = self.low, self.handle, self.reading
         for location in self.locations:
             low.Reader_SelectLocation(handle, location._ref)
-        try:  # local definitions renumber what the events refer to; an archive may do without
+        try:  # local definitions renumber what the events refer to; an archive may have none
             low.Reader_OpenDefFiles(handle)
         except low.Error:
             pass
@@ -168,7 +168,7 @@ class _Archive:
                 events = low.Reader_GetEvtReader(handle, location._ref)
                 low.Reader_RegisterEvtCallbacks(handle, events, callbacks.struct, None)
                 got = BATCH
-                while got == BATCH:  # to the end, as tools write wrong numbers of events
+                while got == BATCH:  # read to the end, as tools write wrong numbers of events
                     got = low.Reader_ReadLocalEvents(handle, events, BATCH)
                     count += got
                     collector.flush()
@@ -210,7 +210,7 @@ def _why(error: Exception) -> str:
     """Return a sentence on what the library or its package found."""
     if isinstance(error, KeyError):
         return f"something with the number {error} is referred to but not defined"
-    if "interrupted by reader callback" in str(error):  # the package did not find what a definition refers to
+    if "interrupted by reader callback" in str(error):  # the package could not resolve a reference in a definition
         return "a definition refers to one that is not there"
     text = str(error).split(": ", 1)[-1].strip().rstrip(".")
     known = {

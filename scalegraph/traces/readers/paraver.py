@@ -1,4 +1,4 @@
-"""Paraver traces: .prv, plain or gzip, with the .pcf and .row beside it."""
+"""Paraver traces: .prv, plain or gzip, with .pcf and .row files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _read(reading: Reading) -> Trace:
 
 
 def _begin(reading: Reading, block: bytes) -> tuple[Records | None, bytes]:
-    """Take the header from the first block; return where records go, and the rest of the block."""
+    """Parse the header in the first block; return where records go, and the rest of the block."""
     line, _, rest = block.partition(b"\n")
     if b"\r" in line.rstrip(b"\r"):
         reading.broken("line feeds were expected at the ends of lines, found carriage returns alone", line=1)
@@ -64,7 +64,7 @@ def _begin(reading: Reading, block: bytes) -> tuple[Records | None, bytes]:
 
 
 def _without_comments(records: Records, block: bytes, first: int) -> tuple[bytes, Array]:
-    """Return the lines of *block* that are records, and the number of each in the file."""
+    """Return the lines of *block* that are records, and the line number of each in the file."""
     if not any(sign in block for sign in (b"#", b"c", b"\r", b"\n\n")) and block[:1] != b"\n":
         return block, np.arange(first, first + block.count(b"\n") + 1)
     kept, numbers = [], []
@@ -78,10 +78,10 @@ def _without_comments(records: Records, block: bytes, first: int) -> tuple[bytes
 
 
 def _whole(reading: Reading, records: Records, found: Numbers, numbers: Array) -> bool:
-    """Pass the whole records on; return whether all were whole. Others are noted with their line."""
+    """Pass on the complete records; return whether all were complete. Others are noted with their line."""
     kind = found.values[found.starts] if len(found.starts) else found.starts
     fits = ((kind == 1) & (found.counts == 8)) | ((kind == 3) & (found.counts == 15))
-    fits |= (kind == 4) & (found.counts == 11)  # of traces older than Extrae; the call itself is in events
+    fits |= (kind == 4) & (found.counts == 11)  # from traces older than Extrae; the call itself is in events
     fits |= (kind == 2) & (found.counts >= 8) & (found.counts % 2 == 0)
     end = len(kind) if fits.all() else int(np.argmin(fits))
     records.add(found.values, found.starts[:end], found.counts[:end])

@@ -1,9 +1,9 @@
-"""PICL's traces (ORNL/TM-12125), which ParaGraph replays: a line for each record.
+"""PICL's traces (ORNL/TM-12125), which ParaGraph replays: one record per line.
 
-A record is its type (-3 entry, -4 exit, -2 mark), event, clock in seconds, node, task, number of data fields and, if
-there are any, their format and themselves. Entering a send (-21, or -27 that does not block) has size, type, receiver
-and its task; leaving a receive (-52) has size, type, sender and its task. What does not block (-27, -57) is left with a
-number, with which the wait for it (-31, -61) is entered; leaving -61 has what leaving -52 has.
+A record has its type (-3 entry, -4 exit, -2 mark), event, clock in seconds, node, task, number of data fields and, if
+there are any, their format and values. Entering a send (-21, or nonblocking -27) has size, type, receiver and its task;
+leaving a receive (-52) has size, type, sender and its task. A nonblocking call (-27, -57) returns a number, which is
+passed on entering the wait for it (-31, -61); leaving -61 has the fields of leaving -52.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scalegraph.traces.model import Group, Location, Region, Trace
 from scalegraph.traces.moments import MARK, Moments
 from scalegraph.traces.text import lines
 
-TICKS = 10**9  # a second
+TICKS = 10**9  # per second
 _ENTRY, _EXIT, _MARK = -3, -4, -2
 _SEND, _START_SEND, _END_SEND = -21, -27, -31
 _RECEIVE, _START_RECEIVE, _END_RECEIVE = -52, -57, -61
@@ -56,23 +56,23 @@ def _recognises(path: Path, head: bytes) -> bool:
 
 
 class _Records:
-    """Takes records in the order of the file, which need not be that of time."""
+    """Collects records in file order, which need not be time order."""
 
     def __init__(self, reading: Reading) -> None:
         self._builder = reading.builder
         self._moments = Moments()
-        # by sender's and receiver's node and type of message: time, location, size and the call's other time: when a
-        # send let go, when a receive was posted
+        # by sender's and receiver's node and type of message: time, location, size and the other time of the call: when
+        # a send returned, when a receive was posted
         self._sent: dict[tuple[int, int, int], array[int]] = defaultdict(partial(array, "q"))
         self._received: dict[tuple[int, int, int], array[int]] = defaultdict(partial(array, "q"))
         self._posted: dict[int, int] = {}
-        self._sending: dict[int, tuple[array[int], int]] = {}  # what a location sends: where its other time stands
-        self._begun: dict[tuple[int, int], Any] = {}  # by location and number: what does not block
+        self._sending: dict[int, tuple[array[int], int]] = {}  # current send of a location: where its other time goes
+        self._begun: dict[tuple[int, int], Any] = {}  # by location and number: nonblocking calls
         self._awaited: dict[int, Any] = {}  # by location
-        self._first: dict[int, int] = {}  # of each node its first location
+        self._first: dict[int, int] = {}  # the first location of each node
 
     def add(self, words: list[str]) -> None:
-        """Take a record. Raises `ValueError`, `IndexError` or `ArithmeticError` if it is none."""
+        """Add a record. Raises `ValueError`, `IndexError` or `ArithmeticError` if it is invalid."""
         kind, event = int(words[0]), int(words[1])
         time = int((Decimal(words[2]) * TICKS).to_integral_value())
         node, task, count = (int(word) for word in words[3:6])
@@ -92,7 +92,7 @@ class _Records:
         self._message(kind, event, time, node, location, fields)
 
     def _message(self, kind: int, event: int, time: int, node: int, location: int, fields: list[str]) -> None:
-        """Take what a record of a call says of messages."""
+        """Handle the message data in a record of a call."""
         entering = kind == _ENTRY
         number = int(fields[0]) if event in _NUMBERED and len(fields) == 1 else None
         if event in (_SEND, _START_SEND) and entering and len(fields) >= 3:
@@ -121,12 +121,12 @@ class _Records:
 
     @staticmethod
     def _let_go(send: Any, time: int) -> None:
-        """Record when the sender might go on, if *send* refers to a record of it."""
+        """Record when the sender could continue, if *send* refers to a record of it."""
         if isinstance(send, tuple):
             send[0][send[1]] = time
 
     def finish(self) -> Trace:
-        """Match the messages, put everything in order of time and return the trace."""
+        """Match the messages, sort everything by time and return the trace."""
         builder = self._builder
         self._moments.finish(builder)
         for key in {**self._sent, **self._received}:
@@ -162,7 +162,7 @@ def _numbers(fields: list[str]) -> list[int]:
 
 
 def _by_time(found: array[int] | None) -> Array:
-    """Return time, location, size and other time of each send or receive, of shape (n, 4), in order of time."""
+    """Return time, location, size and other time of each send or receive, of shape (n, 4), in time order."""
     rows = np.array(found if found is not None else (), np.int64).reshape(-1, 4)
     ordered: Array = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
     return ordered

@@ -1,1 +1,1 @@
-"""A module for every format that traces are written in, each with a `WRITER`."""
+"""The output formats: one module for each, with a `WRITER`."""

@@ -1,4 +1,4 @@
-"""Trace events in JSON, for Perfetto and Chrome, with ScaleGraph's definitions beside them so that nothing is lost."""
+"""Trace events in JSON, for Perfetto and Chrome, with ScaleGraph's definitions added so that nothing is lost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scalegraph.traces.formats import Writer, Writing
 from scalegraph.traces.kinds import KINDS, NO_TIME, NOBODY, What
 from scalegraph.traces.model import Trace
 
-_EXACT = 2**51  # ticks up to here come back from a double of microseconds
+_EXACT = 2**51  # ticks up to this survive conversion to a double of microseconds
 _OWN = "scalegraph."
 
 
@@ -131,7 +131,7 @@ def _when(moment: Callable[[int], dict[str, Any]], tick: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return *value* as JSON can hold it: what is not finite in words that `float` understands."""
+    """Return *value* in a form that JSON can hold: non-finite numbers as words that `float` accepts."""
     return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -1,7 +1,7 @@
-"""OTF2 archives, by the package ``otf2``. Events are written location by location in order of time.
+"""OTF2 archives, by the package ``otf2``. Events are written location by location in time order.
 
-Calls, counters, collective operations and messages become OTF2's own events; rows for which OTF2 has none become values
-of a metric class whose members are their columns, so that nothing is lost.
+Calls, counters, collective operations and messages become OTF2's own events; other rows become values of a metric class
+whose members are their columns, so that nothing is lost.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from scalegraph.traces.otf2_own import PREFIX, PROPERTY, pack
 from scalegraph.traces.otf2_whole import lacks
 
 Row = dict[str, Any]
-_LEAST_FREE = 1 << 20  # bytes; the library does not say why it could not write
+_LEAST_FREE = 1 << 20  # bytes; the library does not say why a write failed
 _MODES = {"sum": "ACCUMULATED_START", "last": "ABSOLUTE_POINT", "next": "RELATIVE_NEXT"}
 
 
 class _Archive:
-    """An archive that is being written."""
+    """An archive being written."""
 
     def __init__(self, high: Any, low: Any, place: Path, trace: Trace) -> None:
         self.high, self.low, self.trace = high, low, trace
         self.base = trace.earliest
-        # closed by who writes; the own closing of a forgotten one prints what the library thinks of that
+        # closed explicitly: closing in the destructor would print the library's complaints
         quiet = type("_Writer", (high.writer.Writer,), {"_handle": None, "__del__": lambda _self: None})
         self.writer: Any = quiet(
             str(place.parent), archive_name=place.stem, timer_resolution=trace.meta.ticks_per_second
@@ -114,7 +114,7 @@ class _Archive:
             self.ranks.append({member: rank for rank, member in enumerate(members)})
 
     def write(self, number: int, events: list[tuple[int, Callable[[Any, int], None]]]) -> None:
-        """Write the *events* of location *number*, which have their ticks."""
+        """Write the *events* of location *number*, with their ticks."""
         out = self.writer.event_writer_from_location(self.locations[number])
         for tick, event in sorted(events, key=lambda one: one[0]):
             event(out, tick - self.base)
@@ -129,7 +129,7 @@ class _Archive:
 def _events(
     archive: _Archive, kept: dict[str, Gather], number: int
 ) -> Iterator[tuple[int, Callable[[Any, int], None]]]:
-    """Yield every event of location *number*; those of one moment in the order in which they are to stand."""
+    """Yield every event of location *number*; simultaneous ones in the order in which they must appear."""
     yield from archive.messages.of(archive, number)
     for kind, spec in KINDS.items():
         columns = _whole(kept[kind], number)
@@ -146,7 +146,7 @@ def _events(
 
 
 def _by_location(trace: Trace, kind: str, native: Array, scratch: Scratch) -> Gather:
-    """Return the rows of *kind* by the location that keeps them: the first when they name none."""
+    """Return the rows of *kind* by the location that keeps them: the first if they name none."""
     spec, count, row = KINDS[kind], len(trace.definitions.locations), 0
     kept = Gather(scratch, max(count, 1), dict(spec.columns))
     for columns in trace.chunks(kind):
@@ -166,7 +166,7 @@ def _whole(kept: Gather, number: int) -> Columns:
 
 
 class _Messages:
-    """Messages that OTF2's own events say completely: both ends known, and matched again by their order."""
+    """Messages that OTF2's own events represent completely: both ends known, and matched again by their order."""
 
     def __init__(self, archive: _Archive) -> None:
         self.columns = archive.trace.columns("messages")
@@ -201,7 +201,7 @@ class _Messages:
         unclear = order[1:][same & ~later]
         for values in (unclear, order[:-1][same & ~later]):
             self.native[values] = False
-        if len(unclear):  # one that is left out would shift the others of its kind
+        if len(unclear):  # leaving one out would shift the others of its stream
             together = np.stack(key, axis=1)
             bad = {tuple(row) for row in together[~self.native].tolist()}
             self.native &= np.array([tuple(row) not in bad for row in together.tolist()], bool)
@@ -210,11 +210,11 @@ class _Messages:
         other = sender != receiver
         owner, rows = np.r_[sender, receiver[other]], np.r_[rows, rows[other]]
         order = np.lexsort((rows, owner))
-        self._rows = rows[order]  # location by location, those of each from its place in *first* on
+        self._rows = rows[order]  # location by location; those of each begin at its place in *first*
         self._first = np.searchsorted(owner[order], np.arange(len(archive.locations) + 1))
 
     def of(self, archive: _Archive, number: int) -> Iterator[tuple[int, Callable[[Any, int], None]]]:
-        """Yield the events at location *number*."""
+        """Yield the message events at location *number*."""
         columns = self.columns
         for row in self._rows[self._first[number] : self._first[number + 1]].tolist():
             one = {name: int(values[row]) for name, values in columns.items()}
@@ -319,7 +319,7 @@ def _write_all(archive: _Archive, writing: Writing, scratch: Scratch) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Leave nothing of an archive that is not whole: none was there before."""
+    """Remove an incomplete archive; nothing was there before."""
     path.unlink(missing_ok=True)
     path.with_suffix(".def").unlink(missing_ok=True)
     shutil.rmtree(path.with_suffix(""), ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Paraver traces: .prv (or .prv.gz) with its .pcf and .row."""
+"""Paraver traces: .prv (or .prv.gz) with .pcf and .row files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Lines:
         self._places = [f"{number + 1}:{a}:{t}:{h}" for number, (a, t, h) in enumerate(self.threads)]
 
     def place(self, number: int) -> str:
-        """Return processor, application, task and thread of a location; the first if it names none."""
+        """Return processor, application, task and thread of a location; those of the first if it names none."""
         return self._places[number] if 0 <= number < len(self._places) else "1:1:1:1"
 
     def known(self, number: int) -> bool:
@@ -40,7 +40,7 @@ class _Lines:
         return 0 <= number < len(self._places)
 
     def row(self, kind: str, row: dict[str, Any]) -> tuple[int, str]:
-        """Return the line that holds the whole row, with its time in the file."""
+        """Return the line for the whole row, with its time in the file."""
         tick = row[KINDS[kind].begin]
         time = 0 if tick == NO_TIME else tick - self.base
         first = paraver_own.ROWS[kind]
@@ -48,7 +48,7 @@ class _Lines:
         return time, f"2:{self.place(row[KINDS[kind].whose[0]])}:{time}:{pairs}"
 
     def call(self, row: dict[str, Any]) -> tuple[int, str] | None:
-        """Return a user function's event."""
+        """Return the event of a user function."""
         time = row["time"] - self.base
         if not self.known(row["location"]) or row["what"] not in (What.ENTER, What.LEAVE) or row["region"] < -1:
             return None
@@ -61,7 +61,7 @@ class _Lines:
         )
 
     def counter(self, row: dict[str, Any]) -> tuple[int, str] | None:
-        """Return the event of a metric whose values are whole."""
+        """Return the event of an integer metric."""
         metrics = self.trace.definitions.metrics
         if not self.known(row["location"]) or not 0 <= row["metric"] < min(len(metrics), 10**6):
             return None
@@ -78,7 +78,7 @@ class _Lines:
         return begin, f"1:{self.place(row['location'])}:{begin}:{end}:{row['state']}"
 
     def message(self, row: dict[str, Any]) -> tuple[int, str] | None:
-        """Return a communication record, for Paraver to draw; our own row is beside it."""
+        """Return a communication record, for Paraver to draw; our own row is separate."""
         times = [row[name] for name in ("sent", "left", "posted", "received")]
         if NO_TIME in times or not (self.known(row["sender"]) and self.known(row["receiver"])):
             return None
@@ -141,7 +141,7 @@ def _write(writing: Writing) -> None:
 
 
 def _blocks(trace: Trace) -> Iterator[tuple[str, int, Columns]]:
-    """Yield rows in blocks small enough to be made text at once: their kind, how many come before, their columns."""
+    """Yield rows in blocks small enough to convert to text at once: their kind, the number before, their columns."""
     before = 0
     for kind in KINDS:
         for columns in trace.chunks(kind):
