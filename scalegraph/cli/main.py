@@ -57,6 +57,14 @@ _SUFFIXES = (".sgstudy", ".toml")
 VARIABLE = "_SCALEGRAPH_COMPLETE"  # click's name for it
 
 
+def command(name: str) -> click.Command:
+    """Import and return the command called *name*."""
+    module = importlib.import_module(f"scalegraph.cli.{COMMANDS[name][0]}")
+    found = getattr(module, _ATTRIBUTES.get(name, name))
+    assert isinstance(found, click.Command)
+    return found
+
+
 class LazyGroup(click.Group):
     """Finds commands when they are used, opens the window when none is named, and knows near matches."""
 
@@ -71,10 +79,7 @@ class LazyGroup(click.Group):
         if VARIABLE in os.environ:  # a shell completes a word and waits
             stub: click.Command | None = importlib.import_module("scalegraph.cli.completion.stubs").command(cmd_name)
             return stub
-        module = importlib.import_module(f"scalegraph.cli.{COMMANDS[cmd_name][0]}")
-        command = getattr(module, _ATTRIBUTES.get(cmd_name, cmd_name))
-        assert isinstance(command, click.Command)
-        return command
+        return command(cmd_name)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""

@@ -22,7 +22,7 @@ def test_the_application_has_an_icon_and_the_name_of_its_menu_entry(qapp: Any, r
 
 
 def test_icons_in_pixels_show_the_icon_in_lines(qapp: Any, root: Path) -> None:
-    place = importlib.util.spec_from_file_location("make_share", root / "docs" / "make_share.py")
+    place = importlib.util.spec_from_file_location("make_icons", root / "docs" / "make_icons.py")
     assert place is not None
     assert place.loader is not None
     made = importlib.util.module_from_spec(place)

@@ -83,12 +83,6 @@ def test_c_header_and_machine_model_agree(root: Path) -> None:
     )
 
 
-def test_manual_pages_and_completion_are_those_of_the_commands(root: Path) -> None:
-    command = [sys.executable, "docs/make_share.py", "--check"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"run: python docs/make_share.py\n{done.stdout}{done.stderr}"
-
-
 def test_the_readme_names_the_packages_that_every_sentence_names(root: Path) -> None:
     assert f"    {INSTALL_QT}\n" in (root / "README.md").read_text()
 

@@ -126,12 +126,13 @@ COMPILERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPILERS)
-def test_bash_completes_a_compiler_as_the_one_whose_command_line_it_takes(name: str, root: Path) -> None:
+def test_bash_completes_a_compiler_as_the_one_whose_command_line_it_takes(name: str, share: Path) -> None:
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("bash is not installed")
-    script, behind = root / "share" / "bash-completion" / "completions" / name, COMPILERS[name]
+    script, behind = share / "bash-completion" / "completions" / name, COMPILERS[name]
     ways = {
         f"_comp_load() {{ complete -F _loaded $1; }}; source {script}": f"complete -F _loaded {name}",
         f"complete -F _known {behind}; source {script}": f"complete -F _known {name}",
@@ -143,22 +144,24 @@ def test_bash_completes_a_compiler_as_the_one_whose_command_line_it_takes(name: 
         assert (done.stdout.strip(), done.stderr) == (wanted, "")
 
 
-def test_fish_completes_a_compiler_as_the_one_whose_command_line_it_takes(root: Path) -> None:
+@pytest.mark.slow
+def test_fish_completes_a_compiler_as_the_one_whose_command_line_it_takes(share: Path) -> None:
     fish = shutil.which("fish")
     if fish is None:
         pytest.skip("fish is not installed")
     for name, behind in COMPILERS.items():
-        script = root / "share" / "fish" / "vendor_completions.d" / f"{name}.fish"
+        script = share / "fish" / "vendor_completions.d" / f"{name}.fish"
         asks = f"complete --command {behind} --long-option of-the-compiler; source {script}; complete -C '{name} --of-'"
         done = subprocess.run([fish, "--no-config", "-c", asks], capture_output=True, text=True, check=False)
         assert "--of-the-compiler" in done.stdout, done.stderr
 
 
-def test_zsh_completes_a_compiler_as_the_one_whose_command_line_it_takes(root: Path) -> None:
+@pytest.mark.slow
+def test_zsh_completes_a_compiler_as_the_one_whose_command_line_it_takes(share: Path) -> None:
     zsh = shutil.which("zsh")
     if zsh is None:
         pytest.skip("zsh is not installed")
-    functions = root / "share" / "zsh" / "site-functions"
+    functions = share / "zsh" / "site-functions"
     asks = f"fpath=({functions} $fpath); autoload -Uz compinit; compinit -D -u;"
     asks += "".join(f' print -- "${{_comps[{name}]}} ${{_services[{name}]}}";' for name in COMPILERS)
     done = subprocess.run([zsh, "-f", "-c", asks], capture_output=True, text=True, check=False)

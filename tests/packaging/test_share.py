@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import configparser
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -29,23 +31,25 @@ def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def shared(root: Path) -> set[str]:
-    return {str(path.relative_to(root / "share")) for path in (root / "share").rglob("*") if path.is_file()}
+def below(share: Path) -> set[str]:
+    return {str(path.relative_to(share)) for path in share.rglob("*") if path.is_file()}
 
 
 @pytest.mark.slow
-def test_the_wheel_installs_everything_below_share(built: Path, root: Path) -> None:
+def test_the_wheel_installs_everything_below_share(built: Path, share: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         metadata = archive.read(next(name for name in names if name.endswith(".dist-info/METADATA"))).decode()
     inside = {name.partition(".data/data/share/")[2] for name in names if ".data/data/share/" in name}
-    assert inside == shared(root)
+    assert inside == below(share) | {"icons/hicolor/scalable/apps/scalegraph.svg"}
     assert {
         "man/man1/scalegraph.1",
+        "man/man1/scalegraph-simulate.1",
         "applications/scalegraph.desktop",
         "mime/packages/scalegraph.xml",
         "bash-completion/completions/scalegraph",
+        "bash-completion/completions/scalegraph-cc",
         "zsh/site-functions/_scalegraph",
         "fish/vendor_completions.d/scalegraph.fish",
     } <= inside
@@ -73,12 +77,23 @@ def test_the_sources_are_packed_with_what_makes_them(built: Path, root: Path) ->
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
-    assert {f"share/{name}" for name in shared(root)} <= names
-    assert {"docs/make_share.py", "docs/man_pages.py"} <= names
+    assert {f"share/{name}" for name in below(root / "share")} <= names
+    assert {"hatch_build.py", "docs/make_share.py", "docs/man_pages.py"} <= names
 
 
-def test_every_command_and_compiler_has_a_manual_page(root: Path) -> None:
-    pages = {path.name for path in (root / "share" / "man" / "man1").iterdir()}
+@pytest.mark.slow
+def test_an_isolated_build_has_what_the_commands_import(root: Path) -> None:
+    code = "import hatch_build, json; print(json.dumps(hatch_build.get_requires_for_build_wheel()))"
+    pytest.importorskip("hatchling", reason="pip install -e '.[dev]'")
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    needed = {re.split(r"[<>=;\s]", one)[0].lower() for one in json.loads(done.stdout)}
+    assert {"click", "numpy", "pandas", "pydantic"} <= needed
+    assert not {"pyside6-essentials", "pyqtgraph"} & needed
+
+
+@pytest.mark.slow
+def test_every_command_and_compiler_has_a_manual_page(share: Path) -> None:
+    pages = {path.name for path in (share / "man" / "man1").iterdir()}
     assert {f"scalegraph-{name}.1" for name in COMMANDS} <= pages
     assert {
         "scalegraph.1",
@@ -93,13 +108,13 @@ def test_every_command_and_compiler_has_a_manual_page(root: Path) -> None:
 
 
 @pytest.mark.slow
-def test_manual_pages_are_read_without_a_warning(root: Path) -> None:
+def test_manual_pages_are_read_without_a_warning(share: Path) -> None:
     groff = shutil.which("groff")
     if groff is None:
         pytest.skip("groff is not installed")
-    for page in sorted((root / "share" / "man" / "man1").iterdir()):
+    for page in sorted((share / "man" / "man1").iterdir()):
         command = [groff, "-ww", "-man", "-Tutf8", "-z", str(page)]
-        done = subprocess.run(command, cwd=root / "share" / "man", capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=share / "man", capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, ""), page.name
 
 

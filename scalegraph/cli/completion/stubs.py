@@ -1,11 +1,12 @@
-"""Commands that can only be completed, made from ``words.json``: a shell waits while it completes a word.
+"""Commands that can only be completed: a shell waits while it completes a word, and the real ones import the analyses.
 
-The real commands import the analyses, which takes half a second. ``python docs/make_share.py`` writes the file from
-them, and a test holds both together.
+A wheel holds ``words.json``, written when it is built (``hatch_build.py``). A checkout has none: the first completion
+after a change of its sources makes the words and keeps them in the cache.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -16,15 +17,33 @@ from typing import Any, Final
 import click
 from click.shell_completion import CompletionItem
 
-FILE: Final = Path(__file__).with_name("words.json")
+import scalegraph
+
+_FILE: Final = Path(__file__).with_name("words.json")
 _HELP: Final = 60  # characters beside a word
 
 
 @cache
 def words() -> Mapping[str, Any]:
-    """Return what was written: ``commands``, ``views``, ``quantities``, ``formats``."""
-    found: Mapping[str, Any] = json.loads(FILE.read_text("utf-8"))
+    """Return ``commands``, ``views``, ``quantities`` and ``formats`` as `making` finds them."""
+    path = _FILE if _FILE.exists() else _of_sources()
+    found: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
     return found
+
+
+def _of_sources() -> Path:
+    """Return the file of words in the cache that was made of these sources."""
+    from scalegraph.runtime.cache import cache_root, get_or_make
+
+    def make(directory: Path) -> None:
+        from scalegraph.cli.completion import making
+
+        (directory / _FILE.name).write_text(json.dumps(making.words()), "utf-8")
+
+    package = Path(scalegraph.__file__).parent
+    times = sorted((str(path), path.stat().st_mtime_ns) for path in package.rglob("*.py"))
+    key = hashlib.sha256(repr(times).encode()).hexdigest()[:16]
+    return get_or_make(cache_root() / "words" / key, make) / _FILE.name
 
 
 def command(name: str) -> click.Command | None:

@@ -1,1 +1,0 @@
-complete --command scalegraph-g++ --wraps g++

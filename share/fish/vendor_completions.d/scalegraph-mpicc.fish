@@ -1,1 +1,0 @@
-complete --command scalegraph-mpicc --wraps gcc

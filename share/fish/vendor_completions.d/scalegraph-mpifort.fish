@@ -1,1 +1,0 @@
-complete --command scalegraph-mpifort --wraps gfortran
