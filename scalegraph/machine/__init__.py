@@ -1,4 +1,4 @@
-"""Machine descriptions: TOML files, validated, and what the simulator gets to know of them."""
+"""Machine descriptions: validated TOML files, and the configuration derived from them for the simulator."""
 
 from scalegraph.machine.files import MachineSummary, available, load, read, shipped_names
 from scalegraph.machine.model import Machine

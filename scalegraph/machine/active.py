@@ -1,8 +1,8 @@
-"""A machine as so many processors of it see it: the clock follows the active cores, hardware threads share a core.
+"""A machine with a number of active processors: the clock drops with active cores, hardware threads share a core.
 
-All cycles stay cycles of ``processor.clock_mhz``, the fastest clock that a core has. Where more cores are active and
-all of them slower, what a core does takes more of these cycles; what has a clock of its own (shared levels, the
-network, memory) does not.
+All cycles remain cycles of ``processor.clock_mhz``, the fastest core clock. If more active cores make all of them
+slower, operations of a core take more of these cycles; components with their own clock (shared levels, the network,
+memory) are unaffected.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _OF_THE_CORE = ("synchronisation", "branches", "translation", "threads", "monito
 
 
 def spread(machine: Machine, ranks: int, threads: int) -> Machine:
-    """Return *machine* with at most *ranks* processes of *threads* threads on a node, whose other processors stay idle.
+    """Return *machine* with at most *ranks* processes of *threads* threads per node, leaving other processors idle.
 
-    Zero ranks stand for as many as a node has room for. Raises `InputError` where a node has no room for them.
+    Zero ranks means as many as fit on a node. Raises `InputError` if a node has no room for them.
     """
     each = ranks * threads
     if each == 0 or each == machine.node_processors:
@@ -48,7 +48,7 @@ def spread(machine: Machine, ranks: int, threads: int) -> Machine:
 
 
 def active(machine: Machine, processors: int) -> Machine:
-    """Return *machine* with the values that hold while *processors* of it work: itself if none depends on that."""
+    """Return *machine* with the values that apply while *processors* are active; unchanged if none depends on that."""
     if machine.processor.threads_per_core > 1:
         machine = _threads(machine, processors)
     slower = machine.clock_hz / clock_hz(machine, processors)
@@ -56,10 +56,10 @@ def active(machine: Machine, processors: int) -> Machine:
 
 
 def clock_hz(machine: Machine, processors: int) -> float:
-    """Return the clock of the cores, in cycles a second, while *processors* of *machine* work.
+    """Return the core clock in Hz while *processors* of *machine* are active.
 
-    They fill one socket after the other, and the fullest decides for all: a parallel program goes at the pace of its
-    slowest.
+    Processors fill one socket after the other, and the fullest socket decides: a parallel program runs at the pace of
+    its slowest core.
     """
     cores, clocks = machine.processor.turbo_cores, machine.processor.turbo_clock
     if not cores:
@@ -69,7 +69,7 @@ def clock_hz(machine: Machine, processors: int) -> float:
 
 
 def values(machine: Machine) -> dict[str, str]:
-    """Return the values that decide what `active` does; empty where it does nothing."""
+    """Return the values that affect `active`; empty if it changes nothing."""
     names = ("threads_per_core", "turbo_cores", "turbo_clock")
     fields = type(machine.processor).model_fields
     found = {name: getattr(machine.processor, name) for name in names}
@@ -84,7 +84,7 @@ def _changed(section: _Part, changes: dict[str, Any]) -> _Part:
 
 
 def _scaled(section: _Part, by: float, names: Iterable[str]) -> _Part:
-    """Return *section* with the fields *names*, cycles, times *by*; whole numbers stay whole."""
+    """Return *section* with the fields *names*, in cycles, multiplied by *by*; integers stay integers."""
     found = {name: getattr(section, name) for name in names}
     whole = {name: round(value * by) if isinstance(value, int) else value * by for name, value in found.items()}
     return _changed(section, whole)
@@ -97,7 +97,7 @@ def _cycles(section: Section) -> list[str]:
 
 
 def _slower(machine: Machine, by: float) -> Machine:
-    """Return *machine* with cores whose cycles take *by* of its cycles."""
+    """Return *machine* with cores slowed down by the factor *by*."""
     processor = machine.processor
     pipeline = _scaled(processor.pipeline, by, _cycles(processor.pipeline))
     if pipeline.issue == 0:
@@ -116,10 +116,10 @@ def _slower(machine: Machine, by: float) -> Machine:
 
 
 def _threads(machine: Machine, processors: int) -> Machine:
-    """Return *machine* with hardware threads as processors where *processors* are more than its cores.
+    """Return *machine* with hardware threads as processors if *processors* exceeds its number of cores.
 
-    Each has its part of the core then: issue slots, units, window, scheduler, misses under way, lines of the private
-    caches and pages whose place is known. Latencies are those of the core.
+    Each gets a share of the core: issue slots, units, window, scheduler, outstanding misses, lines of the private
+    caches and TLB entries. Latencies are those of the core.
     """
     each = machine.processor.threads_per_core
     cores = machine.processor.count // each

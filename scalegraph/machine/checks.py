@@ -1,4 +1,4 @@
-"""Conditions between the values of a machine, beyond the range of each."""
+"""Consistency conditions between the values of a machine, beyond the range of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Found = list[tuple[tuple[str | int, ...], str]]
 
-_MOST_CYCLES = 10**9  # for which the network does anything
+_MOST_CYCLES = 10**9  # longer network times are input errors
 
 
 class Inconsistent(ValueError):  # noqa: N818 - said of a machine
@@ -29,7 +29,7 @@ def _power_of_two(value: int) -> bool:
 
 
 def contradictions(machine: Machine) -> Found:
-    """Return every contradiction within *machine*: the key it is best mended at, and a sentence."""
+    """Return every contradiction within *machine*: the key where it is best fixed, and a sentence."""
     return [
         *_lines(machine),
         *(fault for number, cache in enumerate(machine.cache) for fault in _geometry(number, cache)),
@@ -172,7 +172,7 @@ def _topology(machine: Machine) -> Found:
         where = ("processor", "count") if machine.interconnect is None else ("nodes", "processors")
         found.append((where, f"the network has room for {network.capacity()} processors, got {count}"))
     attraction = machine.coherence.kind == "ring_snoop"
-    for tied in networks():  # protocols that are tied to one network, and the network to them
+    for tied in networks():  # protocols tied to one network, and vice versa
         if tied.protocol and (machine.coherence.kind == tied.protocol) != isinstance(network, tied):
             text = f"'{tied.protocol}' and the network '{kind_of(tied)}' need each other"
             found.append((("coherence", "kind"), text))
@@ -188,7 +188,7 @@ def _topology(machine: Machine) -> Found:
 
 
 def _nodes(machine: Machine) -> Found:
-    """Return what is wrong with the nodes, and with the interconnect that joins them."""
+    """Return errors in the nodes and the interconnect that connects them."""
     wire, each, count = machine.interconnect, machine.nodes.processors, machine.processor.count
     if wire is None:
         text = "a machine of several nodes needs an [interconnect]"
@@ -216,7 +216,7 @@ def _nodes(machine: Machine) -> Found:
 
 
 def _times(machine: Machine) -> Found:
-    """Return which times of the network are absurd in cycles of this clock, which the simulation counts in."""
+    """Return network times that are implausible in cycles of the simulation clock."""
     found: Found = []
     times = machine.network.runtime(machine.clock_hz, machine.coherence.line_bytes)
     times |= machine.interconnect.runtime(machine.clock_hz) if machine.interconnect is not None else {}

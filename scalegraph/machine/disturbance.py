@@ -1,4 +1,4 @@
-"""What takes processors away from a program, as a machine file says it."""
+"""System noise of a machine as given in its file."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from scalegraph.machine.fields import Given, Section, choice, quantity, same
 
 
 class Disturbance(Section):
-    """What takes processors away from the program again and again: the clock-tick handler of an operating system.
+    """Periodic interruptions of the program: the clock-tick handler of an operating system.
 
-    It comes at the same times in every run, so runs stay reproducible. A tick that finds its processor without a
-    thread takes nothing.
+    Ticks come at the same times in every run, so runs stay reproducible. A tick on a processor without a thread costs
+    nothing.
     """
 
     kind: Literal["none", "ticks"] = choice(
@@ -43,5 +43,5 @@ class Disturbance(Section):
     )
 
     def period_cycles(self, clock_hz: float) -> int:
-        """Return the cycles from one tick to the next, 0: there are none."""
+        """Return the cycles between ticks, 0 if there are none."""
         return 0 if self.kind == "none" else max(1, round(self.period_us * (clock_hz / 1e6)))

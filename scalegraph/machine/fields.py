@@ -1,4 +1,4 @@
-"""Declarations of a machine's values: type, range, unit and a sentence, once, as data."""
+"""Declarations of a machine's values: type, range, unit and description, stated once as data."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field
 
-# The origin of a value that a machine file leaves out.
+# The origin of a value omitted from a machine file.
 DEFAULT = "choice: default"
 
 
 class Section(BaseModel):
-    """Base of every part of a machine: unknown keys are refused, nothing is converted, nothing changes later."""
+    """Base of every part of a machine: unknown keys are rejected, nothing is converted, instances are immutable."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
 
 
 @dataclass(frozen=True)
 class On:
-    """What a value is converted with: the section it is in, the processors' clock and the coherence line."""
+    """The context for converting a value: its section, the processor clock and the coherence line."""
 
     section: Any
     clock_hz: float
@@ -28,9 +28,11 @@ class On:
 
 
 class Given(NamedTuple):
-    """What the runtime gets of a value: *key* in its configuration, *convert* to a number of *least* to *most*.
+    """How a value is passed to the runtime: *key* in its configuration, *convert* to a number from *least* to *most*.
 
-    An empty *key* stands for the field's name.
+    An empty *key* means the field's name. `scalegraph.runtime.machine_source` generates the C fields, their ranges and
+    names from these. *real*: a floating-point number rather than an integer. *enum*: for a name, the C type and the
+    prefix of its members.
 
     From these `scalegraph.runtime.machine_source` makes the C fields, their ranges and names. *real*: a number with a
     fraction, else a whole one. *enum*: for a name the C type and the prefix of its members.
@@ -45,12 +47,12 @@ class Given(NamedTuple):
 
 
 def same(value: Any, _on: On) -> Any:
-    """Return *value*."""
+    """Return *value* unchanged."""
     return value
 
 
 def named(key: str, kind: str, prefix: str) -> tuple[Given, ...]:
-    """Return what the runtime gets of a name: the name, which is a member of the C type ``enum sg_KIND`` there."""
+    """Return how a name is passed to the runtime: as a member of the C type ``enum sg_KIND``."""
     return (Given(key, same, enum=(f"sg_{kind}", prefix)),)
 
 
@@ -60,26 +62,26 @@ def milli(value: float, _on: On) -> int:
 
 
 def cycles(value: float, on: On) -> int:
-    """Return *value*, nanoseconds, in cycles."""
+    """Convert *value* from nanoseconds to cycles."""
     return round(value * 1e-9 * on.clock_hz)
 
 
 def millicycles(value: float, on: On) -> int:
-    """Return *value*, nanoseconds, in thousandths of a cycle."""
+    """Convert *value* from nanoseconds to thousandths of a cycle."""
     return round(1000 * value * 1e-9 * on.clock_hz)
 
 
 def busy_millicycles(size: int, gb_s: float, on: On) -> int:
-    """Return how long *size* bytes take at a bandwidth, in thousandths of a cycle."""
+    """Return the time for *size* bytes at a bandwidth, in thousandths of a cycle."""
     return round(1000 * size / (gb_s * 1e9) * on.clock_hz)
 
 
 def quantity(
     description: str, unit: str, least: float, most: float, *, runtime: tuple[Given, ...] | None = None, **more: Any
 ) -> Any:
-    """Declare a number of a machine file: what it is, its unit and its range, both ends included.
+    """Declare a number in a machine file: its description, unit and range (both ends included).
 
-    *runtime*: what the runtime gets of it; without it the number itself, under its own name.
+    *runtime*: what is passed to the runtime; by default the number itself, under its own name.
     """
     info = Field(description=description, ge=least, le=most, json_schema_extra={"unit": unit}, **more)
     info.metadata.append(_Runtime(runtime))
@@ -87,7 +89,7 @@ def quantity(
 
 
 def choice(description: str, *, runtime: tuple[Given, ...] | None = (), **more: Any) -> Any:
-    """Declare a name, text or switch of a machine file; the runtime gets what *runtime* says, None: as of a number."""
+    """Declare a name, text or switch in a machine file, passed as *runtime* says; None: as for a number."""
     info = Field(description=description, json_schema_extra={"unit": ""}, **more)
     info.metadata.append(_Runtime(runtime))
     return info
@@ -98,7 +100,7 @@ class _Runtime(NamedTuple):
 
 
 def declared(model: type[BaseModel]) -> Iterator[tuple[str, Given]]:
-    """Yield (field, what the runtime gets of it) for every value of *model* that the runtime gets."""
+    """Yield (field, what is passed to the runtime) for every value of *model* that is passed."""
     for name, info in model.model_fields.items():
         for item in info.metadata:
             if isinstance(item, _Runtime):
@@ -109,7 +111,7 @@ def declared(model: type[BaseModel]) -> Iterator[tuple[str, Given]]:
 def _plain(name: str, info: Any) -> Given:
     if info.annotation is bool:
         return Given(name, lambda value, _on: int(value), 0, 1)
-    if get_origin(info.annotation) is Literal:  # by its number among the names
+    if get_origin(info.annotation) is Literal:  # by its index among the names
         names = get_args(info.annotation)
         return Given(name, lambda value, _on: names.index(value), 0, len(names) - 1)
     least, most = (next(getattr(item, end) for item in info.metadata if hasattr(item, end)) for end in ("ge", "le"))
@@ -117,29 +119,29 @@ def _plain(name: str, info: Any) -> Given:
 
 
 def given(section: BaseModel, clock_hz: float, line_bytes: int) -> dict[str, Any]:
-    """Return what the runtime gets of *section*, by key."""
+    """Return what is passed to the runtime from *section*, by key."""
     on = On(section, clock_hz, line_bytes)
     return {one.key: one.convert(getattr(section, name), on) for name, one in declared(type(section))}
 
 
 def unit_of(model: type[BaseModel], name: str) -> str:
-    """Return the unit that field *name* of *model* is declared with."""
+    """Return the declared unit of field *name* of *model*."""
     extra = model.model_fields[name].json_schema_extra
     return str(extra.get("unit", "")) if isinstance(extra, dict) else ""
 
 
 def fill(model: type[BaseModel], data: dict[str, Any], origin: dict[str, str], prefix: str = "") -> None:
-    """Write into *data*, parsed from a file, every value that *model* has a default for and the file leaves out.
+    """Set in *data*, parsed from a file, every value that has a default in *model* and is omitted in the file.
 
-    *origin* gets a remark for each. Whatever is wrong in *data* stays as it is, to be found when it is checked.
+    *origin* gets a remark for each. Errors in *data* are left for the later check.
     """
     for name, field in model.model_fields.items():
         if name not in data and not field.is_required() and name != "origin":
             factory = field.default_factory
             if isinstance(factory, type) and issubclass(factory, BaseModel):
-                data[name] = {}  # not made only to be filled
+                data[name] = {}  # no table is created just to be filled
             elif (made := field.get_default(call_default_factory=True)) is None:
-                continue  # a table that a machine may do without
+                continue  # an optional table
             else:
                 data[name] = made
                 origin[f"{prefix}{name}"] = DEFAULT
@@ -150,7 +152,7 @@ def fill(model: type[BaseModel], data: dict[str, Any], origin: dict[str, str], p
 
 
 def _model_of(annotation: Any, item: dict[str, Any]) -> type[BaseModel] | None:
-    """Return the model that *annotation* requests; of several, the one of the kind that *item* says it is."""
+    """Return the model type in *annotation*; of several, the one with the kind given in *item*."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     models = [found for part in get_args(annotation) if (found := _model_of(part, item)) is not None]

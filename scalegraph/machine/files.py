@@ -1,4 +1,4 @@
-"""Machine files: the shipped ones by name, any other by path, with values changed for one request."""
+"""Machine files: shipped ones by name, others by path, with values overridden for one request."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from scalegraph.machine.fields import fill
 from scalegraph.machine.model import MOST_THREADS, Machine
 from scalegraph.machine.nodes import COUNT, MACHINE, Composition, reference
 
-# A comment behind a value that begins with one of these says where the value comes from.
+# A comment after a value that begins with one of these gives the value's origin.
 ORIGINS = ("paper", "vendor", "system", "measured", "estimate", "choice")
 OVERRIDE = "override"
 
 
 @dataclass(frozen=True)
 class MachineSummary:
-    """What a list of machines shows. *origin* is ``"shipped"`` or ``"file"``.
+    """An entry in a list of machines. *origin* is ``"shipped"`` or ``"file"``.
 
-    *process_max*: processors that one process can have, those of a node. *threads_max*: threads and ranks that a run
-    can have at a time.
+    *process_max*: processors available to one process, those of a node. *threads_max*: maximum number of threads and
+    ranks in a run at the same time.
     """
 
     name: str
@@ -44,7 +44,7 @@ class MachineSummary:
 
 
 def available() -> list[MachineSummary]:
-    """Return the shipped machines by name."""
+    """Return the shipped machines, sorted by name."""
     return [_summary(path) for path in sorted(resource_dir("machines").glob("*.toml"), key=lambda path: path.stem)]
 
 
@@ -57,11 +57,11 @@ def _summary(path: Path) -> MachineSummary:
 
 
 def load(name_or_path: str | Path, overrides: Mapping[str, str] | None = None) -> Machine:
-    """Return the shipped machine of that name, or the machine of the file at that path.
+    """Return the shipped machine with that name, or the machine in the file at that path.
 
-    *overrides* maps dotted keys to values as a machine file would have them (``{"network.hop_cycles": "5"}``); a
-    cache level may be named (``cache.l2.size_kib``) or counted from 0 (``cache.1.size_kib``). Raises `InputError`
-    with every fault of the file and of the overrides.
+    *overrides* maps dotted keys to values as written in a machine file (``{"network.hop_cycles": "5"}``); a cache level
+    may be named (``cache.l2.size_kib``) or counted from 0 (``cache.1.size_kib``). Raises `InputError` with every fault
+    of the file and of the overrides.
     """
     path = _find(str(name_or_path), Path())
     return read(toml.read_text(path), str(path), overrides)
@@ -77,7 +77,7 @@ def _shipped() -> dict[str, Path]:
 
 
 def _find(name: str, beside: Path) -> Path:
-    """Return the file of machine *name*; a relative path begins in the directory *beside*."""
+    """Return the file of machine *name*; a relative path is relative to the directory *beside*."""
     shipped = _shipped()
     if name in shipped:
         return shipped[name]
@@ -90,7 +90,7 @@ def _find(name: str, beside: Path) -> Path:
 
 
 def read(text: str, file: str, overrides: Mapping[str, str] | None = None) -> Machine:
-    """Return the machine that TOML *text* describes; *file* is its name in faults. As `load` otherwise."""
+    """Return the machine described by TOML *text*; *file* is its name in error messages. Otherwise like `load`."""
     given = tuple((overrides or {}).items())
     node = reference(text)
     if node is None:
@@ -101,7 +101,7 @@ def read(text: str, file: str, overrides: Mapping[str, str] | None = None) -> Ma
 
 
 def _read_node(name: Any, text: str, file: str, *, is_override: bool) -> tuple[str, str]:
-    """Return text and path of the machine *name* that the nodes of a cluster, *text* of *file*, are."""
+    """Return text and path of machine *name*, used for the nodes of the cluster in *text* of *file*."""
 
     def refused(message: str) -> InputError:
         if is_override:
@@ -124,9 +124,9 @@ def _read_node(name: Any, text: str, file: str, *, is_override: bool) -> tuple[s
     return found, str(path)
 
 
-@lru_cache(maxsize=128)  # more than there are shipped machines: a list of them reads all, one after the other
+@lru_cache(maxsize=128)  # more than the number of shipped machines: a list of machines reads all of them
 def _read(text: str, file: str, overrides: tuple[tuple[str, str], ...], node: tuple[str, str] | None) -> Machine:
-    """Return the machine of *text*; the nodes of a cluster are the machine that *node*, text and path, describes."""
+    """Return the machine of *text*; the nodes of a cluster are the machine in *node* (text and path)."""
     data, places = toml.parse(text, file)
     unwanted = _unwanted(data, file, places)
     data["origin"] = _origins(text, places, set(_scalars(data)))
@@ -176,7 +176,7 @@ def _faults(error: ValidationError, file: str, places: toml.Positions, data: Map
             for path, message in cause.found:
                 line, column = _place(path, places)
                 yield Fault(message, file, line, column, ".".join(map(str, path)))
-            return  # a machine is checked as a whole only when each value is right
+            return  # a machine is checked as a whole only if each value is valid
     yield from toml.faults_of(error, Machine, file, places, data)
 
 
@@ -185,7 +185,7 @@ def _place(path: tuple[str | int, ...], places: toml.Positions) -> tuple[int | N
 
 
 def _origins(text: str, places: toml.Positions, known: set[str]) -> dict[str, str]:
-    """Return the origin comments of *text* by the dotted key, one of *known*, of the value they are behind."""
+    """Return the origin comments of *text* by the dotted key (of those in *known*) of the value before them."""
     root = Parser(Language(tree_sitter_toml.language())).parse(text.encode()).root_node
     comments = {}
     for node in _comments(root):
@@ -196,7 +196,7 @@ def _origins(text: str, places: toml.Positions, known: set[str]) -> dict[str, st
     for path, (line, _) in places.items():
         key = ".".join(map(str, path))
         if key in known:
-            by_line[line] = key  # of several keys on a line the last is the nearest to the comment
+            by_line[line] = key  # of several keys on a line the last is nearest to the comment
     return {by_line[line]: said for line, said in comments.items() if line in by_line}
 
 
@@ -209,7 +209,7 @@ def _comments(node: Node) -> Iterator[Node]:
 
 
 class _Overrides:
-    """Values changed by dotted keys, put into the parsed data before it is checked."""
+    """Values overridden by dotted keys, set in the parsed data before validation."""
 
     def __init__(self, data: dict[str, Any], overrides: Mapping[str, str]) -> None:
         self.faults: list[Fault] = []
@@ -245,7 +245,7 @@ class _Overrides:
         data["origin"][real_key] = OVERRIDE
 
     def place(self, fault: Fault) -> Fault:
-        """Return *fault*, said of the override where one set the value."""
+        """Return *fault*, attributed to the override if that set the value."""
         key = self._given.get(fault.key)
         return fault if key is None else replace(fault, file="", line=None, column=None, key=key)
 
@@ -272,12 +272,12 @@ def _scalars(data: Any, prefix: str = "") -> Iterator[str]:
 
 
 def _is_table(value: Any) -> bool:
-    """Return whether *value* has values with keys of their own; a list of numbers is one value."""
+    """Return whether *value* contains values with their own keys; a list of numbers is one value."""
     return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict) for item in value))
 
 
 def _value(text: str) -> Any:
-    """Return *text* as the TOML value it is, or as a bare word."""
+    """Return *text* as a TOML value, or as a bare word."""
     try:
         parsed = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:

@@ -1,4 +1,4 @@
-"""Kinds that a part of a machine may have: one module of a package declares each."""
+"""Kinds of a machine part: each is declared by a module of a package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Kind = TypeVar("Kind", bound=BaseModel)
 
 
 def kinds(base: type[Kind], package: str, path: Iterable[str]) -> tuple[type[Kind], ...]:
-    """Return the subclasses of *base* that the modules of *package* declare, by the names of their kinds."""
+    """Return the subclasses of *base* declared by the modules of *package*, sorted by kind."""
     for module in pkgutil.iter_modules(path):
         import_module(f"{package}.{module.name}")
     found = {kind_of(kind): kind for kind in _below(base) if kind_of(kind)}
@@ -27,6 +27,6 @@ def _below(base: type[Kind]) -> Iterator[type[Kind]]:
 
 
 def kind_of(kind: type[BaseModel]) -> str:
-    """Return the name of a kind in machine files; an empty text for a class that several kinds share."""
+    """Return the name of a kind in machine files; an empty string for a class shared by several kinds."""
     annotation: Any = kind.model_fields["kind"].annotation
     return str(next(iter(get_args(annotation)), ""))

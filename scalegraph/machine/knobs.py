@@ -1,4 +1,4 @@
-"""The numbers of a machine that can be turned: each with its range, unit, meaning and sensible steps."""
+"""The tunable numbers of a machine, each with range, unit, description and sensible steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scalegraph.base.units import as_read
 from scalegraph.machine.fields import unit_of
 from scalegraph.machine.model import Cache, Machine
 
-# What a machine is made of, not how fast it is: changing one alone gives no machine, or another topology.
+# Structural values: changing one alone makes the machine invalid, or changes its topology.
 _STRUCTURE: Final = frozenset(
     {"processors", "sockets", "rings", "ports", "tiles", "hypernodes", "controllers", "processors of a set"}
     | {"dimensions", "nodes", "interfaces", "groups", "levels", "MiB"}
@@ -22,9 +22,9 @@ _FIXED: Final = (
     *("line_bytes", "page_bytes", "shared_by", "flit_bytes", "header_bytes", "memory.block_pages", "memory.node"),
     "prefetch.level",
 )
-# Ends of names that say the unit, and what stands for them in a title.
+# Name endings that give the unit, and what replaces them in a title.
 _ENDS: Final = {"_bus_cycles": "", "_cycles": "", "_gb_s": " bandwidth", "_mhz": "", "_kib": "", "_ns": "", "_us": ""}
-_OCTAVES: Final = ("size_kib", "ways", "channels", "banks", "modules")  # powers of two
+_OCTAVES: Final = ("size_kib", "ways", "channels", "banks", "modules")  # in steps of powers of two
 _FROM_NOTHING: Final = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 _SECTIONS: Final = {
     "processor": "Processor",
@@ -46,7 +46,7 @@ _SECTIONS: Final = {
 
 @dataclass(frozen=True)
 class Knob:
-    """One number of a machine: *key* as in overrides, *value* of its file, the range that is allowed, both included."""
+    """A tunable number of a machine: *key* as in overrides, *value* from its file, and its inclusive range."""
 
     key: str
     title: str
@@ -59,7 +59,7 @@ class Knob:
     whole: bool
 
     def stops(self) -> tuple[float, ...]:
-        """Return sensible values from a sixteenth to sixteen times the file's, which is among them, rising."""
+        """Return sensible values from 1/16 to 16 times the file's value, which is included, ascending."""
         if self.value == 0:
             made = [float(stop) for stop in _FROM_NOTHING]
         elif self.key.endswith(_OCTAVES):
@@ -72,7 +72,7 @@ class Knob:
         return tuple(sorted(inside | {float(self.value)}))
 
     def text(self, value: float) -> str:
-        """Return *value* as an override has it."""
+        """Return *value* formatted as an override."""
         return str(round(value)) if self.whole else f"{value:.12g}"
 
     def fault(self, value: float) -> str:
@@ -84,9 +84,9 @@ class Knob:
 
 
 def knobs(machine: Machine) -> tuple[Knob, ...]:
-    """Return the numbers of *machine* that say how fast it is, in the order of its file."""
+    """Return the numbers of *machine* that determine its speed, in file order."""
     found = _of(machine, "", "")
-    if machine.interconnect is None:  # one node: its programs need no messages
+    if machine.interconnect is None:  # on one node, programs need no messages
         found = (knob for knob in found if not knob.key.startswith(("nodes.", "messages.")))
     return tuple(found)
 

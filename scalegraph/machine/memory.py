@@ -1,4 +1,4 @@
-"""Memory of a machine as its file describes it: pages, what a core can move, and prefetchers."""
+"""Memory of a machine as described in its file: pages, bandwidth of a core, and prefetchers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scalegraph.machine.fields import Given, On, Section, busy_millicycles, choi
 
 
 def _line_time(key: str) -> tuple[Given, ...]:
-    """Declare that the runtime gets how long a line takes at a bandwidth, 0 where there is no limit."""
+    """Declare that the time of a line at a bandwidth is passed to the runtime, 0 for no limit."""
 
     def millicycles(gb_s: float, on: On) -> int:
         return busy_millicycles(on.line_bytes, gb_s, on) if gb_s else 0
@@ -17,7 +17,7 @@ def _line_time(key: str) -> tuple[Given, ...]:
 
 
 class Memory(Section):
-    """Pages."""
+    """Pages and the memory bandwidth of a core."""
 
     page_bytes: int = quantity("Page; a power of two.", "bytes", 256, 2**30)
     page_miss_cycles: int = quantity("First touch of a page by anybody.", "cycles", 0, 100_000_000)
@@ -77,7 +77,7 @@ class Memory(Section):
 
 
 class Prefetch(Section):
-    """A prefetcher for each processor; its lines pass the network as others do."""
+    """A prefetcher per processor; its lines use the network like any others."""
 
     kind: Literal["none", "next_line", "stride"] = choice(
         "next_line: the lines behind one that was missed; stride: those ahead in a stream of equal steps in a page.",

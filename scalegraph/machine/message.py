@@ -1,4 +1,4 @@
-"""Nodes with a memory of their own and messages between them: what a machine file says of both."""
+"""Nodes with their own memory and messages between them, as described in a machine file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _byte(name: str) -> tuple[Given, ...]:
 
 
 def _byte_time(mb_s: float, on: On) -> int:
-    """Return thousandths of cycles for a byte at *mb_s*; 0 MB/s takes none."""
+    """Return thousandths of cycles per byte at *mb_s*; 0 MB/s means no time."""
     return round(on.clock_hz / (mb_s * 1e6) * 1000) if mb_s else 0
 
 
@@ -28,9 +28,9 @@ def _same(name: str, most: int) -> tuple[Given, ...]:
 
 
 class Nodes(Section):
-    """The nodes of a machine with an interconnect: each has its own memory and runs processes of its own.
+    """The nodes of a machine with an interconnect: each has its own memory and runs its own processes.
 
-    A machine without one is a node itself, and may say how much memory it has.
+    A machine without an interconnect is itself a node, and may state its memory size.
     """
 
     processors: int = quantity(
@@ -62,14 +62,14 @@ class Nodes(Section):
     @field_validator("speeds", mode="before")
     @classmethod
     def _as_written(cls, value: Any) -> Any:
-        """Take what people write besides a list: ``4*1+2*2.5``, ``1 1 2``, one number."""
+        """Accept what people write instead of a list: ``4*1+2*2.5``, ``1 1 2``, one number."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             return (float(value),)
         return tuple(read_speeds(value)) if isinstance(value, str) else value
 
 
 class Messages(Section):
-    """What the software of messages costs a processor, besides the way through the interconnect."""
+    """The software cost of messages on a processor, in addition to the transport."""
 
     send_cycles: int = quantity(
         "Instructions of a send.", _CYCLES, 0, 10**9, default=300, runtime=_same("message_send_cycles", 10**9)

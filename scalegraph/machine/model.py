@@ -1,4 +1,4 @@
-"""A simulated machine: what a machine file says, checked."""
+"""A simulated machine: the validated contents of a machine file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from scalegraph.machine.text import write
 from scalegraph.machine.timing import Branches, Pipeline, Translation
 
 MOST_PROCESSORS: Final = 16_384
-MOST_THREADS: Final = 8_704  # of a simulated run at a time, ranks among them: SG_MAX_THREADS of the runtime
+MOST_THREADS: Final = 8_704  # of a simulated run at the same time, including ranks: SG_MAX_THREADS of the runtime
 _CYCLES = "cycles"
 
 
@@ -44,12 +44,12 @@ def _slice_cycles(slice_us: float, on: On) -> int:
 
 
 def _cost(description: str) -> Any:
-    """Declare the cost of a class of operations, which the runtime gets in thousandths of a cycle."""
+    """Declare the cost of a class of operations, passed to the runtime in thousandths of a cycle."""
     return quantity(description, _CYCLES, 0, 100_000, runtime=(Given("", milli, 0, 100_000_000),))
 
 
 class Operations(Section):
-    """What one operation of each class costs at best, in cycles: the inverse of its throughput."""
+    """The minimum cost of an operation of each class in cycles: the inverse of its throughput."""
 
     int_alu: float = _cost("Integer add, logic, shift, compare, address arithmetic.")
     int_mul: float = _cost("Integer multiply.")
@@ -67,7 +67,7 @@ class Operations(Section):
 
 
 class Processor(Section):
-    """The processors: all alike."""
+    """The processors, all identical."""
 
     count: int = quantity(
         "Processors of the whole machine.",
@@ -165,7 +165,7 @@ class Cache(Section):
 
 
 class Coherence(Section):
-    """How the caches agree."""
+    """The coherence protocol of the caches."""
 
     kind: Literal["ring_snoop", "full_map", "limited_broadcast", "limited_no_broadcast", "linked_list", "snoop"] = (
         choice(
@@ -189,7 +189,7 @@ class Coherence(Section):
 
 
 class Synchronisation(Section):
-    """How the primitives are made; their memory references come on top and are simulated."""
+    """How synchronisation primitives are implemented; their memory references are simulated in addition."""
 
     barrier: Literal["central", "tree", "hardware", "simple", "library"] = choice(
         "simple: a counter under a test-and-set lock, watched by all who wait; central: one counter and one flag; "
@@ -225,7 +225,7 @@ class Synchronisation(Section):
 
 
 class Threads(Section):
-    """The operating system's threads: what they cost, and how they share processors."""
+    """The operating system's threads: their cost, and how they share processors."""
 
     thread_cycles: int = quantity(
         "System's work to create or to end a thread.", _CYCLES, 0, 100_000_000, default=10_000
@@ -255,9 +255,9 @@ class Threads(Section):
 
 
 class Monitor(Section):
-    """Who observes the program where regions begin and end, and what that costs (scale-graph.txt 4.1).
+    """The cost of a monitor that observes the program at the begin and end of regions (scale-graph.txt 4.1).
 
-    A probe costs nothing with ``none``: the simulator records by itself.
+    With ``none`` a probe costs nothing: the simulator records by itself.
     """
 
     kind: Literal["none", "software", "hardware"] = choice(
@@ -280,12 +280,12 @@ class Monitor(Section):
 
     @property
     def cycles(self) -> int:
-        """Cycles that a probe takes from the processor it observes."""
+        """Cycles that a probe takes from the observed processor."""
         return {"none": 0, "software": self.probe_cycles, "hardware": self.counter_cycles}[self.kind]
 
 
 class Machine(Section):
-    """A whole machine. Physical quantities only; none is fitted to make a program's result match."""
+    """A whole machine. Contains only physical quantities; none is fitted to match a program's result."""
 
     name: str = choice("Short name.", min_length=1, max_length=40, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     title: str = choice("Name for people.", min_length=1, max_length=120)
@@ -324,22 +324,22 @@ class Machine(Section):
 
     @property
     def max_processors(self) -> int:
-        """Processors that a run may use at most."""
+        """Maximum number of processors of a run."""
         return self.processor.count
 
     @property
     def node_processors(self) -> int:
-        """Processors that share a memory: those of a node, or all where the machine is one node."""
+        """Processors that share memory: those of a node, or all if the machine is one node."""
         return self.nodes.processors or self.processor.count
 
     @property
     def capacity_bytes(self) -> float | None:
-        """Bytes of memory that each processor has for the data of a problem; None where the file does not say."""
+        """Bytes of memory per processor for the data of a problem; None if the file does not state it."""
         own, node = self.memory.capacity_kib * 2**10, self.nodes.memory_mib * 2**20
         return float(own) if own else node / self.node_processors if node else None
 
     def refusal(self, processors: int, processes: int = 1) -> str:
-        """Return why *processes* with *processors* in all cannot run here, in a sentence, or an empty text.
+        """Return a sentence saying why *processes* with *processors* in all cannot run here; empty if they can.
 
         The threads of a process share the memory of one node.
         """
@@ -358,11 +358,11 @@ class Machine(Section):
 
     @property
     def clock_hz(self) -> float:
-        """Cycles a second."""
+        """Clock rate in Hz."""
         return self.processor.clock_mhz * 1e6
 
     def to_toml(self) -> str:
-        """Return the machine as a file that loads to an equal machine, origins as comments."""
+        """Return the machine as a file that loads to an equal machine, with origins as comments."""
         return write(self, self.origin)
 
     def runtime_config(self) -> dict[str, str]:
@@ -371,7 +371,7 @@ class Machine(Section):
         for path, prefix in SECTIONS.items():
             section = attrgetter(path)(self)
             if path in OPTIONAL and section == type(section)():
-                continue  # the runtime has the same defaults; so runs before these tables keep their identity
+                continue  # same as the runtime's defaults, so that runs older than these tables keep their identity
             found = self._given(section)
             unchanged = [
                 name
@@ -398,11 +398,11 @@ class Machine(Section):
 
     @property
     def times_blocks(self) -> bool:
-        """Whether the runtime needs to know more of blocks than their operations: what they take, or how entered."""
+        """Whether the runtime needs more than the operations of blocks: their times, or how they are entered."""
         return self.processor.pipeline.is_given or self.branches.penalty_cycles > 0
 
     def pipeline_config(self) -> dict[str, str]:
-        """Return the values that decide what blocks cost before a run starts; empty on a machine without a pipeline."""
+        """Return the values that determine block costs before a run starts; empty for a machine without a pipeline."""
         pipeline = self.processor.pipeline
         return {f"pipeline.{key}": str(value) for key, value in pipeline} if pipeline.is_given else {}
 
@@ -410,7 +410,7 @@ class Machine(Section):
         return given(section, self.clock_hz, self.coherence.line_bytes)
 
 
-# Sections of the machine, and what their keys begin with in the runtime's configuration; cache levels are numbered.
+# Sections of the machine, and the prefixes of their keys in the runtime's configuration; cache levels are numbered.
 SECTIONS: Final = {
     "processor": "",
     "processor.operation_cycles": "op.",
@@ -428,8 +428,8 @@ SECTIONS: Final = {
     "nodes": "",
     "messages": "",
 }
-# Fields that were added to a section when there were studies already. With their defaults, which mean what was before,
-# they are left out, too: so old runs keep their identity, and the runtime has the same defaults.
+# Fields added when studies already existed. Their defaults mean the old behaviour and equal the runtime's defaults;
+# they are omitted, so that old runs keep their identity.
 LATER: Final[Mapping[str, tuple[str, ...]]] = {
     "prefetch": ("under_way", "next_page"),
     "synchronisation": ("alone_cycles",),

@@ -1,8 +1,7 @@
-"""Clusters whose nodes are a machine of another file: ``[nodes] machine = "server-2x32"``, ``count = 256``.
+"""Clusters whose nodes are machines from another file: ``[nodes] machine = "server-2x32"``, ``count = 256``.
 
-The cluster's file says what the nodes do not have: interconnect, messages, number of nodes. A value that it repeats
-stands for the one of the node's machine. What comes of both is a machine like any other, so nothing that reads
-machines, and no study, needs the other file again.
+The cluster's file adds what nodes lack: interconnect, messages, number of nodes. A value that it repeats overrides the
+node's. The result is a machine like any other, so readers of machines and studies never need the other file again.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from scalegraph.machine.model import MOST_PROCESSORS, Machine
 
 MACHINE: Final = "nodes.machine"
 COUNT: Final = "nodes.count"
-# What follows from the two keys, and where a fault of it is mended.
+# Values determined by the two keys, and where an error in them is fixed.
 _FOLLOWS: Final = {"processor.count": COUNT, "nodes.processors": MACHINE}
 _NOT_OF_NODES: Final = ("name", "title", "summary", "interconnect", "nodes")
 
 
 @lru_cache(maxsize=64)
 def reference(text: str) -> Any:
-    """Return what the machine file *text* says of the machine of its nodes; None where it does not refer to one."""
+    """Return the node machine that the machine file *text* refers to; None if there is none."""
     try:
         nodes = tomllib.loads(text).get("nodes")
     except tomllib.TOMLDecodeError:
@@ -35,10 +34,10 @@ def reference(text: str) -> Any:
 
 
 class Composition:
-    """A cluster's file, put together with the machine of its nodes.
+    """A cluster's file merged with the machine of its nodes.
 
-    *values* are those of the whole machine, *origin* says where each comes from, *places* where those of the
-    cluster's file stand, and *faults* what it cannot say.
+    *values* are those of the whole machine, *origin* gives the origin of each, *places* their positions in the
+    cluster's file, and *faults* the errors in it.
     """
 
     def __init__(
@@ -48,7 +47,7 @@ class Composition:
         self._own_places, self._file, self._name = places, file, node.name
         self.values = node.model_dump(mode="json", exclude_none=True)
         names = [level["name"] for level in self.values["cache"]]
-        self._levels = _levels(own.get("cache"), names)  # number of a level in the cluster's file -> in the node's
+        self._levels = _levels(own.get("cache"), names)  # level number in the cluster's file -> in the node's
         self.places = {self._renumbered(path): place for path, place in places.items()}
         from_node = self.values.pop("origin")
         for section in _NOT_OF_NODES:
@@ -70,7 +69,7 @@ class Composition:
         self.origin["processor.count"] = f"{_first(origin, COUNT)}: {count} nodes of machine '{node.name}'"
 
     def place(self, fault: Fault) -> Fault:
-        """Return *fault* at the key of the cluster's file at which it is mended."""
+        """Return *fault* at the key of the cluster's file where it is fixed."""
         key = _FOLLOWS.get(fault.key, fault.key)
         if fault.line is not None and key == fault.key:
             return fault
@@ -87,7 +86,7 @@ class Composition:
         self.faults.append(Fault(message, self._file, line, column, key))
 
     def _count(self, nodes: dict[str, Any], node: Machine) -> int:
-        """Take the reference out of *nodes*, and return how many nodes there are."""
+        """Remove the reference from *nodes*, and return the number of nodes."""
         del nodes["machine"]
         count, each = nodes.pop("count", None), node.processor.count
         if count is None:
@@ -102,7 +101,7 @@ class Composition:
         return 1
 
     def _merge(self, values: dict[str, Any], own: Mapping[str, Any], path: tuple[str, ...]) -> None:
-        """Put what the cluster's file says into *values*, those of its nodes."""
+        """Merge the values of the cluster's file into *values*, those of its nodes."""
         for key, value in own.items():
             before, dotted = values.get(key), ".".join((*path, key))
             if dotted in _FOLLOWS:

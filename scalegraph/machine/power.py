@@ -1,4 +1,4 @@
-"""What a machine draws and costs: watts of nodes, sockets and cores, energy of memory traffic, price of a node-hour."""
+"""Power and price of a machine: watts of nodes, sockets and cores, energy of memory traffic, price of a node-hour."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WATTS: Final = 1e5
 
 
 class Power(Section):
-    """What the machine draws, in parts that add up; a file states them only where a source does."""
+    """Power of the machine in additive parts; a file states them only if a source does."""
 
     covers: str = choice(
         "What the watts are of, in words: sockets, or sockets and memory, or whole nodes at the plug.",
@@ -40,27 +40,27 @@ class Power(Section):
 
 
 class Price(Section):
-    """What the machine costs its user."""
+    """The price charged to the user."""
 
     node_hour: float = quantity("One node for one hour.", "currency", 0, 1e6, runtime=())
     currency: str = choice("Currency of node_hour, three capital letters (ISO 4217).", pattern=r"^[A-Z]{3}$")
 
 
 def cores(machine: Machine, processors: int) -> float:
-    """Return the cores that *processors* processors are on: fewer where each is a hardware thread of a core."""
+    """Return the number of cores used by *processors*: fewer if processors are hardware threads."""
     each = machine.processor.threads_per_core
     return processors / each if processors > machine.processor.count // each else float(processors)
 
 
 def nodes(machine: Machine, processors: int, processes: int | None = None) -> int:
-    """Return the nodes that a run on *processors* has; the threads of one of *processes* processes share a node."""
+    """Return the number of nodes for *processors*; the threads of each of *processes* processes share a node."""
     threads = -(-processors // processes) if processes else 1
     room = max(1, machine.node_processors // threads) * threads
     return math.ceil(processors / room)
 
 
 def sockets(machine: Machine, processors: int, processes: int | None = None) -> int:
-    """Return the sockets with processors of the run; processors fill one socket of a node after the other."""
+    """Return the number of sockets used; processors fill the sockets of a node one after the other."""
     socket = machine.network.cluster() or machine.node_processors
     count = nodes(machine, processors, processes)
     each, rest = divmod(processors, count)
@@ -68,7 +68,7 @@ def sockets(machine: Machine, processors: int, processes: int | None = None) -> 
 
 
 def contradictions(machine: Machine) -> list[tuple[tuple[str | int, ...], str]]:
-    """Return watts that leave nothing to compute with: neither nodes nor sockets draw anything, or waiting most."""
+    """Return impossible power values: no idle power at all for nodes and sockets, or waiting above working."""
     power = machine.power
     if power is None:
         return []

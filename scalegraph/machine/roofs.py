@@ -1,4 +1,4 @@
-"""What a machine can do at most on so many processors: operations a second, and bytes a second from its memory."""
+"""Peak rates of a machine for a number of processors: operations/s, and memory bandwidth."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from scalegraph.machine.active import clock_hz
 if TYPE_CHECKING:
     from scalegraph.machine.model import Machine
 
-LANES: Final = 4  # doubles of a vector of 32 bytes
-_WORD: Final = 8  # bytes of a load
+LANES: Final = 4  # doubles in a 32-byte vector
+_WORD: Final = 8  # bytes per load
 
 
 @dataclass(frozen=True)
 class Roofs:
-    """The roofs over *processors* of a machine.
+    """The roofs of a machine for *processors* processors.
 
-    *plain_flops_s*: floating-point operations a second, one an instruction; *vector_flops_s*: fused multiply-adds of
-    vectors of `LANES` doubles; *operations_s*: operations of any kind. *channels_b_s*: bytes a second that memory
-    gives, *cores_b_s*: that the processors can take in from there; each NaN where the machine has no such limit.
-    *written*: what a byte that is written back takes of the first, of one that is read. *shared_b_s*, *first_b_s*:
-    bytes a second from the last shared level of caches, NaN without one, and from the first level.
+    *plain_flops_s*: scalar floating-point operations/s; *vector_flops_s*: with fused multiply-adds on vectors of
+    `LANES` doubles; *operations_s*: operations of any kind. *channels_b_s*: memory bandwidth in bytes/s, *cores_b_s*:
+    what the processors can sustain from memory; NaN if unlimited. *written*: channel cost of a written byte relative to
+    a read one. *shared_b_s*, *first_b_s*: bandwidth in bytes/s of the last shared cache level (NaN without one) and of
+    the first level.
     """
 
     processors: int
@@ -39,21 +39,21 @@ class Roofs:
 
     @property
     def memory_b_s(self) -> float:
-        """Bytes a second of reads from memory; NaN without a limit."""
+        """Read bandwidth of memory in bytes/s; NaN if unlimited."""
         return _or_nan(min(_or_infinite(self.channels_b_s), _or_infinite(self.cores_b_s)))
 
     def moved_b_s(self, read: float, written: float) -> float:
-        """Return the bytes a second at which so many bytes *read* and *written* can move; NaN without a limit."""
+        """Return the bandwidth in bytes/s for this mix of bytes *read* and *written*; NaN if unlimited."""
         channels = (read + written) / (read + self.written * written) * _or_infinite(self.channels_b_s)
         cores = (read + written) / read * _or_infinite(self.cores_b_s) if read else math.inf
         return _or_nan(min(channels, cores))
 
 
 def roofs(machine: Machine, processors: int) -> Roofs:
-    """Return the roofs over *processors* processors of *machine*: all of them busy, with data of their own.
+    """Return the roofs of *machine* for *processors* processors, all busy with their own data.
 
-    Pages are where they are used (first touch), so that each memory node that has working processors gives all of its
-    bandwidth; the first processors work, as in a run.
+    Pages are local (first touch), so that each memory node with active processors provides its full bandwidth; the
+    first processors are active, as in a run.
     """
     cost, pipeline = machine.processor.operation_cycles, machine.processor.pipeline
     issue = 1 / pipeline.issue if pipeline.issue else float(machine.processor.issue_width)
@@ -88,14 +88,14 @@ def _or_infinite(value: float) -> float:
 
 
 def _memory_ns(machine: Machine) -> float:
-    """Return what a line from memory takes, with the look into all levels; NaN where the network has no such value."""
+    """Return the latency of a line from memory, including all cache lookups; NaN if the network has no such value."""
     looks = sum(level.hit_cycles for level in machine.cache) / machine.clock_hz * 1e9
     own: float = getattr(machine.network, "memory_ns", math.nan)
     return looks + own
 
 
 def _core(machine: Machine, line_ns: float) -> float:
-    """Return the bytes a second that one processor takes in, of lines that need *line_ns* each; infinite if unknown."""
+    """Return the bandwidth in bytes/s of one processor at a latency of *line_ns* per line; infinite if unknown."""
     under_way = max(machine.processor.pipeline.misses or machine.processor.memory_parallelism, 1.0)
     if machine.prefetch.kind != "none":
         under_way = max(under_way, machine.prefetch.under_way or math.inf)
@@ -105,7 +105,7 @@ def _core(machine: Machine, line_ns: float) -> float:
 
 
 def _shared(machine: Machine, processors: int) -> float:
-    """Return the bytes a second from the last shared level; NaN without one."""
+    """Return the bandwidth in bytes/s of the last shared level; NaN without one."""
     if machine.cache[-1].shared_by <= 1:
         return math.nan
     return _or_nan(
@@ -114,7 +114,7 @@ def _shared(machine: Machine, processors: int) -> float:
 
 
 def _memory(machine: Machine, processors: int) -> float:
-    """Return the bytes a second that the memory gives which *processors* processors use; NaN without a limit."""
+    """Return the memory bandwidth in bytes/s for *processors* processors; NaN if unlimited."""
     each = machine.node_processors
     whole, rest = divmod(processors, each)
     parts = [each] * whole + ([rest] if rest else [])

@@ -1,4 +1,4 @@
-"""A machine as text: its file, with the origin of each value behind it, and rows for a table."""
+"""A machine as text: its file, with the origin of each value as a comment, and rows for a table."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from scalegraph.machine.model import Machine
 
 NOT_STATED = "not stated"
-_LABELS = ("name", "title", "summary")  # have no origin
+_LABELS = ("name", "title", "summary")  # sections without origins
 
 
 @dataclass(frozen=True)
 class FieldRow:
-    """One value of a machine: dotted *key*, *value* and *unit*, what it means and where it comes from."""
+    """A value of a machine: dotted *key*, *value* and *unit*, its description and origin."""
 
     key: str
     value: str | int | float | bool
@@ -29,7 +29,7 @@ class FieldRow:
 
 
 def _leaves(model: BaseModel, prefix: str = "") -> Iterator[tuple[str, Any, type[BaseModel], str]]:
-    """Yield (dotted key, value, model that declares it, field name) of every value, in the order of the file."""
+    """Yield (dotted key, value, declaring model, field name) for every value, in file order."""
     nested: list[tuple[str, BaseModel]] = []
     for name in type(model).model_fields:
         value = getattr(model, name)
@@ -49,7 +49,7 @@ def keys(model: BaseModel) -> Iterator[str]:
 
 
 def describe(machine: Machine) -> list[FieldRow]:
-    """Return one row for each value of *machine*, in the order of its file."""
+    """Return one row for each value of *machine*, in file order."""
     return [
         FieldRow(
             key,
@@ -63,7 +63,7 @@ def describe(machine: Machine) -> list[FieldRow]:
 
 
 def write(model: BaseModel, origin: Mapping[str, str]) -> str:
-    """Return *model* as TOML, every value with its *origin* as a comment behind it."""
+    """Return *model* as TOML, with the *origin* of each value as a comment after it."""
     lines: list[str] = []
     table = ""
     for key, value, _, name in _leaves(model):
@@ -87,7 +87,7 @@ def _literal(value: str | float | bool | tuple[float, ...]) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_literal, value))}]"
     if isinstance(value, str):
-        import tomlkit  # only to write
+        import tomlkit  # imported only for writing
 
         return tomlkit.item(value).as_string()
     return str(value).lower() if isinstance(value, bool) else repr(value)

@@ -1,6 +1,6 @@
-"""What a processor's time depends on besides the costs of its operations: pipeline, branches, address translation.
+"""Processor timing beyond the cost of operations: pipeline, branches, address translation.
 
-Everything here is off where a machine file does not give it: then blocks cost what `Operations` says, branches and
+Everything here is off unless a machine file specifies it: then blocks cost what `Operations` says, and branches and
 address translation nothing.
 """
 
@@ -14,15 +14,15 @@ _CYCLES: Final = "cycles"
 
 
 def _latency(description: str) -> Any:
-    """Declare a latency, in cycles; the runtime does not get it, since it gets what blocks cost."""
+    """Declare a latency in cycles; it is not passed to the runtime, which gets the cost of blocks instead."""
     return quantity(description, _CYCLES, 0, 100_000, default=0.0, runtime=())
 
 
 class Pipeline(Section):
-    """How an out-of-order processor overlaps operations: each waits for its operands, not only for a unit.
+    """How an out-of-order processor overlaps operations: each waits for its operands as well as for a unit.
 
-    With a window, a block costs what its instructions take when the loop that it is in goes round (instrument.pipeline
-    has the model); the values below are latencies: from an operation's operands to its result.
+    With a window, a block costs what its instructions take in a steady loop (instrument.pipeline has the model); the
+    values below are latencies: from an operation's operands to its result.
     """
 
     window: int = quantity(
@@ -121,15 +121,15 @@ class Pipeline(Section):
 
     @property
     def is_given(self) -> bool:
-        """Whether blocks cost what the pipeline takes."""
+        """Whether block costs come from the pipeline model."""
         return self.window > 0
 
 
 class Translation(Section):
-    """Translation of addresses: how many pages a processor knows the place of, and what it takes to look another up.
+    """Address translation: the number of TLB entries, and the cost of a miss.
 
-    The least recently used page is forgotten. Looked up is what leaves the first cache level; all of that one's lines
-    are taken to be of pages that are known.
+    Replacement is LRU. References that miss the first cache level are looked up; hits there are assumed to have their
+    pages in the TLB.
     """
 
     walk_cycles: int = quantity(
@@ -151,9 +151,9 @@ class Translation(Section):
 
 
 class Branches(Section):
-    """Prediction of branches: the predictor's size, and what a wrong prediction costs.
+    """Branch prediction: the predictor's size, and the misprediction penalty.
 
-    The predictor is a TAGE of four tables (runtime/csrc/pipeline/sg_predictor.c), one for each processor.
+    The predictor is a TAGE with four tables (runtime/csrc/pipeline/sg_predictor.c), one per processor.
     """
 
     penalty_cycles: int = quantity(

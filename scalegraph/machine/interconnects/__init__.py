@@ -1,4 +1,4 @@
-"""The interconnects that join nodes: every module here that declares an `InterconnectSection` is one."""
+"""The interconnects between nodes: every `InterconnectSection` declared in a module here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Interconnect", "InterconnectSection", "interconnects"]
 
 
 def interconnects() -> tuple[type[InterconnectSection], ...]:
-    """Return the interconnects by the names of their kinds."""
+    """Return the interconnects, sorted by kind."""
     return kinds(InterconnectSection, __name__, __path__)
 
 

@@ -1,4 +1,4 @@
-"""The common declaration of all interconnects: how links, interfaces and routers carry a message."""
+"""The common declaration of all interconnects: how links, interfaces and routers transport a message."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ _MOST = 10**15  # thousandths or millionths of a cycle
 
 
 def byte_microcycles(mb_s: float, on: On) -> int:
-    """Return how long a byte takes at a bandwidth in MB/s, in millionths of a cycle."""
+    """Return the time of a byte at a bandwidth in MB/s, in millionths of a cycle."""
     return round(on.clock_hz / mb_s)
 
 
 def time(name: str) -> tuple[Given, ...]:
-    """Return what the runtime gets of a time in ns."""
+    """Return how a time in ns is passed to the runtime."""
     return (Given(f"{name}_millicycles", millicycles, 0, _MOST),)
 
 
 def bandwidth(name: str) -> tuple[Given, ...]:
-    """Return what the runtime gets of a bandwidth in MB/s."""
+    """Return how a bandwidth in MB/s is passed to the runtime."""
     return (Given(f"{name}_byte_microcycles", byte_microcycles, 0, _MOST),)
 
 
 class InterconnectSection(Section):
-    """Base of the interconnects: one class here and one C file ``csrc/interconnect/sg_wire_KIND.c`` make one.
+    """Base of the interconnects: each has a class here and a C file ``csrc/interconnect/sg_wire_KIND.c``.
 
-    A subclass declares ``kind: Literal["NAME"]`` and what its topology needs.
+    A subclass declares ``kind: Literal["NAME"]`` and the parameters of its topology.
     """
 
     kind: str
@@ -68,11 +68,11 @@ class InterconnectSection(Section):
     least_packet_bytes: int = quantity("Data of the shortest packet; less is filled up.", "bytes", 0, 4096, default=0)
 
     def runtime(self, clock_hz: float) -> dict[str, int]:
-        """Return the parameters of the C side; times in cycles of *clock_hz*."""
+        """Return the parameters for the C side; times in cycles of *clock_hz*."""
         return given(self, clock_hz, 1)
 
     def capacity(self) -> int:
-        """Return how many nodes find a place."""
+        """Return the maximum number of nodes."""
         raise NotImplementedError
 
     def faults(self) -> list[tuple[str, str]]:

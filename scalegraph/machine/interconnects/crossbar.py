@@ -15,5 +15,5 @@ class Crossbar(InterconnectSection):
     ports: int = quantity("Ports of the switch.", "ports", 1, 16_384)
 
     def capacity(self) -> int:
-        """Nodes that find a place."""
+        """Maximum number of nodes."""
         return self.ports

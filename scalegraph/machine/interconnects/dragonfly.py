@@ -9,7 +9,7 @@ from scalegraph.machine.interconnects.base import MOST_NODES, InterconnectSectio
 
 
 class Dragonfly(InterconnectSection):
-    """Groups of routers that are all joined to each other, as the groups are."""
+    """Groups of fully connected routers; the groups are fully connected, too."""
 
     kind: Literal["dragonfly"] = choice(
         "Topology: groups of routers; a link between every two routers of a group and between every two groups."
@@ -36,11 +36,11 @@ class Dragonfly(InterconnectSection):
     )
 
     def capacity(self) -> int:
-        """Nodes that find a place."""
+        """Maximum number of nodes."""
         return self.groups * self.group_routers * self.router_nodes
 
     def faults(self) -> list[tuple[str, str]]:
-        """Return groups that have no link to each other, and a machine that is too large."""
+        """Return groups without a link between them, and a machine that is too large."""
         if self.groups - 1 > self.group_routers * self.global_links:
             text = f"expected at most {self.group_routers * self.global_links + 1}, as many as a group has links to"
             return [("groups", f"{text}, got {self.groups}")]

@@ -9,7 +9,7 @@ from scalegraph.machine.interconnects.base import InterconnectSection, time
 
 
 class Ethernet(InterconnectSection):
-    """One cable that all nodes send on."""
+    """One cable shared by all nodes."""
 
     kind: Literal["ethernet"] = choice("Topology: one cable; one node sends at a time, others listen and wait.")
     stations: int = quantity("Nodes on the cable.", "nodes", 1, 1024)
@@ -23,5 +23,5 @@ class Ethernet(InterconnectSection):
     )
 
     def capacity(self) -> int:
-        """Nodes that find a place."""
+        """Maximum number of nodes."""
         return self.stations

@@ -9,7 +9,7 @@ from scalegraph.machine.interconnects.base import MOST_NODES, InterconnectSectio
 
 
 class FatTree(InterconnectSection):
-    """Nodes at the leaves of a tree whose links grow in number towards the root."""
+    """Nodes at the leaves of a tree with more links towards the root."""
 
     kind: Literal["fat_tree"] = choice("Topology: a tree of switches with several links between two levels.")
     arity: int = quantity(
@@ -27,11 +27,11 @@ class FatTree(InterconnectSection):
     )
 
     def capacity(self) -> int:
-        """Nodes that find a place."""
+        """Maximum number of nodes."""
         return int(self.arity**self.levels)
 
     def faults(self) -> list[tuple[str, str]]:
-        """Return a tree that is too large."""
+        """Return an error if the tree is too large."""
         if self.capacity() <= MOST_NODES:
             return []
         return [("levels", f"expected at most {MOST_NODES} nodes, got {self.arity}^{self.levels}")]

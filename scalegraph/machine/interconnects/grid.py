@@ -14,11 +14,11 @@ class Grid(InterconnectSection):
     layers: int = quantity("Planes of rows and columns; 1: two dimensions.", "nodes", 1, 256, default=1)
 
     def capacity(self) -> int:
-        """Nodes that find a place."""
+        """Maximum number of nodes."""
         return self.columns * self.rows * self.layers
 
     def faults(self) -> list[tuple[str, str]]:
-        """Return a grid that is too large."""
+        """Return an error if the grid is too large."""
         if self.capacity() <= MOST_NODES:
             return []
         return [("layers", f"expected at most {MOST_NODES} nodes in all, got {self.capacity()}")]

@@ -9,7 +9,7 @@ from scalegraph.machine.interconnects.base import InterconnectSection
 
 
 class Hypercube(InterconnectSection):
-    """Nodes at the corners of a cube of many dimensions."""
+    """Nodes at the corners of a hypercube."""
 
     kind: Literal["hypercube"] = choice(
         "Topology: a link between every two nodes whose numbers differ in one binary digit; e-cube routing."
@@ -17,5 +17,5 @@ class Hypercube(InterconnectSection):
     dimension: int = quantity("Dimensions: links of a node.", "dimensions", 0, 14)
 
     def capacity(self) -> int:
-        """Nodes that find a place."""
+        """Maximum number of nodes."""
         return int(2**self.dimension)

@@ -9,7 +9,7 @@ from scalegraph.machine.interconnects.base import MOST_NODES, InterconnectSectio
 
 
 class Star(InterconnectSection):
-    """Nodes on the ports of switches, joined by a switch in the middle."""
+    """Nodes on the ports of switches, connected by a central switch."""
 
     kind: Literal["star"] = choice("Topology: switches with nodes on their ports, and a switch in the middle.")
     switch_nodes: int = quantity("Nodes of a switch.", "nodes", 1, 1024)
@@ -20,11 +20,11 @@ class Star(InterconnectSection):
     )
 
     def capacity(self) -> int:
-        """Nodes that find a place."""
+        """Maximum number of nodes."""
         return self.switch_nodes * self.switches
 
     def faults(self) -> list[tuple[str, str]]:
-        """Return a star that is too large."""
+        """Return an error if the star is too large."""
         if self.capacity() <= MOST_NODES:
             return []
         return [("switches", f"expected at most {MOST_NODES} nodes in all, got {self.capacity()}")]

@@ -9,7 +9,7 @@ from scalegraph.machine.interconnects.grid import Grid
 
 
 class Torus(Grid):
-    """Nodes in a closed grid of two or three dimensions."""
+    """Nodes in a grid of two or three dimensions with wrap-around links."""
 
     kind: Literal["torus"] = choice(
         "Topology: a grid whose edges are joined; in each dimension the shorter way round, as in a mesh."

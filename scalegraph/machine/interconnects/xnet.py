@@ -9,7 +9,7 @@ from scalegraph.machine.interconnects.base import MOST_NODES, InterconnectSectio
 
 
 class Xnet(InterconnectSection):
-    """Processing elements in a closed grid with wires to eight neighbours, and a router for what is far."""
+    """Processing elements in a wrapped grid with links to eight neighbours, and a router for long distances."""
 
     kind: Literal["xnet"] = choice("Topology: a closed grid with wires to eight neighbours, and a global router.")
     rows: int = quantity(
@@ -32,11 +32,11 @@ class Xnet(InterconnectSection):
     )
 
     def capacity(self) -> int:
-        """Nodes that find a place."""
+        """Maximum number of nodes."""
         return self.rows * self.columns or MOST_NODES
 
     def faults(self) -> list[tuple[str, str]]:
-        """Return a grid that is too large, or has no rows or no columns."""
+        """Return an error if the grid is too large, or has no rows or columns."""
         if (self.rows == 0) != (self.columns == 0):
             return [("columns", "expected rows and columns, or 0 for both")]
         if self.capacity() <= MOST_NODES:

@@ -1,4 +1,4 @@
-"""The networks that a machine may have: every module here that declares a `NetworkSection` is one."""
+"""The networks that a machine can have: every `NetworkSection` declared in a module here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Network", "NetworkSection", "kind_of", "networks"]
 
 
 def networks() -> tuple[type[NetworkSection], ...]:
-    """Return the networks by the names of their kinds."""
+    """Return the networks, sorted by kind."""
     return kinds(NetworkSection, __name__, __path__)
 
 

@@ -9,22 +9,22 @@ from scalegraph.machine.fields import Section, declared, given
 
 
 class NetworkSection(Section):
-    """Base of the networks: one class here and one C file ``csrc/network/sg_net_KIND.c`` make a network.
+    """Base of the networks: each has a class here and a C file ``csrc/network/sg_net_KIND.c``.
 
-    The parameters of the C file are made from the class's fields; see `fields.Given` for those that differ from what
-    a machine file says. A subclass declares ``kind: Literal["NAME"]``.
+    The parameters of the C file are generated from the class's fields; see `fields.Given` for those that differ from
+    the machine file. A subclass declares ``kind: Literal["NAME"]``.
     """
 
-    protocol: ClassVar[str] = ""  # the coherence protocol that needs this network, and this network it
-    private_only: ClassVar[bool] = False  # caches cannot be shared
-    network_caches: ClassVar[bool] = False  # the shared level may be (and only be) a network cache of a cluster
-    # Fields that came when there were studies already: with their defaults the runtime gets nothing of them, and takes
-    # that for 0. So old runs keep their identity.
+    protocol: ClassVar[str] = ""  # the coherence protocol that requires this network, and is required by it
+    private_only: ClassVar[bool] = False  # whether caches must be private
+    network_caches: ClassVar[bool] = False  # whether the shared level may (only) be the network cache of a cluster
+    # Fields added when studies already existed: with their defaults they are not passed to the runtime, which takes
+    # them for 0. So old runs keep their identity.
     later: ClassVar[tuple[str, ...]] = ()
     kind: str
 
     def runtime(self, clock_hz: float, line_bytes: int) -> dict[str, int]:
-        """Return the parameters of the C side; times in cycles of *clock_hz*."""
+        """Return the parameters for the C side; times in cycles of *clock_hz*."""
         found = given(self, clock_hz, line_bytes)
         fields = type(self).model_fields
         unchanged = {name for name in self.later if getattr(self, name) == fields[name].default}
@@ -34,19 +34,19 @@ class NetworkSection(Section):
         return found
 
     def capacity(self) -> int:
-        """Return how many processors find a place."""
+        """Return the maximum number of processors."""
         raise NotImplementedError
 
     def nodes(self) -> int:
-        """Return the number of places where a page can be."""
+        """Return the number of possible page locations."""
         raise NotImplementedError
 
     def cluster(self) -> int:
-        """Return the processors that are together, of which a shared cache serves a part; 0: nothing is so."""
+        """Return the processors per cluster, a part of which can share a cache; 0 without clusters."""
         return 0
 
     def memory_b_s(self, processors: int, line_bytes: int, clock_hz: float) -> float:  # noqa: ARG002 - of those with one
-        """Return bytes a second of the memory that the first *processors* processors use; infinite without a limit."""
+        """Return the memory bandwidth of the first *processors* processors in bytes/s; infinite without a limit."""
         return math.inf
 
     def faults(self) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""A bus that all caches watch; see csrc/network/sg_net_bus.c."""
+"""A snooping bus; see csrc/network/sg_net_bus.c."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST = 10**12  # thousandths of a cycle
 
 
 def _of_bus(bus_cycles: int, on: On) -> int:
-    """Return cycles of the bus in thousandths of a processor's cycle; what takes time takes at least one."""
+    """Convert bus cycles to thousandths of a processor cycle; any time takes at least one."""
     made: int = round(1000 * bus_cycles * on.clock_hz / (on.section.bus_mhz * 1e6))
     return max(int(bus_cycles > 0), made)
 
@@ -33,7 +33,7 @@ _DATA = (Given("data_millicycles", _data, 1, _MOST),)
 
 
 class Bus(NetworkSection):
-    """One bus that all caches watch, and memory modules on it."""
+    """A bus snooped by all caches, with memory modules on it."""
 
     protocol: ClassVar[str] = "snoop"
     private_only: ClassVar[bool] = True
@@ -64,15 +64,15 @@ class Bus(NetworkSection):
     )
 
     def capacity(self) -> int:
-        """Processors that find a place."""
+        """Maximum number of processors."""
         return self.bus_processors
 
     def nodes(self) -> int:
-        """Places where a page can be: all memory is equally far."""
+        """Page locations: one, as all memory is equally far."""
         return 1
 
     def memory_b_s(self, processors: int, line_bytes: int, clock_hz: float) -> float:  # noqa: ARG002 - of others
-        """Return what the bus and the modules of memory pass on."""
+        """Return the bandwidth of the bus and the memory modules."""
         cycles = max(self.address_bus_cycles, -(-line_bytes // self.data_bytes) + self.data_overhead_bus_cycles)
         modules = self.modules * line_bytes / self.memory_busy_ns * 1e9 if self.memory_busy_ns else math.inf
         return min(line_bytes / cycles * self.bus_mhz * 1e6, modules)

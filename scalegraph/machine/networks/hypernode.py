@@ -29,18 +29,18 @@ class Hypernode(NetworkSection):
     header_bytes: int = quantity("Header of a packet.", "bytes", 1, 4096)
 
     def capacity(self) -> int:
-        """Processors that find a place."""
+        """Maximum number of processors."""
         return self.hypernodes * self.hypernode_processors
 
     def nodes(self) -> int:
-        """Places where a page can be."""
+        """Return the number of page locations."""
         return self.hypernodes
 
     def cluster(self) -> int:
-        """Processors of a hypernode, which share its network cache."""
+        """Processors per hypernode, which share its network cache."""
         return self.hypernode_processors
 
     def memory_b_s(self, processors: int, line_bytes: int, clock_hz: float) -> float:
-        """Return what the units of the hypernodes give whose processors work."""
+        """Return the bandwidth of the memory units in hypernodes with active processors."""
         units = math.ceil(processors / self.hypernode_processors) * self.rings
         return units * line_bytes / self.memory_cycles * clock_hz

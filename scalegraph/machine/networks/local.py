@@ -1,4 +1,4 @@
-"""The memory of one node without a network in it; see csrc/network/sg_net_local.c."""
+"""The memory of a node without an internal network; see csrc/network/sg_net_local.c."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Local(NetworkSection):
     )
 
     def capacity(self) -> int:
-        """Processors that find a place."""
+        """Maximum number of processors."""
         return 4096
 
     def nodes(self) -> int:
-        """Places where a page can be: all memory of a node is equally far."""
+        """Page locations: one, as all memory of a node is equally far."""
         return 1
 
     def memory_b_s(self, processors: int, line_bytes: int, clock_hz: float) -> float:  # noqa: ARG002 - of others
-        """Return what the modules of a node give; infinite where a module is never busy."""
+        """Return the bandwidth of the node's memory modules; infinite if modules are never busy."""
         return self.modules * line_bytes / self.memory_busy_ns * 1e9 if self.memory_busy_ns else math.inf

@@ -10,7 +10,7 @@ from scalegraph.machine.networks.base import NetworkSection
 
 
 class Mesh(NetworkSection):
-    """Two-dimensional mesh of tiles with a part of the directory each; memory controllers at two edges."""
+    """Two-dimensional mesh of tiles, each with a part of the directory; memory controllers at two edges."""
 
     private_only: ClassVar[bool] = True
     kind: Literal["mesh"] = choice("Topology: mesh of tiles, messages along the row first, then along the column.")
@@ -28,20 +28,20 @@ class Mesh(NetworkSection):
     bank_busy_cycles: int = quantity("A bank is busy with one line.", "cycles", 0, 1_000_000)
 
     def capacity(self) -> int:
-        """Processors that find a place."""
+        """Maximum number of processors."""
         return self.width * self.height
 
     def nodes(self) -> int:
-        """Places where a page can be."""
+        """Return the number of page locations."""
         return self.controllers
 
     def faults(self) -> list[tuple[str, str]]:
-        """Return controllers that find no place at the edges."""
+        """Return an error if the controllers do not fit at the edges."""
         if self.controllers <= 2 * self.height:
             return []
         return [("controllers", f"expected at most two a row, got {self.controllers} on {self.height} rows")]
 
     def memory_b_s(self, processors: int, line_bytes: int, clock_hz: float) -> float:  # noqa: ARG002 - of others
-        """Return what the banks of all controllers give; infinite where a bank is never busy."""
+        """Return the bandwidth of the banks of all controllers; infinite if banks are never busy."""
         banks = self.controllers * self.banks
         return banks * line_bytes / self.bank_busy_cycles * clock_hz if self.bank_busy_cycles else math.inf

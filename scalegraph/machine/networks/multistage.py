@@ -9,7 +9,7 @@ from scalegraph.machine.networks.base import NetworkSection
 
 
 def _retry(cycles: int, on: On) -> int:
-    """Return *cycles*, 0 without circuits."""
+    """Return *cycles*, or 0 without circuit switching."""
     return cycles if on.section.switching == "circuit" else 0
 
 
@@ -41,13 +41,13 @@ class Multistage(NetworkSection):
     )
 
     def capacity(self) -> int:
-        """Processors that find a place: the network grows with them."""
+        """Maximum number of processors: the network grows with them."""
         return 4096
 
     def nodes(self) -> int:
-        """Places where a page can be: one behind every port, though lines go round all of them."""
+        """Page locations: one behind every port, although lines are interleaved over all of them."""
         return self.least_ports
 
     def memory_b_s(self, processors: int, line_bytes: int, clock_hz: float) -> float:
-        """Return what the modules at all ports of the smallest network give, or at those of as many processors."""
+        """Return the bandwidth of the modules at all ports of the smallest network for *processors*."""
         return max(processors, self.least_ports) * line_bytes / self.memory_cycles * clock_hz

@@ -1,4 +1,4 @@
-"""Sockets with memory of their own; see csrc/network/sg_net_numa.c."""
+"""Sockets with their own memory; see csrc/network/sg_net_numa.c."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ _LINK = (
 
 
 def _later(name: str, description: str) -> Any:
-    """Declare a time of the network that machine files may leave out; 0 stands for what the description says."""
+    """Declare a network time that machine files may omit; 0 means what the description says."""
     return quantity(description, "ns", 0, 100_000, default=0.0, runtime=_time(name))
 
 
 class Numa(NetworkSection):
-    """Sockets with memory channels of their own and links between them."""
+    """Sockets with their own memory channels, connected by links."""
 
     later: ClassVar[tuple[str, ...]] = (
         "memory_nodes",
@@ -140,19 +140,19 @@ class Numa(NetworkSection):
     header_bytes: int = quantity("Header of a message on the link.", "bytes", 1, 4096, runtime=())
 
     def capacity(self) -> int:
-        """Processors that find a place."""
+        """Maximum number of processors."""
         return self.sockets * self.socket_processors
 
     def nodes(self) -> int:
-        """Places where a page can be."""
+        """Return the number of page locations."""
         return self.sockets * self.memory_nodes
 
     def cluster(self) -> int:
-        """Processors of a socket, which a shared cache divides."""
+        """Processors per socket, a part of which can share a cache."""
         return self.socket_processors
 
     def faults(self) -> list[tuple[str, str]]:
-        """Return a hypercube that is none, and memory nodes that do not divide a socket."""
+        """Return an invalid hypercube, and memory nodes that do not divide a socket."""
         found = []
         if self.topology == "hypercube" and self.sockets & (self.sockets - 1) != 0:
             found.append(("sockets", f"expected a power of two in a hypercube, got {self.sockets}"))
@@ -163,7 +163,7 @@ class Numa(NetworkSection):
         return found
 
     def memory_b_s(self, processors: int, line_bytes: int, clock_hz: float) -> float:  # noqa: ARG002 - of others
-        """Return what the channels of the memory nodes give whose processors work, within the mesh."""
+        """Return the bandwidth of the channels of memory nodes with active processors, limited by the mesh."""
         used = math.ceil(processors * self.memory_nodes / self.cluster())
         channels = used * self.channels / self.memory_nodes * self.channel_gb_s * self.channel_efficiency
         return min(channels, used * self.mesh_gb_s or math.inf) * 1e9

@@ -24,9 +24,9 @@ class Ring(NetworkSection):
     router_cycles: int = quantity("One passage between a ring and the upper ring.", "cycles", 0, 100_000)
 
     def capacity(self) -> int:
-        """Processors that find a place."""
+        """Maximum number of processors."""
         return self.ring_processors * self.rings
 
     def nodes(self) -> int:
-        """Places where a page can be: with every processor."""
+        """Page locations: one per processor."""
         return self.capacity()
