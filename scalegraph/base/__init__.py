@@ -1,1 +1,1 @@
-"""Errors, events, cancellation, units, files; what every other package uses."""
+"""Errors, events, cancellation, units, files: shared by all other packages."""

@@ -1,4 +1,4 @@
-"""Amounts as people write them, ``64 KiB``, ``20 ms``, ``2e6 cycles``, read into numbers and written back."""
+"""Human-readable amounts, ``64 KiB``, ``20 ms``, ``2e6 cycles``: parsing and formatting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from scalegraph.base.patterns import pattern
 from scalegraph.base.units import as_read
 
-# One letter is binary, as on the command line of other tools; with a B it is what it says.
+# A single letter is binary, as in other command line tools; with a B it is what it says.
 _BYTES: Final = {
     "": 1,
     "b": 1,
@@ -32,12 +32,12 @@ _CYCLES: Final = ("cycle", "cycles")
 
 
 def size(text: str) -> int:
-    """Read bytes: ``64 KiB``, ``8 GB``, ``512M`` or a plain number. Raises `ValueError`."""
+    """Parse bytes: ``64 KiB``, ``8 GB``, ``512M`` or a plain number. Raises `ValueError`."""
     return round(_quantity(text, _BYTES, "a size in bytes, like 500 MB or 8 GiB"))
 
 
 def size_text(value: float) -> str:
-    """Write bytes with the largest unit that leaves a short number."""
+    """Format bytes with the largest unit that gives a short number."""
     for unit in ("TiB", "GiB", "MiB", "KiB"):
         whole = value / _BYTES[unit.lower()]
         if whole >= 1 and float(f"{whole:.6g}") == whole:
@@ -46,12 +46,12 @@ def size_text(value: float) -> str:
 
 
 def duration(text: str) -> float:
-    """Read seconds: ``0.5``, ``20 ms``, ``5 min``. Raises `ValueError`."""
+    """Parse seconds: ``0.5``, ``20 ms``, ``5 min``. Raises `ValueError`."""
     return _quantity(text, _SECONDS, "a time, like 0.5 s, 20 ms or 5 min")
 
 
 def duration_text(value: float) -> str:
-    """Write seconds as `duration` reads them."""
+    """Format seconds in a form that `duration` parses."""
     for unit in ("h", "min", "s", "ms", "µs"):
         count = value / _SECONDS[unit]
         if count >= 1 and float(f"{count:.6g}") * _SECONDS[unit] == value:
@@ -60,7 +60,7 @@ def duration_text(value: float) -> str:
 
 
 def cycles(text: str, clock_hz: float) -> int:
-    """Read a time of a machine with that clock, in seconds or cycles, into cycles: ``20 ms``, ``2e6 cycles``.
+    """Parse a time in seconds or cycles into cycles of a machine with that clock: ``20 ms``, ``2e6 cycles``.
 
     Raises `ValueError`.
     """

@@ -1,7 +1,7 @@
-"""How a value that a user may give is declared: label, unit, range, help and option, once, beside its type.
+"""Declarations of user-settable values: label, unit, range, help and option, once, beside the type.
 
-`asked` declares a field of a pydantic model, `declared` returns what was declared of it. Faults of its range, the
-window's editor, the command line's option and the reference of files are made of that.
+`asked` declares a field of a pydantic model, `declared` returns its declaration. Range errors, the window's editors,
+command line options and the file reference are generated from it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from scalegraph.base.units import as_read
 
 @dataclass(frozen=True)
 class Option:
-    """The option of the command line that sets the value, ``Option("-m", "--machine", metavar="M")``.
+    """The command line option that sets the value, ``Option("-m", "--machine", metavar="M")``.
 
-    *help* replaces the value's own, for an option that switches something off. *note* follows the help.
+    *help* replaces the value's own, for an option that switches something off. *note* is appended to the help.
     """
 
     names: tuple[str, ...]
@@ -33,18 +33,18 @@ class Option:
 
     @property
     def flag(self) -> str:
-        """The name that messages use: the last, which is the long one."""
+        """The name used in messages: the last, which is the long one."""
         return self.names[-1]
 
 
 def option(*names: str, metavar: str = "", help: str = "", note: str = "", repeat: bool = False) -> Option:  # noqa: A002
-    """Return the option with these names; `Option` says what the others are."""
+    """Return the option with these names; see `Option` for the other arguments."""
     return Option(names, metavar, help, note, repeat)
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What pydantic's field has no place for."""
+    """What a pydantic field cannot store."""
 
     label: str
     short: str
@@ -64,11 +64,11 @@ def asked(
     option: Option | None = None,
     **more: Any,
 ) -> Any:
-    """Return pydantic's field of a value that a user may give; *more* is pydantic's: default, ge, gt, le, lt.
+    """Return the pydantic field of a user-settable value; *more* is passed to pydantic: default, ge, gt, le, lt.
 
-    *label* names the value in the window, *short* where a line has little room. *unit* is ``B`` and ``s`` for sizes
-    and times, which are then read and written with any unit. *hint* is what an empty editor shows; without it the
-    default. *choices* says what each name means that the value may have.
+    *label* names the value in the window, *short* where there is little room. *unit* is ``B`` or ``s`` for sizes and
+    times, which are then read and written with any unit. *hint* is what an empty editor shows, by default the default.
+    *choices* explains the names that the value may have.
     """
     info = Field(description=help, json_schema_extra={"unit": unit}, **more)
     info.metadata.append(_Asked(label, short, hint, choices or {}, option))
@@ -77,9 +77,9 @@ def asked(
 
 @dataclass(frozen=True)
 class Declared:
-    """What is declared of one value: *least* and *most* are the ends of its range, None where there is none.
+    """The declaration of a value: *least* and *most* are the ends of its range, None if unbounded.
 
-    *above*, *below*: the value must be more than *least*, less than *most*.
+    *above*, *below*: the ends themselves are excluded.
     """
 
     key: str
@@ -98,14 +98,14 @@ class Declared:
     below: bool = False
 
     def amount(self, value: float) -> str:
-        """Return *value* with its unit as people type it: ``64 MiB``, ``10 min``, ``0.03``."""
+        """Return *value* with its unit as users type it: ``64 MiB``, ``10 min``, ``0.03``."""
         if self.unit == "B":
             text = size_text(value)
             return text if " " in text else f"{text} B"
         return duration_text(value) if self.unit == "s" else as_read(value)
 
     def span(self) -> str:
-        """Return the range in words with its unit, ``1 to 1000 runs``; empty without a range."""
+        """Return the range in words with its unit, ``1 to 1000 runs``; empty if unbounded."""
         counted = f" {self.unit}" if self.unit and self.unit not in ("B", "s") else ""
         least = None if self.least is None else self.amount(self.least)
         most = None if self.most is None else self.amount(self.most)
@@ -117,7 +117,7 @@ class Declared:
         return f"{ends}{counted}" if ends else ""
 
     def default_text(self) -> str:
-        """Return the default as people type it; empty if it is empty, a switch or a list."""
+        """Return the default as users type it; empty if it is empty, a switch or a list."""
         if isinstance(self.default, bool) or not isinstance(self.default, int | float | str):
             return ""
         return self.default if isinstance(self.default, str) else self.amount(self.default)
@@ -139,11 +139,11 @@ class Declared:
         return self.hint or self.default_text()
 
     def refusal(self, given: object) -> str:
-        """Return what is wrong with *given*, which is out of range."""
+        """Return an error message for *given*, which is out of range."""
         return f"expected {self.span()}; got {given!r}"
 
     def expected(self) -> str:
-        """Return in words what can be typed: ``a whole number of runs``."""
+        """Return a description of valid input: ``a whole number of runs``."""
         return f"a {'whole ' if self.whole else ''}number{f' of {self.unit}' if self.unit else ''}"
 
 
@@ -152,9 +152,9 @@ def _with(text: str, facts: str) -> str:
 
 
 def declared(model: type[BaseModel], key: str | Sequence[str | int]) -> Declared | None:
-    """Return what is declared of the value at *key* (``limits.time_s``, ``bound.0.value``) of *model*.
+    """Return the declaration of the value at *key* (``limits.time_s``, ``bound.0.value``) of *model*.
 
-    None if there is no such value or it was not declared by `asked`. Numbers of items in the key are passed over.
+    None if there is no such value or `asked` did not declare it. List indices in the key are skipped.
     """
     path = key.split(".") if isinstance(key, str) else key
     names = [str(part) for part in path if not str(part).isdigit()]
@@ -169,7 +169,7 @@ def declared(model: type[BaseModel], key: str | Sequence[str | int]) -> Declared
 
 
 def every(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Declared | None]]:
-    """Yield (key, what is declared of it) for every value of *model* and of the models in it, as they are written."""
+    """Yield (key, declaration) for every value of *model* and its nested models, in order."""
     for name, info in model.model_fields.items():
         yield f"{prefix}{name}", _of(f"{prefix}{name}", info)
         for inner in models(info.annotation):
@@ -177,7 +177,7 @@ def every(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Decla
 
 
 def models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Yield the models that a value of type *annotation* may hold."""
+    """Yield the models that a value of type *annotation* may contain."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):
@@ -207,7 +207,7 @@ def _of(key: str, info: FieldInfo) -> Declared | None:
 
 
 def _ends(info: FieldInfo) -> dict[str, float]:
-    """Return the ends of the range of a number, or of each number of a list."""
+    """Return the bounds of a number, or of each number in a list."""
     rules = [*info.metadata, *_rules(info.annotation)]
     words = ("ge", "gt", "le", "lt")
     return {word: getattr(rule, word) for word in words for rule in rules if getattr(rule, word, None) is not None}

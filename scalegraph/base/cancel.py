@@ -1,6 +1,6 @@
-"""A token that stops long work: loop steps check it, and so does code that waits for a child process.
+"""Cancellation of long work: loops check a token, and so does code that waits for a child process.
 
-Who runs work says so once (`working`); loops within it, however deep, call `checkpoint`.
+The caller announces the work once (`working`); loops inside it, however deep, call `checkpoint`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Final
 
 from scalegraph.base.errors import Cancelled
 
-_REPORTED: Final = 0.01  # share of the work from one report to the next
-_LOOK_S: Final = 0.05  # from one look at another token to the next
+_REPORTED: Final = 0.01  # share of the work between two progress reports
+_LOOK_S: Final = 0.05  # interval for polling another token
 
 
 class CancelToken:
@@ -53,18 +53,18 @@ class AnyToken(CancelToken):
 
     @property
     def cancelled(self) -> bool:
-        """Whether a stop was requested here or there."""
+        """Whether this or the other token is cancelled."""
         return super().cancelled or self._other.cancelled
 
     def wait(self, seconds: float) -> bool:
-        """Wait up to *seconds* for a request to stop, here or there; return whether there is one."""
+        """Wait up to *seconds* for cancellation of either token; return whether it happened."""
         end = time.monotonic() + seconds
         while not self.cancelled and (left := end - time.monotonic()) > 0:
             super().wait(min(left, _LOOK_S))
         return self.cancelled
 
     def check(self) -> None:
-        """Raise `Cancelled` if a stop was requested here or there."""
+        """Raise `Cancelled` if either token is cancelled."""
         super().check()
         self._other.check()
 
@@ -78,16 +78,16 @@ class Deadline(AnyToken):
 
     @property
     def left_s(self) -> float:
-        """The seconds that are left, 0 at least."""
+        """The seconds left, at least 0."""
         return max(0.0, self._end - time.monotonic())
 
     @property
     def cancelled(self) -> bool:
-        """Whether a stop was requested, or the time is up."""
+        """Whether it is cancelled or the time is up."""
         return super().cancelled or not self.left_s
 
     def check(self) -> None:
-        """Raise `Cancelled` if a stop was requested, or the time is up."""
+        """Raise `Cancelled` if it is cancelled or the time is up."""
         super().check()
         if not self.left_s:
             raise Cancelled("the time is up")
@@ -95,7 +95,7 @@ class Deadline(AnyToken):
 
 @dataclass
 class _Work:
-    """The work of this thread: how it is stopped, who receives its share, and which part of the whole it is now."""
+    """The work of this thread: its token, its progress sink, and the part of the whole that is running."""
 
     token: CancelToken
     report: Callable[[float], None]
@@ -108,9 +108,9 @@ _current: Final[ContextVar[_Work | None]] = ContextVar("work", default=None)
 
 @contextmanager
 def working(token: CancelToken, report: Callable[[float], None] = lambda _share: None) -> Iterator[None]:
-    """Let `checkpoint` stop what is done inside when *token* asks, and hand shares of the work (0 to 1) to *report*.
+    """Let *token* stop the work inside at a `checkpoint`, and report its progress (0 to 1) to *report*.
 
-    Shares only rise, by a hundredth at least.
+    Reported values only increase, by at least 0.01.
     """
     most = -1.0
 
@@ -129,7 +129,7 @@ def working(token: CancelToken, report: Callable[[float], None] = lambda _share:
 
 @contextmanager
 def stage(low: float, high: float) -> Iterator[None]:
-    """Take what is done inside for the part from *low* to *high* (0 to 1) of the work around it."""
+    """Treat the work inside as the part from *low* to *high* (0 to 1) of the surrounding work."""
     work = _current.get()
     if work is None:
         yield
@@ -143,9 +143,9 @@ def stage(low: float, high: float) -> Iterator[None]:
 
 
 def checkpoint(share: float | None = None) -> None:
-    """Raise `Cancelled` if the work that this is a part of was stopped, else say what *share* (0 to 1) of it is done.
+    """Raise `Cancelled` if the surrounding work was cancelled; otherwise report that *share* (0 to 1) of it is done.
 
-    Outside of `working` it does nothing. To be called every few milliseconds.
+    Does nothing outside `working`. Call it every few milliseconds.
     """
     work = _current.get()
     if work is None:

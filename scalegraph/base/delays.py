@@ -1,4 +1,4 @@
-"""What made others wait in a run, and what messages cost by call."""
+"""What made others wait in a run, and the cost of messages by call."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _Count: TypeAlias = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
 
 class Delay(BaseModel):
-    """Cycles of one place and one category of waiting.
+    """Cycles of one place for one category of waiting.
 
-    *regions*: ids of the regions that one is in there, the outermost first; *kind* of `runtime.observed.DELAY_KINDS`;
-    *file*, *line*: of the call, for kinds that have one; *call*: what is called there, as the runtime or the source
-    says; *caller*: ``file:line`` of the call of the function that the call is in, where that only wraps it.
+    *regions*: ids of the enclosing regions, outermost first; *kind* from `runtime.observed.DELAY_KINDS`; *file*,
+    *line*: of the call, for kinds that have one; *call*: the function called there, as named by runtime or source;
+    *caller*: if the call is made in a mere wrapper, ``file:line`` of the call of that wrapper.
 
-    *own*: cycles that messages cost here, *worked*: of kinds that are no call, all that was spent here, *waited*: of
-    waiting here whose cause is known, *caused*: that others waited for what happened here.
+    *own*: cycles that messages cost here; *worked*: for kinds other than calls, all cycles spent here; *waited*:
+    waiting here whose cause is known; *caused*: waiting of others due to this place.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

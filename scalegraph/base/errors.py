@@ -28,7 +28,7 @@ class Fault:
     line: int | None = None
     column: int | None = None
     key: str = ""
-    severity: str = "error"  # or "remark": worth saying, nothing is refused
+    severity: str = "error"  # or "remark": worth mentioning, not an error
 
     def __str__(self) -> str:
         place = self.file
@@ -38,24 +38,24 @@ class Fault:
                 place += f":{self.column}"
         parts = [part for part in (place, self.key) if part]
         text = ": ".join([*parts, self.message])
-        # a fault in a file is one line, though a value that it quotes may be more
+        # a fault in a file is one line, even if it quotes a multi-line value
         return text.replace("\n", "\\n") if self.file else text
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the known name nearest to *name*, or an empty string."""
+    """Return ``"; did you mean 'x'?"`` with the known name most similar to *name*, or an empty string."""
     match = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"; did you mean '{match[0]}'?" if match else ""
 
 
 class ScaleGraphError(Exception):
-    """Base of all; its text is a sentence for the user."""
+    """Base class; the text is a sentence for the user."""
 
     exit_code: ClassVar[int] = 1
 
 
 class InputError(ScaleGraphError):
-    """Bad input: carries every fault found, not only the first."""
+    """Bad input: holds every fault found, not only the first."""
 
     exit_code = 2
 
@@ -73,7 +73,7 @@ class WorkError(ScaleGraphError):
 
 
 class BuildError(WorkError):
-    """The user's program does not compile or link; *output* is the compiler's own text."""
+    """The user's program does not compile or link; *output* is the compiler's output."""
 
     def __init__(self, message: str, output: str = "") -> None:
         self.output = output
@@ -81,7 +81,7 @@ class BuildError(WorkError):
 
 
 class RunError(WorkError):
-    """A run of the user's program did not end well."""
+    """A run of the user's program failed."""
 
 
 class StoreError(WorkError):
@@ -89,7 +89,7 @@ class StoreError(WorkError):
 
 
 class LinkLost(WorkError):  # noqa: N818 - reads as what it is in an except clause
-    """The place where runs are carried out does not answer; what was finished is kept."""
+    """The host of the runs does not respond; finished runs are kept."""
 
 
 class MissingTool(ScaleGraphError):  # noqa: N818 - reads as what it is in an except clause
@@ -97,6 +97,6 @@ class MissingTool(ScaleGraphError):  # noqa: N818 - reads as what it is in an ex
 
 
 class Cancelled(ScaleGraphError):  # noqa: N818 - not a fault
-    """The user stopped the work; what was finished is kept."""
+    """The user stopped the work; finished runs are kept."""
 
     exit_code = 130

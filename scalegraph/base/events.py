@@ -1,4 +1,4 @@
-"""The one stream of events that a running request sends: terminal progress and window read the same.
+"""The event stream of a running request, used by terminal progress and the window alike.
 
 Order: ``Planned``, then for every point ``RunStarted`` and one of ``RunFinished`` / ``RunFailed`` /
 ``RunSkipped`` (already in the study), ``Note`` at any time, and ``Done`` exactly once at the end.
@@ -16,9 +16,9 @@ from scalegraph.base.run import RunPoint, RunRecord
 
 @dataclass(frozen=True)
 class Planned:
-    """What will be run. A search adds points later by another ``Planned``; *points* is the whole list so far.
+    """The planned points. A search adds points later with another ``Planned``; *points* is the whole list so far.
 
-    *runs* is how many runs that makes: more than *points* where some are run once more for their traces.
+    *runs* is the number of runs: more than *points* if some are repeated for their traces.
     """
 
     points: tuple[RunPoint, ...]
@@ -27,7 +27,7 @@ class Planned:
 
     @property
     def total(self) -> int:
-        """Number of runs so far, never fewer than the points."""
+        """Number of runs so far, at least the number of points."""
         return max(self.runs, len(self.points))
 
 
@@ -35,7 +35,8 @@ class Planned:
 class Building:
     """The user's program, or on first use the simulator, is being compiled.
 
-    *done* files *of* so many are; *remaining_s*: seconds left, None if unknown. Files are counted where *of* is not 0.
+    *done* files *of* so many are compiled; *remaining_s*: seconds left, None if unknown. Files are counted unless *of*
+    is 0.
     """
 
     program: str
@@ -46,7 +47,7 @@ class Building:
 
 @dataclass(frozen=True)
 class RunStarted:
-    """A run has begun; *where*: on which worker, empty on this host. It begins again if that worker is lost."""
+    """A run has started; *where*: on which worker, empty for this host. It starts again if that worker is lost."""
 
     point: RunPoint
     where: str = ""
@@ -54,7 +55,7 @@ class RunStarted:
 
 @dataclass(frozen=True)
 class RunFinished:
-    """A run ended well and is in the study."""
+    """A run succeeded and is in the study."""
 
     point: RunPoint
     record: RunRecord
@@ -65,7 +66,7 @@ class RunFinished:
 
 @dataclass(frozen=True)
 class RunFailed:
-    """A run ended badly; the others go on."""
+    """A run failed; the others continue."""
 
     point: RunPoint
     message: str
@@ -86,9 +87,9 @@ class RunSkipped:
 
 @dataclass(frozen=True)
 class Workers:
-    """The cluster *where* has *workers* now, which do *slots* runs side by side; *idle* of them have no run.
+    """The cluster *where* now has *workers* with *slots* for concurrent runs; *idle* of them have no run.
 
-    May come from any thread.
+    May be sent from any thread.
     """
 
     where: str
@@ -99,7 +100,7 @@ class Workers:
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence worth showing (what a search decided, a remark of the compiler)."""
+    """A sentence worth showing (a decision of a search, a compiler warning)."""
 
     text: str
 
@@ -119,7 +120,7 @@ EventSink: TypeAlias = Callable[[Event], None]
 
 
 def ignore(_event: Event) -> None:
-    """Receive events and do nothing."""
+    """Ignore events."""
 
 
 _build_sinks: list[EventSink] = []
@@ -127,7 +128,7 @@ _build_sinks: list[EventSink] = []
 
 @contextmanager
 def builds_shown(sink: EventSink) -> Iterator[None]:
-    """Send builds that start without a sink of their own, such as those a look-up needs, to *sink* inside the block."""
+    """Send builds without a sink of their own, such as those that queries need, to *sink* inside the block."""
     _build_sinks.append(sink)
     try:
         yield
@@ -136,5 +137,5 @@ def builds_shown(sink: EventSink) -> Iterator[None]:
 
 
 def build_sink() -> EventSink:
-    """Return the sink of builds that have none of their own."""
+    """Return the sink for builds without their own."""
     return _build_sinks[-1] if _build_sinks else ignore

@@ -1,7 +1,7 @@
-"""Arithmetic that a user may write in a file: ``960 * num_balls``, ``N * log2(2 * N)``; nothing else runs.
+"""Arithmetic formulas in user files: ``960 * num_balls``, ``N * log2(2 * N)``; nothing else is evaluated.
 
-The text is parsed by Python's own parser, every node of the tree is checked against a short list, and the
-tree is evaluated by this module; no name, attribute or call outside that list can be reached.
+The text is parsed by Python's parser, every node of the tree is checked against a short list, and the tree is evaluated
+by this module; names, attributes and calls outside that list are unreachable.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import lru_cache
 from scalegraph.base.errors import near
 from scalegraph.base.units import assigned
 
-_LONGEST = 400  # characters; a growth rule is a few words
+_LONGEST = 400  # characters; a growth rule is short
 _DEEPEST = 40
 
 BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
@@ -40,16 +40,16 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., float]]] = {
 
 @dataclass(frozen=True)
 class Expression:
-    """A checked formula. *names* are the variables it uses."""
+    """A validated formula. *names* are the variables it uses."""
 
     text: str
     names: frozenset[str]
     _tree: ast.expr
 
     def __call__(self, values: Mapping[str, float]) -> float:
-        """Evaluate with *values* of the variables.
+        """Evaluate with *values* for the variables.
 
-        Raises `ValueError` with a sentence when the result is not a finite number.
+        Raises `ValueError` with a sentence if the result is not a finite number.
         """
         try:
             result = float(_value(self._tree, values))
@@ -64,7 +64,7 @@ class Expression:
 
 @lru_cache(maxsize=512)
 def parse(text: str, variables: frozenset[str]) -> Expression:
-    """Return the formula *text* over *variables*; raise `ValueError` saying what is not allowed in it."""
+    """Return the formula *text* over *variables*; raise `ValueError` saying what is not allowed."""
     if len(text) > _LONGEST:
         raise ValueError(f"a formula of at most {_LONGEST} characters was expected")
     try:

@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Atomic file writing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scalegraph.base.errors import Fault, InputError, WorkError
 
 
 def check_directory(path: Path) -> None:
-    """Raise `InputError` if the directory that *path* is to be written into does not exist: none is made for it."""
+    """Raise `InputError` if the directory of *path* does not exist; it is not created."""
     if path.parent.exists() and not path.parent.is_dir():
         raise InputError(Fault(f"'{path.parent}' is no directory", file=str(path)))
     if not path.parent.is_dir():
@@ -21,8 +21,8 @@ def check_directory(path: Path) -> None:
 def check_replaceable(path: Path) -> None:
     """Raise unless *path* can be written or replaced.
 
-    Raises `InputError` if its directory does not exist, `WorkError` if it is no regular file: a device or directory is
-    not to be replaced.
+    Raises `InputError` if its directory does not exist, `WorkError` if it is not a regular file: devices and
+    directories are never replaced.
     """
     check_directory(path)
     if path.exists() and not path.is_file():
@@ -30,12 +30,12 @@ def check_replaceable(path: Path) -> None:
 
 
 def write_atomic(path: Path, data: bytes | str, *, private: bool = False) -> None:
-    """Write *data* to *path* so that a reader sees the old content or the new, never a part.
+    """Write *data* to *path* atomically: a reader sees either the old or the new content.
 
-    *private*: only this user may read it.
+    *private*: readable by this user only.
 
-    Raises `WorkError` with one sentence when the disk is full or the place cannot be written, `InputError` when
-    there is no such directory.
+    Raises `WorkError` with a sentence if the disk is full or the file cannot be written, `InputError` if the directory
+    does not exist.
     """
     raw = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
     check_replaceable(path)
@@ -46,7 +46,7 @@ def write_atomic(path: Path, data: bytes | str, *, private: bool = False) -> Non
                 out.write(raw)
                 out.flush()
                 os.fsync(out.fileno())
-            if not private:  # as it is made, nobody else may read it
+            if not private:  # private from its creation
                 umask = os.umask(0)
                 os.umask(umask)
                 Path(temporary).chmod(0o666 & ~umask)
@@ -59,17 +59,17 @@ def write_atomic(path: Path, data: bytes | str, *, private: bool = False) -> Non
 
 
 def reason(error: OSError) -> str:
-    """Return the operating system's reason in words."""
+    """Return the operating system's error message."""
     if error.errno == errno.ENOSPC:
         return "the disk is full"
     return (error.strerror or str(error)).lower()
 
 
-# A file that unpacks to more than this many times its size was made to fill memory: logs and traces reach some 50.
+# A file that unpacks to more than this many times its size is a decompression bomb: logs and traces reach about 50.
 MOST_EXPANSION = 250
-_ALWAYS_UNPACKED = 16 << 20  # bytes; empty lines of this size are read in some seconds
+_ALWAYS_UNPACKED = 16 << 20  # bytes; empty lines of this size take some seconds to read
 
 
 def expands_too_much(packed: int, unpacked: int) -> bool:
-    """Return whether a container of *packed* bytes holds more than any honest one, with *unpacked* bytes so far."""
+    """Return whether a container of *packed* bytes expands suspiciously, with *unpacked* bytes so far."""
     return unpacked > _ALWAYS_UNPACKED and unpacked > MOST_EXPANSION * packed

@@ -1,4 +1,4 @@
-"""The glossary: metrics and terms with symbol, unit, formula, source and intuition, read from one resource.
+"""The glossary: metrics and terms with symbol, unit, formula, source and intuition, loaded from one resource.
 
 ``python -m scalegraph.base.glossary`` prints docs/GLOSSARY.md.
 """
@@ -22,7 +22,7 @@ _SOURCES: Final = (
 
 @dataclass(frozen=True)
 class Term:
-    """One entry. *quantities* are names that ``scalegraph analyze --what`` takes; *also* are other words for it."""
+    """One entry. *quantities* are names accepted by ``scalegraph analyze --what``; *also* are synonyms."""
 
     name: str
     title: str
@@ -37,11 +37,11 @@ class Term:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Everything the term is called."""
+        """All names of the term."""
         return (self.name, self.title, *filter(None, (self.symbol,)), *self.quantities, *self.also)
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return (what, value) for all that is known besides meaning and intuition."""
+        """Return (label, value) for all facts besides meaning and intuition."""
         pairs = (("Symbol", self.symbol), ("Unit", self.unit), ("Formula", self.formula), ("Source", self.source))
         found = [(what, value) for what, value in pairs if value]
         if self.quantities:
@@ -53,7 +53,7 @@ class Term:
 
 @cache
 def terms() -> dict[str, Term]:
-    """Return every term by its name, in the order of the resource."""
+    """Return every term by name, in file order."""
     with (resource_dir("help") / "glossary.toml").open("rb") as file:
         content: dict[str, dict[str, Any]] = tomllib.load(file)
     return {name: _term(name, entry) for name, entry in content.items()}
@@ -65,10 +65,10 @@ def _term(name: str, entry: dict[str, Any]) -> Term:
 
 
 def find(word: str) -> Term:
-    """Return the term that is called *word*: by name, title, symbol, quantity or another word, in any case.
+    """Return the term called *word*: by name, title, symbol, quantity or synonym, ignoring case.
 
     Raises:
-        InputError: there is none; the nearest words are named.
+        InputError: there is none; similar words are suggested.
 
     """
     wanted = " ".join(word.lower().replace("_", " ").replace("-", " ").split())
@@ -79,7 +79,7 @@ def find(word: str) -> Term:
 
 
 def search(typed: str) -> list[Term]:
-    """Return the terms that contain every word of *typed*: first those that are called so, then those that say so."""
+    """Return the terms containing every word of *typed*: matches in names first, then matches in the text."""
     wanted = typed.lower().split()
     called = [t for t in terms().values() if all(w in " ".join(t.words).lower() for w in wanted)]
     said = [t for t in terms().values() if all(w in f"{t.words} {t.meaning} {t.formula}".lower() for w in wanted)]
@@ -93,7 +93,7 @@ def text(term: Term) -> str:
 
 
 def markdown() -> str:
-    """Return the whole glossary as docs/GLOSSARY.md."""
+    """Return the whole glossary as Markdown (docs/GLOSSARY.md)."""
     ways = "`scalegraph explain TERM` prints one of these; the window has them under Help > Glossary."
     parts = ["# Glossary", "", _SOURCES, "", ways, ""]
     for term in sorted(terms().values(), key=lambda term: term.title.lower()):

@@ -1,4 +1,4 @@
-"""Intervals of medians without any assumption about how times are distributed."""
+"""Distribution-free intervals of medians."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _SURE = 0.95
 
 
 def median_interval(values: Sequence[float], sure: float = _SURE) -> tuple[float, float, float]:
-    """Return two of *values* between which the median of such values is, and how sure that is: *sure* or more.
+    """Return two of *values* that enclose the median with confidence *sure* or more, and the actual confidence.
 
-    Fewer than six values cannot be as sure as 0.95: then it is the whole range, with the confidence that it has.
+    Fewer than six values cannot reach 0.95: then it is the whole range, with its own confidence.
 
     Shape: (low, high, confidence). Unit: that of *values*; confidence none. Source: ScaleGraph (order statistics).
     """

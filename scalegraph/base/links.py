@@ -1,4 +1,4 @@
-"""How busy the links of an interconnect were in a run, over time."""
+"""How busy the links of an interconnect were over the time of a run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _Count: TypeAlias = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class LinkLoads(BaseModel):
-    """Columns of equal length, one entry for each of the busiest links; cycles, bytes.
+    """Columns of equal length, one entry per link for the busiest links; in cycles and bytes.
 
-    *kind* and *shape*: the interconnect and its parameters; *nodes*: of the run. *spans*: for each link, how long it
-    was busy in each span of *width* cycles from the beginning of the run on.
+    *kind* and *shape*: the interconnect and its parameters; *nodes*: of the run. *spans*: busy time of each link in
+    consecutive spans of *width* cycles from the start of the run.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

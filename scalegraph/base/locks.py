@@ -1,4 +1,4 @@
-"""Locks on files: held by one process at a time; the kernel releases them when that process ends in any way."""
+"""File locks: held by one process at a time, and released by the kernel however the process ends."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # not on Unix: nothing is simulated there, and studies that are there are opened without a lock
+except ImportError:  # not on Unix: there are no simulations there, and existing studies are opened without a lock
     fcntl = None  # type: ignore[assignment]
 
 
 class Taken(Exception):  # noqa: N818 - reads as what it is in an except clause
-    """Another process holds the lock; *holder* is its number there, 0 if it did not say."""
+    """Another process holds the lock; *holder* is its process number, 0 if unknown."""
 
     def __init__(self, holder: int = 0) -> None:
         super().__init__(f"is held by process {holder}")
@@ -23,8 +23,9 @@ class Taken(Exception):  # noqa: N818 - reads as what it is in an except clause
 class FileLock:
     """An exclusive lock on the file at *path*, held from construction until `release`.
 
-    Unlike a process number in a file name, the lock is right in every PID namespace. A symbolic link is not followed.
-    Raises `Taken` while another process, or another lock of this one, holds it, `OSError` where there can be no file.
+    Unlike a process number in a file name, the lock works in every PID namespace. Symbolic links are not followed.
+    Raises `Taken` while another process, or another lock of this one, holds it, `OSError` if the file cannot be
+    created.
     """
 
     def __init__(self, path: Path, mode: int = 0o600) -> None:
@@ -38,7 +39,7 @@ class FileLock:
         try:
             if fcntl is not None:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not self._is_ours(handle):  # its last holder removed it between our open and our lock
+            if not self._is_ours(handle):  # its last holder removed the file between our open and our lock
                 os.close(handle)
                 return -1
         except BlockingIOError:
@@ -48,7 +49,7 @@ class FileLock:
         except OSError:
             os.close(handle)
             raise
-        with contextlib.suppress(OSError):  # a full disk: the number is for display only, the lock holds without it
+        with contextlib.suppress(OSError):  # disk full: the number is for display only, the lock works without it
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
         return handle
@@ -62,7 +63,7 @@ class FileLock:
         return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
 
     def release(self) -> None:
-        """Remove the file and let others lock. May be called again."""
+        """Remove the file and release the lock. May be called again."""
         if self._handle >= 0:
             self._path.unlink(missing_ok=True)
             os.close(self._handle)

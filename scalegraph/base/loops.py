@@ -1,4 +1,4 @@
-"""What worksharing loops cost under their schedules, and the chunks that these made."""
+"""The costs of worksharing loops under their schedules, and the resulting chunks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ CENTRAL = -1
 
 
 class Chunks(BaseModel):
-    """Columns of equal length, one entry for each chunk: iterations first, first + step, .. (*count* of them).
+    """Columns of equal length, one entry per chunk: iterations first, first + step, .. (*count* of them).
 
     *execution* of the loop, *member* of the team that took it on *processor*, *owner*: member whose share it was, or
-    `CENTRAL`; *control*: chunk-size control k by which it was taken (0: none); *state* of that member's load, -1 light,
-    0 normal, 1 heavy; *begin*, *end*: clock in cycles; *stall*: cycles of memory stalls of that.
+    `CENTRAL`; *control*: chunk-size control k used (0: none); *state* of that member's load, -1 light, 0 normal, 1
+    heavy; *begin*, *end*: clock in cycles; *stall*: memory stall cycles in between.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -44,15 +44,15 @@ class Chunks(BaseModel):
 
 
 class LoopCost(BaseModel):
-    """A worksharing loop that asked the runtime for its iterations, under one schedule.
+    """A worksharing loop whose iterations the runtime assigned, under one schedule.
 
-    *iterations* and *members*: the most of one execution; *elapsed*: cycles from the first member that came until the
-    last one found no more, over all executions. Columns by *processor*: *entered* (executions), *chunks* and *taken*
-    (iterations) by origin (``own`` share, ``other`` member's, ``central`` queue), and cycles: *body* of iterations,
-    *stall* memory stalls of that; *asking* of obtaining chunks, *lock* waiting for locks of queues of that; *ending*
-    from when it found no more until the last one did. *lines* that its iterations used, summed over executions, and
-    *fresh* ones of them, which it did not use in the execution before; empty unless classes are collected.
-    *history*: the first chunks.
+    *iterations* and *members*: the maximum over executions; *elapsed*: cycles from the arrival of the first member
+    until the last one found no more work, summed over executions. Columns by *processor*: *entered* (executions),
+    *chunks* and *taken* (iterations) by origin (``own`` share, ``other`` member's, ``central`` queue), and cycles:
+    *body* in iterations, of which *stall* memory stalls; *asking* obtaining chunks, of which *lock* waiting for queue
+    locks; *ending* from finding no more work until the last member did. *lines* used by its iterations, summed over
+    executions, and *fresh*: those not used in the previous execution; empty unless classes are collected. *history*:
+    the first chunks.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -87,10 +87,10 @@ class LoopCost(BaseModel):
 
     @property
     def place(self) -> str:
-        """Where the loop is, for display: ``solve.c:88``."""
+        """Location of the loop as text: ``solve.c:88``."""
         return f"{PurePath(self.file).name}:{self.line}" if self.file else "a loop without a source line"
 
     @property
     def chunk_count(self) -> int:
-        """Chunks of all processors and origins."""
+        """Number of chunks over all processors and origins."""
         return sum(map(sum, self.chunks.values()))

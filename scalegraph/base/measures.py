@@ -1,6 +1,6 @@
-"""Numbers that are together, on an axis or in a column: one SI prefix for all, so that they can be compared.
+"""Numbers shown together on an axis or in a column: one SI prefix for all, so that they can be compared.
 
-The window, pictures, reports and tables for display all write their numbers with these.
+The window, pictures, reports and tables all format their numbers with this module.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from scalegraph.base.units import PREFIXES, si, significant, thousands
 
-# units that take a prefix themselves (12 ms, 3 MB); others follow a scaled number (12 thousand cycles)
+# units that take a prefix (12 ms, 3 MB); others follow a scaled number (12 thousand cycles)
 SI_UNITS = frozenset({"s", "B", "Hz", "op", "flop", "op/s", "flop/s", "B/s", "J", "W"})
 _WORDS = {"k": "thousand", "M": "million", "G": "billion", "T": "10¹²", "P": "10¹⁵", "E": "10¹⁸"}
-_COUNT_FROM = 1e5  # what has a unit of its own kind (cycles) is written out below this
-_WRITTEN_OUT = 1e9  # what has none, counts and parameters, below this
+_COUNT_FROM = 1e5  # numbers with a unit such as cycles are written out below this
+_WRITTEN_OUT = 1e9  # numbers without a unit (counts, parameters) are written out below this
 _MOST_DIGITS, _MOST_PLACES = 7, 4  # of a number in a column
 _PLAIN_TICKS = (1e-4, 1e7)  # an axis beyond these has powers of ten
 _THOUSANDS_FROM = 1e4  # ticks have thin spaces between thousands
@@ -25,15 +25,15 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @dataclass(frozen=True)
 class Measure:
-    """How the numbers of one axis or column are written: divided by *divisor*, with *unit* in its head."""
+    """The number format of an axis or column: divided by *divisor*, with *unit* in its heading."""
 
     divisor: float
     unit: str
     places: int
-    each: str | None = None  # numbers that cannot share a prefix: every one has its own, and this unit
+    each: str | None = None  # if the numbers cannot share a prefix, each has its own, with this unit
 
     def number(self, value: float | None) -> str:
-        """Return *value* (in base units) as the digits that are in the column; missing is an en dash."""
+        """Return *value* (in base units) formatted for the column; an en dash if missing."""
         if value is None or math.isnan(value):
             return "–"
         if math.isinf(value):
@@ -50,9 +50,9 @@ class Measure:
         return thousands(scaled, self.places)
 
     def heading(self, name: str) -> str:
-        """Return *name* with the unit behind it, which is not said again where it is the name."""
+        """Return *name* followed by the unit, unless the name already ends with it."""
         unit = self.unit
-        if name and not unit.startswith("%"):  # what a share is of is said in full
+        if name and not unit.startswith("%"):  # units of shares name their whole, and are never shortened
             unit = re.sub(rf"(^| ){re.escape(name.lower())}$", "", unit)
         return f"{name} ({unit})" if unit else name
 
@@ -60,9 +60,9 @@ class Measure:
 def measure(values: Iterable[float | int | None], unit: str) -> Measure:
     """Choose prefix and decimals for a column of *values* of *unit*.
 
-    The largest shows four significant digits or more, the smallest two, so that none is only said to be small; where
-    no prefix allows that, each number has its own. Whole numbers without a unit, parameters and counts, stay as they
-    are up to a billion. Shares (units that begin with %) have one decimal.
+    The largest number shows four significant digits or more, the smallest two, so that none is merely "small"; if no
+    prefix allows that, each number has its own. Whole numbers without a unit (parameters and counts) are unchanged up
+    to a billion. Shares (units that begin with %) have one decimal.
     """
     finite = [float(v) for v in values if v is not None and math.isfinite(v)]
     if unit.startswith("%"):
@@ -84,7 +84,7 @@ def measure(values: Iterable[float | int | None], unit: str) -> Measure:
 
 
 def axis_measure(values: Iterable[float | None], unit: str, *, logarithmic: bool = False) -> Measure:
-    """Choose one prefix for all of an axis: that of the largest of *values*, on logarithmic axes that of the middle."""
+    """Choose one prefix for an axis: that of the largest of *values*, on logarithmic axes that of the middle."""
     sizes = [abs(v) for v in values if v is not None and math.isfinite(v) and v]
     typical = max(sizes, default=0.0)
     if logarithmic and sizes:
@@ -123,7 +123,7 @@ def tick_text(value: float, *, powers: bool = False) -> str:
 
 
 def _power(largest: float, unit: str) -> int:
-    """Return the power of a thousand that numbers up to *largest* of *unit* are divided by."""
+    """Return the power of 1000 by which numbers up to *largest* of *unit* are divided."""
     if not largest:
         return 0
     power = max(-4, min(6, math.floor(math.log10(largest) / 3 + 1e-12)))
@@ -139,10 +139,10 @@ def _unit(power: int, unit: str) -> str:
 
 
 def percent(share: float | None, places: int | None = None) -> str:
-    """Return a share (0 to 1) in percent; not known is an en dash.
+    """Return a share (0 to 1) in percent; an en dash if unknown.
 
-    Sentences have two digits (``12 %``); with *places*, as in a column or where one number replaces another, each has
-    as many decimals (``12.3 %``, ``< 0.1 %``).
+    In sentences it has two digits (``12 %``); with *places*, for a column or a number that is updated, a fixed number
+    of decimals (``12.3 %``, ``< 0.1 %``).
     """
     if share is None or not math.isfinite(share):
         return "–"
@@ -152,7 +152,7 @@ def percent(share: float | None, places: int | None = None) -> str:
 
 
 def exact(value: float | None, unit: str = "") -> str:
-    """Return one number on its own with its unit, as a tooltip says it."""
+    """Return a single number with its unit, as in a tooltip."""
     if isinstance(value, int) or (value is not None and math.isfinite(value) and value == int(value) and unit == ""):
         return f"{thousands(int(value))} {unit}".rstrip()
     if value is None or unit in SI_UNITS:

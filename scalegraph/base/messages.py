@@ -1,4 +1,4 @@
-"""What messages cost in a run: by rank, communicator and partner."""
+"""The cost of messages in a run: by rank, communicator and partner."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_PARTNER, OTHER_PARTNERS = -1, -2
 
 
 class Communicator(BaseModel):
-    """A communicator: its number, *name* (empty if it has none), the most ranks that had it, the call that made it."""
+    """A communicator: its number, *name* (empty if none), its largest number of ranks, and the call that created it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -26,16 +26,16 @@ class Communicator(BaseModel):
 
     @property
     def words(self) -> str:
-        """Name for display: what the program called it, or where it was made."""
+        """Name for display: as set by the program, or where it was created."""
         place = f"made at {PurePath(self.file).name}:{self.line}" if self.file else ""
         return self.name or place or f"communicator {self.number}"
 
 
 class MessageCosts(BaseModel):
-    """Columns of equal length, one entry for each rank, communicator and partner that had any messages.
+    """Columns of equal length, one entry per rank, communicator and partner with any messages.
 
-    *communicator*: a number of `Communicator`, or `NO_COMMUNICATOR`; *partner*: a rank of all, `NO_PARTNER` (nobody in
-    particular: operations of a reduction, a wait for one of several) or `OTHER_PARTNERS` (of very many, together).
+    *communicator*: the number of a `Communicator`, or `NO_COMMUNICATOR`; *partner*: a global rank, `NO_PARTNER` (no
+    particular one: operations of a reduction, a wait for one of several) or `OTHER_PARTNERS` (sum over very many).
     *messages*, *bytes*: received. *cycles*: by category; over all entries they add up to the categories of the run.
     """
 

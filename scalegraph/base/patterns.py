@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: most commands use few of all that modules declare."""
+"""Regular expressions compiled on first use: most commands use few of those declared by modules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, cast
 
 
 class _Late:
-    """Stands for a compiled expression; its methods are those of the expression, which the first use compiles."""
+    """A proxy for a regular expression that compiles it on first use."""
 
     def __init__(self, text: str | bytes, flags: int) -> None:
         self._text = text
@@ -22,8 +22,8 @@ class _Late:
 
 
 def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
-    """Return what `re.compile` makes of *text* and *flags*, made at the first use of one of its methods.
+    """Return the equivalent of `re.compile` for *text* and *flags*, compiled when one of its methods is first used.
 
-    Functions of `re` do not take it: call its own. Raises `re.error` at the first use.
+    Functions of `re` do not accept it: call its methods. Raises `re.error` on first use.
     """
     return cast("re.Pattern[str]", _Late(text, flags))

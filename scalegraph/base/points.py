@@ -1,4 +1,4 @@
-"""The coordinates of a run: processors, sizes, what is different, and its place in a space of choices."""
+"""The coordinates of a run: processors, sizes, variant, and its position in a space of choices."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from scalegraph.base.units import assigned
 
 Value: TypeAlias = int | Annotated[float, Field(allow_inf_nan=False)] | str
 SIMULATED = "simulated"
-"""The name of the target that simulates; real targets have names of their own."""
+"""The name of the simulating target; real targets have names of their own."""
 
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-# What can be taken as ideal, in the order of output; docs/WHATIF.md says what each means for the categories.
+# What can be made ideal, in output order; docs/WHATIF.md explains the effect on the categories.
 Ideal: TypeAlias = Literal["contention", "network", "cache", "sync", "balance", "messages"]
 IDEALS: tuple[Ideal, ...] = ("contention", "network", "cache", "sync", "balance", "messages")
 IDEAL_NAMES: dict[str, str] = {
@@ -34,14 +34,16 @@ IDEAL_NAMES: dict[str, str] = {
 
 
 AS_WRITTEN = "as written"
-"""The schedule of a run in which static loops ask the runtime, too: it counts their iterations, and nothing else."""
+"""The schedule of a run in which static loops call the runtime, too: it counts their iterations, and changes nothing
+else.
+"""
 
 
 class Variant(_Frozen):
-    """What is different in a run from the program and the machine as they are; empty for an actual run.
+    """What differs in a run from the actual program and machine; empty for an actual run.
 
-    *ideal*: switches; *speedup*: factor by target (``line:solve.c:88``, see `link.scale`), a number above 0 in decimal
-    digits or ``inf``; *machine*: values of the machine by key; *schedule*: of worksharing loops, see `link.loops`.
+    *ideal*: switches; *speedup*: factor by target (``line:solve.c:88``, see `link.scale`), a positive decimal number or
+    ``inf``; *machine*: machine values by key; *schedule*: of worksharing loops, see `link.loops`.
     """
 
     ideal: tuple[Ideal, ...] = ()
@@ -60,7 +62,7 @@ class Variant(_Frozen):
         return dict(sorted(value.items()))
 
     def __bool__(self) -> bool:
-        """Whether anything is different."""
+        """Whether anything differs."""
         return bool(self.ideal or self.speedup or self.machine or self.schedule)
 
     @property
@@ -84,7 +86,7 @@ class Variant(_Frozen):
 
 
 def target_words(target: str) -> str:
-    """Return the target of a virtual speedup in words: ``line:solve.c:88`` is ``solve.c:88``."""
+    """Return the target of a virtual speedup as text: ``line:solve.c:88`` is ``solve.c:88``."""
     kind, _, name = target.partition(":")
     if kind in ("line", "call"):
         return name
@@ -100,16 +102,16 @@ AXES: Final = {
     "affinity": "affinity",
     "cflags": "flags",
 }
-"""What a study of several choices may vary besides processors, sizes and what-ifs, in the order of output: in words."""
+"""What a study of several choices can vary besides processors, sizes and what-ifs, in output order, with labels."""
 
 
 def setting_id(setting: Mapping[str, str]) -> str:
-    """Return the stable short name of a choice of machine, split, schedule and so on; empty for none."""
+    """Return the stable short name of a choice of machine, split, schedule and so on; empty if none."""
     return hashlib.sha256(json.dumps(sorted(setting.items())).encode()).hexdigest()[:8] if setting else ""
 
 
 def setting_words(setting: Mapping[str, str]) -> str:
-    """Return a choice for display: ``ksr1, 4 threads a process, dynamic,4``."""
+    """Return a choice as text: ``ksr1, 4 threads a process, dynamic,4``."""
     found = []
     for axis in AXES:
         if axis in setting:
@@ -121,10 +123,10 @@ def setting_words(setting: Mapping[str, str]) -> str:
 
 
 class RunPoint(_Frozen):
-    """Coordinates of one run within a study; *variant* is empty for the program and the machine as they are.
+    """Coordinates of a run within a study; *variant* is empty for the actual program and machine.
 
     *target*: where the run happened, empty for the simulated machine; see `scalegraph.link.targets`. *setting*: in a
-    study of several machines, splits, schedules .. (`AXES`) the choice that the run is of; empty in any other study.
+    study of several machines, splits, schedules .. (`AXES`) the choice of this run; empty in any other study.
     """
 
     processors: int = Field(ge=1, le=2**31)
@@ -143,7 +145,7 @@ class RunPoint(_Frozen):
 
     @property
     def key(self) -> str:
-        """Stable name of the point inside its study."""
+        """Stable name of the point within its study."""
         coordinates = [self.processors, sorted(self.parameters.items()), self.repetition]
         if self.variant or self.target:
             coordinates.append(self.variant.name)
@@ -164,5 +166,5 @@ class RunPoint(_Frozen):
         return ", ".join(parts)
 
     def actual(self) -> RunPoint:
-        """Return the point with nothing different: what a variant is compared with."""
+        """Return the point without any variant, which a variant is compared with."""
         return self.model_copy(update={"variant": Variant()}) if self.variant else self

@@ -1,4 +1,4 @@
-"""Files and directories that only this user reads and writes."""
+"""Files and directories accessible to this user only."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def state_root() -> Path:
-    """Return the directory of what this user's ScaleGraphs keep (``XDG_STATE_HOME``, ``~/.local/state/scalegraph``)."""
+    """Return the directory for this user's ScaleGraph state (``XDG_STATE_HOME``, ``~/.local/state/scalegraph``)."""
     return Path(platformdirs.user_state_dir("scalegraph", appauthor=False))
 
 
 def private_directory(path: Path) -> Path:
-    """Return the directory *path*, made with mode 0700 if it is not there; one of this user's is given that mode.
+    """Return the directory *path*, created with mode 0700 if missing; an existing one of this user gets that mode.
 
-    Raises `WorkError` where it cannot be made, is a symbolic link, or belongs to another account.
+    Raises `WorkError` if it cannot be created, is a symbolic link, or belongs to another account.
     """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -37,12 +37,12 @@ def private_directory(path: Path) -> Path:
 
 
 def write_private(path: Path, data: str) -> None:
-    """Write *data* to *path*, whole or not at all, readable by this user only; raise as `write_atomic`."""
+    """Write *data* to *path* atomically, readable by this user only; raise as `write_atomic`."""
     write_atomic(path, data, private=True)
 
 
 def read_private(path: Path) -> str | None:
-    """Return the text of *path* if only this user can have written or read it, None for any other file."""
+    """Return the text of *path* if only this user can read or write it, otherwise None."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -1,4 +1,4 @@
-"""What the parts of the network and of the memory have done in a run: many thousands on a large interconnect."""
+"""Activity of the parts of network and memory in a run: many thousands on a large interconnect."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _Count: TypeAlias = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
 
 class ResourceCost(BaseModel):
-    """What one part of the network (``link``) or of the memory (``module``) has done."""
+    """Activity of one part of the network (``link``) or of the memory (``module``)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     kind: str
     name: str
-    units: int = 1  # that work side by side: busy is at most units x T_para
-    busy: _Count = 0  # cycles, of all units together
+    units: int = 1  # parallel units: busy is at most units x T_para
+    busy: _Count = 0  # cycles, summed over all units
     transactions: _Count = 0
     waiting: _Count = 0  # cycles that transactions waited for it
 
@@ -29,20 +29,20 @@ _DEFAULTS = tuple((name, field.default) for name, field in ResourceCost.model_fi
 
 
 class ResourceCosts(Sequence[ResourceCost]):
-    """A sequence of `ResourceCost` that is kept by field; an element is made when it is read.
+    """A sequence of `ResourceCost` stored by column; elements are created on access.
 
-    In files and JSON documents it is a list of objects, and so it is validated; columns are taken as they are.
+    In files and JSON documents it is a list of objects, and is validated as such; columns are not validated.
     """
 
     __slots__ = ("_columns",)
 
     def __init__(self, columns: Mapping[str, Sequence[Any]] | None = None) -> None:
-        """Take a column of equal length for each field of `ResourceCost`, none for an empty sequence."""
+        """Take a column per field of `ResourceCost`, all of equal length; none for an empty sequence."""
         self._columns = tuple(() if columns is None else columns[name] for name in _FIELDS)
 
     @classmethod
     def of(cls, costs: Iterable[ResourceCost]) -> ResourceCosts:
-        """Return *costs* by field."""
+        """Return *costs* stored by column."""
         rows = [tuple(getattr(cost, name) for name in _FIELDS) for cost in costs]
         return cls(dict(zip(_FIELDS, zip(*rows, strict=True), strict=True)) if rows else None)
 

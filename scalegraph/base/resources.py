@@ -1,4 +1,4 @@
-"""The directory of the shipped resources: in the installed package, or beside it in a checkout."""
+"""The directory of shipped resources: inside the installed package, or beside it in a checkout."""
 
 from __future__ import annotations
 

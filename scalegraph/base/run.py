@@ -1,8 +1,8 @@
-"""The record of a run: its coordinates before it starts, and all results after it ended.
+"""The record of a run: its coordinates before it starts, and all results once it has ended.
 
-Every layer uses these types, so they are in the lowest. A *run table* (one row per run, see
-``row``) is what analysis works on; whether a row was simulated, measured or imported is a column. In files the cycles
-by category have their earlier name ``leaves``.
+Every layer uses these types, so they are in the lowest one. A *run table* (one row per run, see ``row``) is the input
+of analysis; a column says whether a row was simulated, measured or imported. In files the cycles by category have their
+former name ``leaves``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from scalegraph.base.resource_costs import ResourceCosts
 from scalegraph.base.sampling import Sampled
 from scalegraph.base.usage import Usage
 
-# Far beyond anything that runs, but sums and ratios of such numbers stay finite.
+# Far beyond any real value, yet sums and ratios of such numbers stay finite.
 Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False, ge=-1e19, le=1e19)]
 Count: TypeAlias = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Hertz: TypeAlias = Annotated[float, Field(allow_inf_nan=False, ge=1e-3, le=1e19)]
@@ -48,7 +48,7 @@ Status: TypeAlias = Literal[
 ]
 
 
-# What a run measured beside its categories and counters: columns of the run table and fields of JSON documents.
+# Scalars measured besides categories and counters: columns of the run table and fields of JSON documents.
 RUN_SCALARS = (
     "time_cycles",
     "time_s",
@@ -64,11 +64,11 @@ RUN_SCALARS = (
 )
 
 
-# cause -> quantity -> count: counters of references, and cycles by memory_stall category; a quantity not named is 0
+# cause -> quantity -> count: reference counters, and cycles by memory_stall category; missing quantities are 0
 Causes: TypeAlias = dict[str, dict[str, Count]]
-# what waiting is charged to -> category of the waiting -> cycles; `runtime.format.BLAMES` names the causes
+# charged cause -> category of waiting -> cycles; `runtime.format.BLAMES` lists the causes
 Blames: TypeAlias = dict[str, dict[str, Count]]
-# cause -> copies invalidated by one write -> how often
+# cause -> copies invalidated by one write -> number of writes
 Widths: TypeAlias = dict[str, dict[int, Count]]
 
 
@@ -77,11 +77,11 @@ class _Frozen(BaseModel):
 
 
 LIBRARY = "library call"
-"""The kind of a region that is a statement of a source which calls a function of a header that works."""
+"""The kind of region for a source statement that calls a function defined in a header where work is done."""
 
 
 class Region(_Frozen):
-    """A place of the program that costs are attributed to; id 0 is the whole program."""
+    """A place in the program that costs are attributed to; id 0 is the whole program."""
 
     id: int
     # program, function, loop, parallel, for, sections, single, master, critical, ordered, task, barrier, phase, LIBRARY
@@ -91,18 +91,18 @@ class Region(_Frozen):
     line: int = 0
     end_line: int = 0
     parent: int | None = None  # lexically enclosing region
-    schedule: str = ""  # of a static worksharing loop, as its text has it: ``static,100``
-    iterations: Count | None = None  # of one, where the text has numbers
+    schedule: str = ""  # of a static worksharing loop, as in the source: ``static,100``
+    iterations: Count | None = None  # of such a loop, if constant in the source
 
     @property
     def is_loop(self) -> bool:
-        """Whether it is a worksharing loop: ``for``, ``do``, or one of these with ``parallel`` in front."""
+        """Whether it is a worksharing loop: ``for`` or ``do``, possibly combined with ``parallel``."""
         return self.kind in ("for", "do") or self.name.startswith(("parallel for", "parallel do"))
 
 
-# right as it is: to check it would build the model in every process
+# known to be valid: validation would build the model in every process
 PROGRAM = Region.model_construct(id=0, kind="program", name="program")
-"""The region that contains every other one."""
+"""The region that contains all others."""
 
 
 class RegionCost(_Frozen):
@@ -113,14 +113,15 @@ class RegionCost(_Frozen):
         default_factory=dict, validation_alias=AliasChoices("categories", "leaves"), serialization_alias="leaves"
     )
     counters: dict[str, Count] = Field(default_factory=dict)
-    busy_max: Count = 0  # busy cycles of the processor that was busiest here: load imbalance
-    useful_max: Count = 0  # the same with memory stalls
+    busy_max: Count = 0  # busy cycles of the busiest processor here, for load imbalance
+    useful_max: Count = 0  # the same including memory stalls
     causes: Causes = Field(default_factory=dict)
     widths: Widths = Field(default_factory=dict)
-    classes: dict[str, Count] = Field(default_factory=dict)  # misses by class, where collected
+    classes: dict[str, Count] = Field(default_factory=dict)  # misses by class, if collected
     waited: Blames = Field(default_factory=dict)  # part of the idle categories whose cause is known
-    caused: dict[str, Count] = Field(default_factory=dict)  # cause -> cycles that all waited for what happened here
-    elapsed: Count | None = None  # cycles of the main thread in the region and all that it calls
+    # cause -> cycles that all processors waited for work done here
+    caused: dict[str, Count] = Field(default_factory=dict)
+    elapsed: Count | None = None  # cycles of the main thread in the region and everything it calls
 
 
 class LineCost(_Frozen):
@@ -139,16 +140,17 @@ class LineCost(_Frozen):
     upgrades: Count = 0
     invalidations: Count = 0
     causes: dict[str, Count] = Field(default_factory=dict)  # misses by cause
-    classes: dict[str, Count] = Field(default_factory=dict)  # misses by class, where collected
+    classes: dict[str, Count] = Field(default_factory=dict)  # misses by class, if collected
     waited: Count = 0  # part of *idle* whose cause is known
-    caused: dict[str, Count] = Field(default_factory=dict)  # cause -> cycles that all waited for what happened here
+    # cause -> cycles that all processors waited for work done here
+    caused: dict[str, Count] = Field(default_factory=dict)
 
 
 class VariableCost(_Frozen):
     """What happened to a variable, summed over processors (counts; cycles).
 
-    *kind* and what *name* is then: ``global`` a symbol; ``heap`` what is assigned where it is allocated (*file*,
-    *line*), or the place; ``stack``; ``runtime`` the simulated runtime's own; ``other``.
+    *kind* and the meaning of *name*: ``global`` a symbol; ``heap`` what the allocation is assigned to (at *file*,
+    *line*), or its location; ``stack``; ``runtime`` data of the simulated runtime; ``other``.
     """
 
     kind: str
@@ -156,34 +158,34 @@ class VariableCost(_Frozen):
     file: str = ""
     line: int = 0
     function: str = ""
-    bytes: Count = 0  # the most that was in use at once
+    bytes: Count = 0  # maximum in use at the same time
     blocks: Count = 0  # allocated
-    references: Count | None = None  # where classes are collected
+    references: Count | None = None  # if classes are collected
     misses: Count = 0
     remote: Count = 0
     upgrades: Count = 0
     invalidations: Count = 0
-    stall: Count = 0  # cycles of the references that left the private caches
+    stall: Count = 0  # cycles of the references that missed the private caches
     classes: dict[str, Count] = Field(default_factory=dict)
 
 
 class LinePart(_Frozen):
-    """A part of a cache line that belongs to one variable; offsets and sizes in bytes."""
+    """A part of a cache line belonging to one variable; offsets and sizes in bytes."""
 
-    at: int  # from the beginning of the line
+    at: int  # from the start of the line
     bytes: int
     variable: str
     kind: str
     file: str = ""
     line: int = 0
-    offset: Count = 0  # from the beginning of the variable
-    element: str = ""  # what is there, in the program's words: ``[3].hits``
+    offset: Count = 0  # from the start of the variable
+    element: str = ""  # what is there, in source notation: ``[3].hits``
 
 
 class LineUser(_Frozen):
-    """What one processor used of a cache line: spans of (first byte, bytes), and the places that used it last.
+    """One processor's use of a cache line: spans of (first byte, bytes), and the last places that accessed it.
 
-    *wrote* and *used* say it in the program's words: ``counts[3]``; *used* what was only read.
+    *wrote* and *used* are in source notation: ``counts[3]``; *used* is what was only read.
     """
 
     processor: int
@@ -196,7 +198,7 @@ class LineUser(_Frozen):
 
 
 class SharedLine(_Frozen):
-    """A cache line with false sharing: the variables that share it, and who used which bytes."""
+    """A cache line with false sharing: the variables on it, and who used which bytes."""
 
     address: Count
     bytes: int
@@ -207,7 +209,7 @@ class SharedLine(_Frozen):
 
 
 class Wait(_Frozen):
-    """What a thread, or a processor that never had one, was doing when a run stopped abnormally."""
+    """What a thread, or a processor that never had one, was doing when a run ended abnormally."""
 
     processor: int
     doing: str
@@ -217,15 +219,15 @@ class Wait(_Frozen):
 
     @property
     def who(self) -> tuple[str, int]:
-        """What it is, ``thread`` or ``processor``, and its number."""
+        """``thread`` or ``processor``, and its number."""
         return ("processor", self.processor) if self.thread is None else ("thread", self.thread)
 
 
 class ClockRead(_Frozen):
-    """A place where the main thread reads a clock: *places* are ``file:line`` of the call and of its callers.
+    """A place where the main thread reads a clock: *places* are ``file:line`` of the call and its callers.
 
-    *first*, *last*: elapsed cycles; *first_work*, *last_work*: cycles of the other threads, and of the main thread in
-    parallel regions, until then.
+    *first*, *last*: elapsed cycles; *first_work*, *last_work*: cycles until then of the other threads, and of the main
+    thread in parallel regions.
     """
 
     places: tuple[str, ...]
@@ -237,9 +239,9 @@ class ClockRead(_Frozen):
 
 
 class TraceFile(_Frozen):
-    """The trace that a run wrote. *path* is relative to the study's directory, absolute for a study in memory.
+    """The trace written by a run. *path* is relative to the study's directory, absolute for a study in memory.
 
-    *asked* says what it was asked to hold: of two orders that differ, one is not the other's trace.
+    *asked* is the requested content: a trace with a different request cannot be reused.
     """
 
     path: str
@@ -249,10 +251,10 @@ class TraceFile(_Frozen):
 
 
 class RunRecord(_Frozen):
-    """Everything known about one run. Missing is ``None``, never 0.
+    """Everything known about one run. Missing values are ``None``, never 0.
 
-    Times are summed over processors except ``time_s`` and ``time_cycles`` (elapsed, T_para), ``host_s`` (elapsed here)
-    and ``host_cpu_s`` (processor time here).
+    Times are summed over processors, except ``time_s`` and ``time_cycles`` (elapsed, T_para), ``host_s`` (elapsed on
+    the host) and ``host_cpu_s`` (processor time on the host).
     """
 
     source: Source
@@ -278,7 +280,7 @@ class RunRecord(_Frozen):
     invalidations: Count | None = None
     host_s: Number | None = None
     host_cpu_s: Number | None = None
-    processes: Count | None = None  # of an MPI program, and the threads of each
+    processes: Count | None = None  # of an MPI program, and the threads per process
     threads_per_process: Count | None = None
     categories: dict[str, Count] = Field(  # cycles summed over processors
         default_factory=dict, validation_alias=AliasChoices("categories", "leaves"), serialization_alias="leaves"
@@ -296,29 +298,29 @@ class RunRecord(_Frozen):
     causes: Causes = Field(default_factory=dict)
     widths: Widths = Field(default_factory=dict)
     collected: tuple[str, ...] = ()  # what was collected on request: "classes", "samples"
-    sampled: Sampled | None = None  # None: the whole run was simulated, nothing is estimated
-    left_out: tuple[str, ...] = ()  # what the run had and was not kept, as it was not requested: "lines"
+    sampled: Sampled | None = None  # None: the whole run was simulated and nothing is estimated
+    left_out: tuple[str, ...] = ()  # what the run had but did not keep, as it was not requested: "lines"
     classes: Causes = Field(default_factory=dict)  # misses: cause -> class -> count
-    variables: tuple[VariableCost, ...] = ()  # the most expensive first
-    shared_lines: tuple[SharedLine, ...] = ()  # with false sharing, the worst first
+    variables: tuple[VariableCost, ...] = ()  # most expensive first
+    shared_lines: tuple[SharedLine, ...] = ()  # with false sharing, worst first
     resources: ResourceCosts = ResourceCosts()
     links: LinkLoads | None = None  # of an interconnect, over time
     messages: MessageCosts | None = None  # of an MPI program, by rank, communicator and partner
-    loops: tuple[LoopCost, ...] = ()  # that asked the runtime for chunks, by schedule
-    blame: Blames = Field(default_factory=dict)  # of all regions together; empty where it was not found out
-    delays: tuple[Delay, ...] = ()  # what made others wait, and messages by call; empty where it was not found out
+    loops: tuple[LoopCost, ...] = ()  # those that got chunks from the runtime, by schedule
+    blame: Blames = Field(default_factory=dict)  # over all regions; empty if not recorded
+    delays: tuple[Delay, ...] = ()  # what made others wait, and messages by call; empty if not recorded
     readings: tuple[ClockRead, ...] = ()
     trace: TraceFile | None = None
-    usage: Usage | None = None  # of a command that was measured as it is
+    usage: Usage | None = None  # of a measured command
     stdout: str = ""
     stderr: str = ""
-    stdout_ranks: tuple[tuple[int, Count], ...] = ()  # of an MPI program: rank and bytes of each stretch of stdout
+    stdout_ranks: tuple[tuple[int, Count], ...] = ()  # of an MPI program: rank and bytes of each piece of stdout
 
     @property
     def rank_output(self) -> tuple[str, ...] | None:
-        """What each rank of an MPI program printed; None where that is not known, or of other programs.
+        """The output of each rank of an MPI program; None if unknown, and for other programs.
 
-        It is known where all was written with streams of the C library, and nothing was cut off.
+        It is known if everything was written through C library streams and nothing was truncated.
         """
         if self.processes is None:
             return None
@@ -333,14 +335,14 @@ class RunRecord(_Frozen):
 
     @property
     def ok(self) -> bool:
-        """Whether the run ended well and has a time."""
+        """Whether the run succeeded and has a time."""
         return self.status == "ok" and self.time_s is not None
 
     @property
     def processor_cycles(self) -> float:
-        """Processor time of the run, N x T_para, waiting included, in cycles: the base of every share of it.
+        """Processor time of the run in cycles, N x T_para, including waiting: the base of all shares.
 
-        From the elapsed cycles, or else the elapsed time and the clock, or else the accounting; NaN without any.
+        Computed from the elapsed cycles, or else the elapsed time and the clock, or else the accounts; NaN without any.
         """
         if self.time_cycles:
             return float(self.point.processors * self.time_cycles)
@@ -350,19 +352,19 @@ class RunRecord(_Frozen):
 
     @property
     def estimated(self) -> bool:
-        """Whether numbers are estimates from samples of the run."""
+        """Whether numbers are estimates from sampled phases."""
         return self.sampled is not None and self.sampled.skipped > 0
 
     @property
     def time_error(self) -> float:
-        """Half the interval of 95 % of an estimated time, as a part of it; 0 where the whole run was simulated."""
+        """Relative half width of the 95 % interval of an estimated time; 0 if the whole run was simulated."""
         if self.sampled is None or not self.estimated or not self.time_cycles:
             return 0.0
         return self.sampled.time_error(self.time_cycles)
 
     @property
     def time_interval_s(self) -> tuple[float, float] | None:
-        """The interval of 95 % of an estimated time, in s; None where the whole run was simulated."""
+        """95 % interval of an estimated time, in s; None if the whole run was simulated."""
         if not self.estimated or self.time_s is None:
             return None
         return (max(0.0, self.time_s * (1 - self.time_error)), self.time_s * (1 + self.time_error))

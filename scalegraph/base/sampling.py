@@ -1,4 +1,4 @@
-"""A run of which repeated phases were sampled: how much was simulated, and intervals of its numbers."""
+"""Sampling of repeated phases in a run: how much was simulated, and intervals of its numbers."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from scalegraph.base.units import significant
 
 SAMPLES = "samples"
-"""In `RunRecord.collected`: a run that was sampled where its phases allow that."""
+"""In `RunRecord.collected`: the run was sampled where its phases allow it."""
 CONFIDENCE = 0.95
 
 
 class SampledPhase(BaseModel):
     """A phase of the program: from one boundary to the next.
 
-    *place*: ``file:line`` of the boundary at which it begins; *kind*: what that is, ``fork``, ``barrier`` or ``join``.
-    *visits*: all of them; *measured*: those that the estimates are made of; *skipped*: those that were not simulated.
-    *spread*: standard deviation of the time from one measured visit to the next, as a part of the mean; per unit of
-    work if visits with more work take more time. `None` with less than two measured visits.
+    *place*: ``file:line`` of the boundary where it begins; *kind* of that boundary: ``fork``, ``barrier`` or ``join``.
+    *visits*: all of them; *measured*: those used for the estimates; *skipped*: those not simulated. *spread*:
+    coefficient of variation of the time between measured visits; per unit of work if visits with more work take longer.
+    `None` with fewer than two measured visits.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -35,10 +35,10 @@ class SampledPhase(BaseModel):
 class Sampled(BaseModel):
     """How a run was sampled.
 
-    *skipped* visits of phases, out of *visits*, were executed without being simulated. If there are none the run was
-    simulated as a whole, its numbers are exact, and *why* says in a sentence what was in the way. *intervals*: half the
-    width of the interval in which a number of the run lies with a confidence of 95 %, by its name: ``time_cycles``,
-    categories (cycles) and counters, sums over processors. What is not there was not estimated.
+    Of *visits* to phases, *skipped* were executed without simulation. If there are none, the run was simulated
+    completely, its numbers are exact, and *why* says in a sentence what prevented sampling. *intervals*: half width of
+    the 95 % interval of a number, by name: ``time_cycles``, categories (cycles) and counters, sums over processors.
+    Missing numbers were not estimated.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -50,11 +50,11 @@ class Sampled(BaseModel):
     phases: tuple[SampledPhase, ...] = ()
 
     def time_error(self, time_cycles: int) -> float:
-        """Return half the interval of 95 % of the run's time, *time_cycles*, as a part of it."""
+        """Return the relative half width of the 95 % interval of the run's time, *time_cycles*."""
         return self.intervals.get("time_cycles", 0.0) / time_cycles
 
     def remark(self, time_cycles: int | None) -> str:
-        """Return the sentence that goes with the numbers of the run, which took *time_cycles*."""
+        """Return a sentence on the accuracy of the run, which took *time_cycles*."""
         if not self.skipped:
             return f"not sampled, the whole run was simulated: {self.why}"
         about = f", time ± {significant(100 * self.time_error(time_cycles))} % (95 %)" if time_cycles else ""

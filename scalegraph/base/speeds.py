@@ -1,18 +1,18 @@
-"""Speeds of stations or nodes as people write them: ``4*1+2*2.5``, ``1 1 2``, ``1, 1, 2``, or one number for all."""
+"""Speeds of stations or nodes in shorthand: ``4*1+2*2.5``, ``1 1 2``, ``1, 1, 2``, or one number for all."""
 
 from __future__ import annotations
 
 import math
 import re
 
-_MOST = 1 << 20  # of one text
+_MOST = 1 << 20  # maximum in one text
 _TERM = re.compile(r"^(?:(\d+)\s*[*x]\s*)?(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)$")
 
 
 def speeds(text: str) -> list[float]:
-    """Return the speeds of *text*, one for each station that it names; one for all where it is one number.
+    """Return the speeds in *text*, one per station; a single value if it is one number for all.
 
-    Raises `ValueError` saying what was expected.
+    Raises `ValueError` naming what was expected.
     """
     bare = re.sub(r"\s*([*x])\s*", r"\1", text.strip().strip("[]"))
     found: list[float] = []

@@ -1,4 +1,4 @@
-"""Text of files that others made, as a terminal can show it: control characters become visible; and lists in words."""
+"""Safe display of text from files of others: control characters become visible; and lists in words."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Final
 
 from scalegraph.base.patterns import pattern
 
-# Control characters but tab and line feed, what changes the direction of text or has no width (a name could look like
-# another), line separators, and bytes that are no UTF-8 (surrogates).
+# Control characters except tab and line feed, characters that change text direction or have no width (names could be
+# forged), line separators, and bytes that are not UTF-8 (surrogates).
 HIDDEN: Final = pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-_BYTES: Final = range(0xDC80, 0xDD00)  # how Python keeps bytes that are no UTF-8
+_BYTES: Final = range(0xDC80, 0xDD00)  # how Python represents bytes that are not UTF-8
 
 
 def visible(text: str) -> str:
-    r"""Return *text* with each character of `HIDDEN` as an escape, ``\x1b`` or ``\u202e``; tabs and lines stay."""
+    r"""Return *text* with each character of `HIDDEN` escaped as, ``\x1b`` or ``\u202e``; tabs and lines stay."""
     return HIDDEN.sub(_escape, text)
 
 
 def one_line(text: str) -> str:
-    """Return *text* as `visible` does, with line feeds and tabs as escapes too."""
+    """Return *text* as `visible` does, also escaping line feeds and tabs."""
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 

@@ -1,4 +1,4 @@
-"""TOML files checked against a pydantic model: all faults at once, each with file, line and near match."""
+"""TOML files validated against a pydantic model: all faults at once, each with file, line and suggestion."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 KeyPath = tuple[str | int, ...]
 Positions = dict[KeyPath, tuple[int, int]]
 
-_SIZE_LIMIT = 16 * 2**20  # no file of ours comes near; a larger one is a mistake
-_LONGEST = 60  # characters of a wrong value that are repeated to the user
+_SIZE_LIMIT = 16 * 2**20  # none of our files comes near; a larger one is a mistake
+_LONGEST = 60  # characters of a wrong value quoted in the message
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 text file of a user; raise `InputError` naming what is wrong with it."""
+    """Read a user's UTF-8 text file; raise `InputError` saying what is wrong with it."""
     try:
         if path.is_dir():
             raise InputError(Fault("is a directory; a file was expected", file=str(path)))
@@ -43,7 +43,7 @@ def read_text(path: Path) -> str:
 def parse(text: str, file: str) -> tuple[dict[str, Any], Positions]:
     """Parse TOML *text*; return its data and the (line, column) of every key path, both from 1.
 
-    Raises `InputError` with the place of the syntax error.
+    Raises `InputError` with the position of the syntax error.
     """
     try:
         data = tomllib.loads(text)
@@ -62,7 +62,7 @@ def _place(place: str, text: str) -> tuple[int, int]:
 
 
 def positions(text: str) -> Positions:
-    """Return the position of every key and table of valid TOML *text*; array elements by their index."""
+    """Return the position of every key and table of valid TOML *text*; array elements by index."""
     import tree_sitter_toml
     from tree_sitter import Language, Parser
 
@@ -76,7 +76,7 @@ def positions(text: str) -> Positions:
 
 
 class _Positions:
-    """Walk over a TOML syntax tree that notes where every key path stands."""
+    """Visitor of a TOML syntax tree that records the position of every key path."""
 
     def __init__(self) -> None:
         self.found: Positions = {}
@@ -125,21 +125,21 @@ def _key(node: Node) -> Iterator[str]:
         yield (node.text or b"").decode()
 
 
-# What pydantic calls a number that is out of range.
+# Error types that pydantic uses for a number out of range.
 _RANGES = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal"})
 
 
 def load_model(model: type[ModelT], text: str, file: str) -> ModelT:
     """Parse and validate TOML *text* as *model*.
 
-    Raises `InputError` with every fault: syntax, unknown keys (with the nearest known name), values out of range.
+    Raises `InputError` with every fault: syntax, unknown keys (with a suggestion), values out of range.
     """
     data, places = parse(text, file)
     return validate(model, data, file, places)
 
 
 def validate(model: type[ModelT], data: Mapping[str, Any], file: str, places: Positions | None = None) -> ModelT:
-    """Validate *data* as *model*; raise `InputError` with every fault, placed by *places*."""
+    """Validate *data* as *model*; raise `InputError` with every fault, positioned by *places*."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -149,10 +149,10 @@ def validate(model: type[ModelT], data: Mapping[str, Any], file: str, places: Po
 def faults_of(
     error: ValidationError, model: type[BaseModel], file: str, places: Positions, data: Mapping[str, Any] | None = None
 ) -> list[Fault]:
-    """Turn pydantic's *error* into placed faults in the words of the user's file."""
+    """Convert pydantic's *error* to positioned faults in the terms of the user's file."""
     faults = []
     for item in error.errors():
-        # Tags of discriminated unions and other names that are not in the file are left out of the path.
+        # Union tags and other names that are not in the file are removed from the path.
         path = _real_path(item["loc"], data)
         line, column = _nearest_place(path, places)
         kind = item["type"]

@@ -1,4 +1,4 @@
-"""Numbers for display: three or four significant digits, SI prefixes, units."""
+"""Formatting of numbers: three or four significant digits, SI prefixes, units."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ PREFIXES = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 
 
 
 def si(value: float | None, unit: str = "", digits: int = 3) -> str:
-    """Return *value* with an SI prefix and *unit*: ``si(0.00123, "s") == "1.23 ms"``; missing is an en dash."""
+    """Return *value* with an SI prefix and *unit*: ``si(0.00123, "s") == "1.23 ms"``; an en dash if missing."""
     if value is None or math.isnan(value):
         return "–"
     if math.isinf(value):
         return f"{'-' if value < 0 else ''}∞ {unit}".rstrip()
     power = 0
     if value != 0:
-        power = max(-5, math.floor(math.log10(abs(value)) / 3))  # the least float has no power of 1000 to divide by
+        power = max(-5, math.floor(math.log10(abs(value)) / 3))  # the smallest float has no power of 1000 to divide by
         # rounding may carry into the next prefix: 999.9 with 3 digits is 1.00 k
         if float(f"{abs(value) / 1000.0**power:.{digits}g}") >= 1000:
             power += 1
@@ -28,7 +28,7 @@ def si(value: float | None, unit: str = "", digits: int = 3) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Return *value* with *digits* significant digits and without an exponent between 1e-4 and 1e15."""
+    """Return *value* with *digits* significant digits, without an exponent between 1e-4 and 1e15."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
     value = float(f"{value:.{digits}g}")  # rounding may carry: 0.9999 is 1.00
@@ -45,9 +45,9 @@ def thousands(value: float, places: int = 0) -> str:
 
 
 def plain(value: object) -> str:
-    """Return a parameter's value for display: text and whole numbers as they are, others with six digits: ``107.8``."""
+    """Return a parameter's value as text: strings and integers unchanged, others with six digits: ``107.8``."""
     if hasattr(value, "item"):
-        value = value.item()  # of numpy
+        value = value.item()  # a numpy scalar
     if not isinstance(value, float):
         return str(value)
     if not math.isfinite(value):
@@ -59,22 +59,22 @@ def plain(value: object) -> str:
 
 
 def as_read(value: float) -> str:
-    """Return the shortest text that is read as *value* again, to the last bit: ``2`` for 2.0, ``0.1``, ``1e+16``."""
+    """Return the shortest text that parses back to exactly *value*: ``2`` for 2.0, ``0.1``, ``1e+16``."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
 def assigned(pairs: Iterable[tuple[str, object]]) -> str:
-    """Return names with their values for display: ``n = 200, tolerance = 0.5``."""
+    """Return names with values as text: ``n = 200, tolerance = 0.5``."""
     return ", ".join(f"{name} = {plain(value)}" for name, value in pairs)
 
 
 def stacked(heading: str) -> str:
-    """Return a column's heading in two lines where its unit says what its shares are of: ``(% of misses)``."""
+    """Return a column heading split into two lines if its unit names what shares refer to: ``(% of misses)``."""
     return heading.replace(" (% of ", "\n(% of ")
 
 
 def narrow(heading: str, width: int = 12) -> str:
-    """Return a column's heading in lines of *width* characters if words allow, the unit on lines of its own."""
+    """Return a column heading in lines of *width* characters if words allow, with the unit on its own lines."""
     text = heading.replace("\n", " ")
     if len(text) <= width:
         return text
@@ -84,17 +84,17 @@ def narrow(heading: str, width: int = 12) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """Return a number of things in words: ``1 run``, ``2 runs``; *what* is the word for one of them."""
+    """Return a count with its noun: ``1 run``, ``2 runs``; *what* is the singular."""
     return f"{thousands(int(number))} {what if number == 1 else plural(what)}"
 
 
 def plural(word: str) -> str:
-    """Return the plural of a word for what is counted: processors, processes, memories."""
+    """Return the plural of a countable noun: processors, processes, memories."""
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}es" if word.endswith("s") else f"{word}s"
 
 
 def seconds(value: float | None) -> str:
-    """Return a duration for display: ``0.4 s``, ``12 s``, ``3 min 20 s``, ``2 h 5 min``."""
+    """Return a duration as text: ``0.4 s``, ``12 s``, ``3 min 20 s``, ``2 h 5 min``."""
     if value is None or not math.isfinite(value):
         return "unknown"
     if value < 10:

@@ -1,4 +1,4 @@
-"""What a command used that was measured as it is, and the state of the computer meanwhile."""
+"""Resource usage of a measured command, and the state of the computer meanwhile."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class _Frozen(BaseModel):
 
 
 class HostState(_Frozen):
-    """The computer during a run; what it does not show is None.
+    """The computer during a run; None if not available.
 
-    *load*: runnable processes of the last minute, when the run began; *mhz_begin*, *mhz_end*: mean clock of the
-    processors that the command could use; *throttled*: how often they slowed down for heat or power; *stolen_s*:
-    processor time that the host of a virtual machine kept; *others_s*: processor time of other programs; *pinned*: the
-    processors that the command could use, empty where the system chose; *processors*: how many the computer has.
+    *load*: runnable processes in the last minute, at the start of the run; *mhz_begin*, *mhz_end*: mean clock of the
+    processors available to the command; *throttled*: how often they slowed down for heat or power; *stolen_s*:
+    processor time kept by the host of a virtual machine; *others_s*: processor time of other programs; *pinned*: the
+    processors available to the command, empty if the system chose; *processors*: of the computer.
     """
 
     load: Annotated[float, Field(allow_inf_nan=False, ge=0, le=1e9)] | None = None
@@ -34,14 +34,14 @@ class HostState(_Frozen):
 
 
 class Frame(_Frozen):
-    """A function on a call path: its *name*, and the *file* of its source or library."""
+    """A function on a call path: its *name*, and its source file or library (*file*)."""
 
     name: Annotated[str, Field(max_length=200)]
     file: Annotated[str, Field(max_length=200)] = ""
 
 
 class StackShare(_Frozen):
-    """What a call *path*, its root first, has of a run's processor time N T: computing, and what waited for it."""
+    """Share of a call *path* (root first) in a run's processor time N T: computing, and waiting for it."""
 
     path: tuple[Frame, ...] = Field(max_length=64)
     busy: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -49,15 +49,14 @@ class StackShare(_Frozen):
 
 
 class Usage(_Frozen):
-    """What the processes of a command used together; what is not known is None.
+    """Total usage of a command's processes; None if unknown.
 
-    *wall_s*: from the start of the command to its end; *user_s*, *system_s*: processor time of all its processes that
-    somebody waited for; *peak_memory_bytes*: the most resident memory of all processes at one time, from samples (exact
-    for one process that outgrew what the measuring process itself takes); *processes*, *threads* of each, *nodes*: what
-    N stood for; *queue_s*: waiting for the nodes of a batch
-    system before the run; *started*: seconds since 1970; *reported*: what the command printed of its own time or rate;
-    *rate*, *rate_unit*: the rate that it printed, work a second; *uncounted*: why there are no hardware counters;
-    *stacks*: call paths that were sampled in a run of their own.
+    *wall_s*: from start to end of the command; *user_s*, *system_s*: processor time of all its processes that were
+    waited for; *peak_memory_bytes*: maximum resident memory of all processes at the same time, by sampling (exact for a
+    single process larger than the measuring process); *processes*, *threads* of each, *nodes*: the meaning of N;
+    *queue_s*: time in the batch queue before the run; *started*: seconds since 1970; *reported*: time or rate printed
+    by the command; *rate*, *rate_unit*: the printed rate, work per second; *uncounted*: why there are no hardware
+    counters; *stacks*: call paths sampled in a separate run.
     """
 
     wall_s: Seconds
@@ -83,7 +82,7 @@ class Usage(_Frozen):
 
     @property
     def parallelism(self) -> float | None:
-        """Processors that were busy on average: processor time over elapsed time."""
+        """Average number of busy processors: processor time over elapsed time."""
         spent = self.processor_time_s
         return spent / self.wall_s if spent is not None and self.wall_s > 0 else None
 

@@ -1,4 +1,4 @@
-"""Temporary directories that do not stay behind: those of a ScaleGraph that was killed are removed by the next one."""
+"""Temporary directories that are cleaned up: those of a killed ScaleGraph are removed by the next one."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from typing import Final
 
 from scalegraph.base.locks import FileLock, Taken
 
-LOCK: Final = ".lock"  # in each directory: held as long as it is used
-_OLD_S: Final = 60.0  # a directory without a lock is just being made, or removed, unless it is that old
-_SWEEP_S: Final = 60.0  # from one look for what was left behind to the next, of one process
+LOCK: Final = ".lock"  # in each directory: held while it is in use
+_OLD_S: Final = 60.0  # a directory without a lock is just being created or removed, unless it is this old
+_SWEEP_S: Final = 60.0  # minimum time between two clean-ups by a process
 
-_due: dict[tuple[str, Path], float] = {}  # when it is looked for next, by the beginning of names and the directory
+_due: dict[tuple[str, Path], float] = {}  # when the next clean-up is due, by name prefix and directory
 
 
 @contextlib.contextmanager
 def workplace(kind: str, above: Path | None = None, *, shared: bool = False) -> Iterator[Path]:
-    """Yield a new directory of mode 0700 in *above*, removed at the end; raise `OSError` if there can be none.
+    """Yield a new directory of mode 0700 in *above*, removed at the end; raise `OSError` if it cannot be created.
 
-    Its name begins with *kind*. Directories of this kind that no process holds any more are removed first, if that was
-    not done in the last minute. *above*: the directory of temporary files if None. *shared*: other computers write into
-    *above*, too, and perhaps their locks are not seen here; only directories that this computer has made are removed.
+    Its name begins with *kind*. Abandoned directories of this kind are removed first, at most once a minute. *above*:
+    by default the directory for temporary files. *shared*: other computers also write into *above*, and their locks may
+    be invisible here; only directories created by this computer are removed.
     """
     above = Path(tempfile.gettempdir()) if above is None else above
     start = f"{kind}-{socket.gethostname()}-" if shared else f"{kind}-"
-    if time.monotonic() >= _due.get((start, above), 0.0):  # a sweep of thousands of short runs has other things to do
+    # a sweep of thousands of short runs should not clean up each time
+    if time.monotonic() >= _due.get((start, above), 0.0):
         _sweep(start, above)
         _due[start, above] = time.monotonic() + _SWEEP_S
     place, lock = _made(start, above)
@@ -48,7 +49,7 @@ def _made(start: str, above: Path) -> tuple[Path, FileLock]:
         place = Path(tempfile.mkdtemp(prefix=start, dir=above))
         try:
             return place, FileLock(place / LOCK)
-        except (Taken, FileNotFoundError):  # another process took it for one that was left behind: the next
+        except (Taken, FileNotFoundError):  # another process removed it as abandoned: try again
             continue
         except OSError:
             place.rmdir()
@@ -64,13 +65,13 @@ def _sweep(start: str, above: Path) -> None:
 
 
 def _remove_left(path: Path) -> None:
-    """Remove the directory *path* if it is this user's and no process holds its lock."""
+    """Remove the directory *path* if it belongs to this user and no process holds its lock."""
     status = path.lstat()
     if status.st_uid != os.geteuid() or path.is_symlink():
         return
     if not (path / LOCK).exists():
         if time.time() - status.st_mtime > _OLD_S:
-            path.rmdir()  # which removes an empty one only: whoever made it was killed before it held the lock
+            path.rmdir()  # removes only an empty directory: its creator was killed before locking it
         return
     lock = FileLock(path / LOCK)
     try:

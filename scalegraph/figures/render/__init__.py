@@ -39,8 +39,10 @@ def save(
     *caption* adds title, sentence and notes to the picture; without it only the panels are drawn. *for_spreadsheets*:
     for CSV, see `numbers.csv`. The same figure always gives the same bytes (with the same version of matplotlib).
 
-    Raises: InputError: an unknown extension, a size too small for a picture, numbers of an empty figure in a format
-    other than JSON, or folded stacks of something other than a flame graph. WorkError: the file cannot be written.
+    Raises:
+        InputError: an unknown extension, a size too small for a picture, numbers of an empty figure in a format other
+            than JSON, or folded stacks of something other than a flame graph.
+        WorkError: the file cannot be written.
 
     """
     path = Path(path)
