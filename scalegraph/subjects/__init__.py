@@ -1,1 +1,1 @@
-"""Studies and traces as views, quantities and reports take them: their data, choices of it, sums made once."""
+"""Studies and traces as used by views, quantities and reports: their data, selections, and sums computed once."""

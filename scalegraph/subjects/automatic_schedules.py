@@ -1,4 +1,4 @@
-"""Which schedules a program's loops are worth trying under, from a study that has run them under a probe."""
+"""Promising schedules for a program's loops, from a study that ran them under a probe schedule."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from scalegraph.base.run import Region, RunRecord
     from scalegraph.subjects.study import StudyData
 
-MOST: Final = 4  # schedules that are tried beside the probe
+MOST: Final = 4  # schedules tried in addition to the probe
 
 
 @dataclass(frozen=True)
 class Picked:
-    """What one loop is worth trying under on *processors*: *names*, the most promising first, and *why*."""
+    """Promising schedules for one loop on *processors*: *names*, the most promising first, and *why*."""
 
     loop: str
     processors: int
@@ -29,7 +29,7 @@ class Picked:
 
 
 def picked(data: StudyData) -> list[Picked]:
-    """Return what each loop is worth trying under, for the runs under `selection.PROBE`; by N, the longest first."""
+    """Return the promising schedules of each loop, from the runs under `selection.PROBE`; by N, longest loop first."""
     found = schedule_runs(data)
     made: list[Picked] = []
     for processors in found.counts if found is not None else ():
@@ -43,7 +43,7 @@ def picked(data: StudyData) -> list[Picked]:
 
 
 def of_run(regions: Iterable[Region], probe: RunRecord, written: RunRecord) -> list[Picked]:
-    """Return what each loop is worth trying under by a run under the *probe* and one as written, the longest first."""
+    """Return the promising schedules of each loop, from runs under the *probe* and as written, longest loop first."""
     return sorted(_loops(regions, probe, written), key=lambda one: -one.share)
 
 
@@ -81,7 +81,7 @@ def _work(cycles: Mapping[str, int]) -> Iterable[int]:
 
 
 def to_try(found: Iterable[Picked]) -> list[str]:
-    """Return the schedules to run all loops under: at most `MOST`, those that promise most for the longest loops."""
+    """Return the schedules under which to run all loops: at most `MOST`, the most promising for the longest loops."""
     weight: dict[str, float] = {}
     for one in found:
         for place, name in enumerate(one.names):

@@ -1,4 +1,4 @@
-"""The answer to "which point shall I take?": the point, what it costs, what limits it there, how sure that is."""
+"""The answer to "which point should I choose?": the point, its cost, what limits it, and how certain the choice is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEAST = {"time": "fastest", "processors": "smallest"}
 
 @dataclass(frozen=True)
 class Answer:
-    """A choice in words: *limits* are sentences on what limits the point there, *certainty* how sure the choice is."""
+    """A choice in words: *limits*: sentences on what limits the point; *certainty*: how certain the choice is."""
 
     choice: Choice
     wishes: Wishes
@@ -36,7 +36,7 @@ class Answer:
 
     @property
     def sentence(self) -> str:
-        """The answer in sentences: the point, what it costs and why it is taken, what limits it, how sure that is."""
+        """The answer in sentences: the point, its cost, why it was chosen, what limits it, how certain that is."""
         return " ".join(filter(None, (taken(self.choice, self.wishes), self.limit, self.certainty)))
 
     def document(self) -> dict[str, Any]:
@@ -58,9 +58,9 @@ class Answer:
 
 
 def answer(data: StudyData, wishes: Wishes, sizes: Mapping[str, Value] | None = None) -> Answer:
-    """Return which point of a study to take under *wishes*; *sizes* select one of several.
+    """Return the point of a study to choose under *wishes*; *sizes* select one of several.
 
-    Raises `InputError` where no point is allowed, or what is minimised is not known.
+    Raises `InputError` if no point is allowed, or the quantity to minimise is unknown.
     """
     every = space.points(data)
     bad = space.failed(data)
@@ -79,7 +79,7 @@ def answer(data: StudyData, wishes: Wishes, sizes: Mapping[str, Value] | None = 
 
 
 def taken(choice: Choice, wishes: Wishes) -> str:
-    """Return the point, what it costs, and why it is the one."""
+    """Return a sentence with the point, its cost, and the reason for the choice."""
     point = choice.point
     costs: list[Objective] = ["time", "core_hours", "energy", "price"]
     amounts = ", ".join(point.amount(name) for name in costs if point.cost(name) is not None)
@@ -101,7 +101,7 @@ def taken(choice: Choice, wishes: Wishes) -> str:
 
 
 def limited_by(data: StudyData, point: Point) -> tuple[str, ...]:
-    """Return what limits *point* where it is, from the loss of its run against the fewest processors."""
+    """Return what limits *point*, from the loss of its run relative to the fewest processors."""
     if point.processors == 1:
         return ("On one processor nothing parallel limits it.",)
     part = (data.choices or (data,))[point.member]
@@ -124,7 +124,7 @@ def limited_by(data: StudyData, point: Point) -> tuple[str, ...]:
 
 
 def certainty(choice: Choice, wishes: Wishes) -> str:
-    """Return how sure the choice is: the spread of its runs, and how far the next best point is."""
+    """Return how certain the choice is, from the spread of its runs and the distance to the next best point."""
     point, second = choice.point, choice.second
     said = _spread(point)
     if second is None:
@@ -151,7 +151,7 @@ def _spread(point: Point) -> str:
 
 
 def _overlap(point: Point, second: Point, best: float, next_best: float) -> bool:
-    """Whether the intervals of what two points need overlap; costs vary as their times do."""
+    """Whether the intervals of two points' needs overlap; costs vary as times do."""
     if point.high_s is None or not point.time_s or not second.time_s:
         return False
     high = best * point.high_s / point.time_s

@@ -1,4 +1,4 @@
-"""Laws and models fitted to a study, made once: what views of models and quantities share."""
+"""Laws and models fitted to a study, computed once and shared by views of models and quantities."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from scalegraph.subjects.study import StudyData
 Made = TypeVar("Made")
 
 
-FAR = 4.0  # predictions reach to so many times the largest N
+FAR = 4.0  # predictions extend to this multiple of the largest N
 
 
 def remembered(data: StudyData, key: str, make: Callable[[], Made]) -> Made:
-    """Return what *make* returns, made once for *data* and *key*: several views show the same fits."""
+    """Return the result of *make*, computed once for *data* and *key*: several views show the same fits."""
     if key not in data.memo:
         data.memo[key] = make()
     made: Made = data.memo[key]
@@ -90,7 +90,7 @@ def regions(data: StudyData, metric: object = None) -> tuple[RegionModels, str] 
 
 
 def target_of(points: Floats, target: object, processors: int | None) -> Floats:
-    """Return the point that is predicted: the largest of every parameter, *processors* (a column) at *target*."""
+    """Return the point to predict: the largest value of every parameter, with *target* for *processors* (a column)."""
     place = points.max(axis=0).copy()
     column = 0 if processors is None else processors
     place[column] = float(str(target)) if target else FAR * place[column]
@@ -98,7 +98,7 @@ def target_of(points: Floats, target: object, processors: int | None) -> Floats:
 
 
 def order_of(data: StudyData, efficiency: object = None) -> tuple[Matrix, Floats, Floats, Isoefficiency] | None:
-    """Return the matrix at *efficiency*, N and W of the counts that reach it, and the order; None for too few."""
+    """Return the matrix at *efficiency*, N and W of the counts that reach it, and the order; None if too few do."""
     target = None if efficiency is None else float(str(efficiency))
     made = matrices.matrix(data, "efficiency", target=target)
     if made is None:
@@ -112,13 +112,13 @@ def order_of(data: StudyData, efficiency: object = None) -> tuple[Matrix, Floats
 
 
 def processors_column(data: StudyData, made: RegionModels) -> int | None:
-    """Return which parameter of the models counts processors."""
+    """Return the parameter of the models that counts processors."""
     name = data.meaning.processors if data.meaning is not None else ""
     return made.source.parameters.index(name) if name in made.source.parameters else None
 
 
 def back_tests(data: StudyData, size: object = None, scaling: object = "auto", hide: object = 1) -> list[BackTest]:
-    """Return the back-test of the laws; empty when too few points would be left."""
+    """Return the back-test of the laws; empty if too few points would be left."""
     timed = fitted_models.times(data, size, scaling)
     if timed is None or len(timed.processors) - int(str(hide)) < 2:
         return []

@@ -1,4 +1,4 @@
-"""Sums over the chosen part of a trace that several views and quantities need: made once and kept with the trace."""
+"""Sums over the chosen part of a trace, shared by several views and quantities: computed once, kept with the trace."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from scalegraph.subjects.trace import TraceData
 from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import Array
 
-_LOOK: Final = 0.05  # seconds between two checks whether to stop
+_LOOK: Final = 0.05  # seconds between two checks for cancellation
 
 
-_KEPT: Final = 6  # sums of intervals that are kept
+_KEPT: Final = 6  # interval sums kept
 
 
 _T = TypeVar("_T")
 
 
 def remembered(data: TraceData, key: str, make: Callable[[], _T]) -> _T:
-    """Return what *make* made for *key* of this trace; of those that belong to intervals the last few are kept.
+    """Return the result of *make* for *key*, cached with this trace; only the last few results for intervals are kept.
 
-    Views are built side by side in threads: what several of them need is made by the first, and the others wait.
+    Views are built in parallel threads: the first to need a result computes it, the others wait.
     """
     lock: threading.Lock = data.memo.setdefault(f"lock {key}", threading.Lock())
     while not lock.acquire(timeout=_LOOK):
@@ -53,12 +53,12 @@ def calls(data: TraceData) -> CallTable:
 
 
 def finder(data: TraceData) -> Finder:
-    """Return what searches for things by name in the trace."""
+    """Return the object that searches the trace by name."""
     return remembered(data, "finder", lambda: Finder(data.trace))
 
 
 def call_sums(chosen: Window) -> profile.CallSums:
-    """Return the sums by call path of the chosen time and locations."""
+    """Return the sums by call path within the chosen time and locations."""
     return remembered(
         chosen.data,
         _key("calls", chosen),
@@ -77,7 +77,7 @@ def _sources(chosen: Window) -> activity.Sources:
 
 
 def activity_sums(chosen: Window) -> activity.ActivitySums | None:
-    """Return the activities of the chosen time and locations; None if the trace records nothing of them."""
+    """Return the activities within the chosen time and locations; None if the trace records none."""
     data = chosen.data
     return remembered(
         data,
@@ -87,7 +87,7 @@ def activity_sums(chosen: Window) -> activity.ActivitySums | None:
 
 
 def region_activity(chosen: Window) -> Array | None:
-    """Return ticks by activity and region of the chosen time and locations; None if the trace does not record that."""
+    """Return ticks by activity and region within the chosen time and locations; None if not recorded."""
     data = chosen.data
     return remembered(
         data,
@@ -97,12 +97,12 @@ def region_activity(chosen: Window) -> Array | None:
 
 
 def counted(data: TraceData, metric: int) -> Counted:
-    """Return how far *metric* had counted at any time."""
+    """Return the running count of *metric* over time."""
     return remembered(data, f"counted {metric}", lambda: Counted(data.trace, metric))
 
 
 def counted_work(data: TraceData) -> Counted | None:
-    """Return how far the metric that is taken as work had counted at any time; None if the trace counts none."""
+    """Return the running count of the metric used as work; None if the trace has none."""
     name = remembered(data, "metric of work", lambda: work_metric(data.trace))
     return None if name is None else counted(data, countable(data.trace)[name])
 

@@ -1,4 +1,4 @@
-"""The findings of a study, in sentences, with the numbers and places behind them."""
+"""The findings of a study as sentences, with the numbers and places behind them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from scalegraph.subjects.study import StudyData
 
 
 def parts(data: StudyData, series: Series | None, processors: int | None = None) -> pd.DataFrame | None:
-    """Return the loss of *series* on *processors* (else its most) by place and cause; ``None`` where it is not known.
+    """Return the loss of *series* on *processors* (default: the largest) by place and cause; ``None`` if unknown.
 
-    Compared with one processor, or else with the fewest there are. Without *series*, as with a single run, it is what
-    the run on the most processors does besides computing. See `loss.by_region` and `loss.by_path`.
+    The reference is one processor, or else the fewest there are. Without *series*, as with a single run, the loss is
+    everything that the run on the most processors does besides computing. See `loss.by_region` and `loss.by_path`.
     """
     if series is None:
         return _alone(data, processors)
@@ -62,14 +62,14 @@ def _alone(data: StudyData, processors: int | None) -> pd.DataFrame | None:
 
 
 def lost_on(data: StudyData, series: Series | None) -> int:
-    """Return the processors that `parts` is of where none are chosen."""
+    """Return the number of processors that `parts` uses by default."""
     if series is not None:
         return series.processors[-1]
     return max((run.point.processors for run in data.runs if run.ok and run.regions), default=1)
 
 
 def gains(data: StudyData, series: Series | None) -> dict[str, float]:
-    """Return how many times as fast the run that `parts` is of was without a place, by `culprits.target_of`."""
+    """Return the speedup of the run in `parts` if a place were free, by `culprits.target_of`."""
     count = lost_on(data, series)
     keys = set() if series is None else {key for keys in series.rows["keys"] for key in str(keys).split(",")}
     for run in data.runs:
@@ -92,7 +92,7 @@ def said(data: StudyData, size: object = None) -> list[Verdict]:
 
 
 def timed_part(data: StudyData, series: Series | None) -> str:
-    """Return the sentence about what the program of *series* times itself, empty where that says nothing new."""
+    """Return the sentence about the part that the program of *series* times itself; empty if it says nothing new."""
     if series is None:
         return ""
     keys = (str(keys).split(",")[0] for keys in series.rows["keys"])
@@ -101,7 +101,7 @@ def timed_part(data: StudyData, series: Series | None) -> str:
 
 
 def culprit(data: StudyData, series: Series | None) -> str:
-    """Return the sentence about the largest part of the loss of *series*, empty where it is not known."""
+    """Return the sentence about the largest part of the loss of *series*; empty if unknown."""
     found = parts(data, series)
     if found is None or not verdicts.worth_telling(found):
         return ""

@@ -1,4 +1,4 @@
-"""The runs whose loops have accounts, with the schedule that each was run under."""
+"""Runs with accounts of their loops, each with its schedule."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scalegraph.subjects.study import StudyData
 
 
 def loop_runs(data: StudyData) -> list[tuple[str, RunRecord]]:
-    """Return the runs that differ in their schedules alone and have loops, each with its schedule; no repetitions.
+    """Return the runs that differ only in their schedules and have loops, each with its schedule; no repetitions.
 
     The program as written comes first, as `WRITTEN`.
     """

@@ -1,4 +1,4 @@
-"""The time of each worksharing loop under each schedule, and the best schedule of each put together."""
+"""The time of each worksharing loop under each schedule, and the combination of the best schedules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from scalegraph.base.run import Region, RunRecord
 
-WRITTEN = ""  # the schedule that the program itself says
+WRITTEN = ""  # the program's own schedule
 LEAST_GAIN = 0.005  # of a loop's time: a schedule that saves less is not worth a change
 
 
@@ -17,7 +17,7 @@ LEAST_GAIN = 0.005  # of a loop's time: a schedule that saves less is not worth 
 class LoopTimes:
     """Elapsed time of one worksharing loop by schedule; `WRITTEN` is the program's own.
 
-    *cycles*: of the main thread in the loop over the whole run, the barrier at its end included.
+    *cycles*: of the main thread in the loop over the whole run, including the barrier at its end.
     """
 
     region: int
@@ -26,21 +26,21 @@ class LoopTimes:
 
     @property
     def best(self) -> str:
-        """The schedule with the least time; `WRITTEN` unless another one saves `LEAST_GAIN`."""
+        """The fastest schedule; `WRITTEN` unless another one saves `LEAST_GAIN`."""
         written = self.cycles[WRITTEN]
         least = min(self.cycles, key=lambda name: (self.cycles[name], name))
         return least if self.cycles[least] < written * (1 - LEAST_GAIN) else WRITTEN
 
     @property
     def saved(self) -> int:
-        """Cycles that the best schedule saves of the time as written."""
+        """Cycles that the best schedule saves relative to the loop as written."""
         return self.cycles[WRITTEN] - self.cycles[self.best]
 
 
 def loop_times(regions: Iterable[Region], records: Mapping[str, RunRecord]) -> list[LoopTimes]:
-    """Return the times of the loops that ran in all *records* (by schedule), those that take longest first.
+    """Return the times of the loops that ran in all *records* (by schedule), the longest first.
 
-    *records* must have `WRITTEN`, and all be of one problem on one machine and one N.
+    *records* must include `WRITTEN`, and share one problem, machine and N.
 
     Shape: at most one entry for each worksharing region. Unit: cycles. Source: ScaleGraph.
     """
@@ -60,7 +60,7 @@ def loop_times(regions: Iterable[Region], records: Mapping[str, RunRecord]) -> l
 
 
 def together(loops: Sequence[LoopTimes]) -> str:
-    """Return the best schedule of each of *loops* as one choice for `scalegraph.link.loops`; empty: all as written.
+    """Return the best schedules of *loops* as one choice for `scalegraph.link.loops`; empty if all are best as written.
 
     Shape: text. Unit: none. Source: ScaleGraph.
     """
@@ -68,9 +68,9 @@ def together(loops: Sequence[LoopTimes]) -> str:
 
 
 def expected_cycles(loops: Sequence[LoopTimes], written: RunRecord) -> int | None:
-    """Return the time of the program if each of *loops* takes its best time and all else what it takes as written.
+    """Return the program's time if each of *loops* took its best time and everything else the time as written.
 
-    None: the time is not known. Shape: scalar. Unit: cycles. Source: ScaleGraph.
+    None if unknown. Shape: scalar. Unit: cycles. Source: ScaleGraph.
     """
     if written.time_cycles is None:
         return None

@@ -1,4 +1,4 @@
-"""What the machine of a study's run can do at most."""
+"""Peak performance of the machine of a study's run."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 
 def roofs_of(data: StudyData, run: RunRecord) -> Roofs | None:
-    """Return the roofs of the machine that *run* ran on, at its N; None where the machine is not known."""
+    """Return the roofs of the machine that *run* ran on, at its N; None if the machine is unknown."""
     machine = machine_of(data, run)
     return None if machine is None else roofs(machine, run.point.processors)

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from scalegraph.base.run import RunRecord
     from scalegraph.subjects.study import StudyData
 
-_COSTS = ("power", "price")  # came when there were studies already
+_COSTS = ("power", "price")  # added when there were studies already
 
 
 def machine_of(data: StudyData, run: RunRecord) -> Machine | None:
-    """Return the machine that *run* was simulated on; None for runs elsewhere, and where the machine is not known.
+    """Return the machine that *run* was simulated on; None for runs elsewhere, and if the machine is unknown.
 
-    Where the study's request puts fewer ranks on a node than it has room for, its nodes have so many processors.
+    If the study's request uses fewer ranks per node than fit, the machine's nodes have that many processors.
     """
     if run.source != SIMULATED:
         return None
@@ -37,7 +37,7 @@ def machine_of(data: StudyData, run: RunRecord) -> Machine | None:
 
 
 def _spread(machine: Machine | None, ranks: object, threads: int) -> Machine | None:
-    """Return *machine* as a run with *ranks* ranks a node sees it; itself where it has no room for them."""
+    """Return *machine* as seen by a run with *ranks* ranks per node; unchanged if they do not fit."""
     if machine is None or not isinstance(ranks, int):
         return machine
     try:
@@ -47,7 +47,7 @@ def _spread(machine: Machine | None, ranks: object, threads: int) -> Machine | N
 
 
 def _machine(data: StudyData, name: str) -> Machine | None:
-    """Return the machine *name*: the study's own, as it has its values, or a shipped one."""
+    """Return the machine *name*: the study's own, which has its values, or a shipped one."""
     try:
         if name == data.manifest.get("machine") and data.manifest.get("machine_values"):
             return _with_costs(Machine.model_validate(data.manifest["machine_values"]))
@@ -57,9 +57,9 @@ def _machine(data: StudyData, name: str) -> Machine | None:
 
 
 def _with_costs(machine: Machine) -> Machine:
-    """Return *machine* of a study made before machines stated watts and prices with those of the shipped one.
+    """Return *machine*, from a study older than watts and prices, with those of the shipped one.
 
-    Only where all its other values are those of the shipped machine of its name.
+    This applies only if all its other values equal those of the shipped machine of that name.
     """
     if machine.power is not None or machine.price is not None or machine.name not in machines.shipped_names():
         return machine
@@ -70,6 +70,6 @@ def _with_costs(machine: Machine) -> Machine:
 
 
 def speeds_of(machine: Machine, processors: int) -> tuple[float, ...]:
-    """Return the relative speed of each of *processors* processors, which fill one node after the other."""
+    """Return the relative speed of each of *processors* processors, which fill the nodes one by one."""
     speeds, each = machine.nodes.speeds or (1.0,), machine.node_processors
     return tuple(float(speeds[processor // each % len(speeds)]) for processor in range(processors))

@@ -1,4 +1,4 @@
-"""The scalability matrices of a study, as the matrix views and the header need them."""
+"""The scalability matrices of a study, for the matrix views and the header."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ LATENCY = Option(
     description="from the accounts of every cycle, or from times alone",
 )
 
-# what every view of one matrix takes, besides what is held
+# options shared by all views of one matrix, besides the bound
 ASKED = (METRIC, EFFICIENCY, TIME, MEMORY, SPEED, ENERGY, LATENCY, WAY, *matrix_ways.OPTIONS)
 BOUND = Option(
     "bound",
@@ -113,15 +113,15 @@ def matrix(
     processors: Sequence[int] | None = None,
     **given: Any,
 ) -> Matrix | None:
-    """Return the matrix of *data* with *bound* held; ``None`` when the runs give no target at all.
+    """Return the matrix of *data* with *bound* held; ``None`` if the runs give no target at all.
 
-    Target and tolerance not given are those of the request, then the memory of a processor of the machine for a memory
-    bound, otherwise `bounds.usual_target`, and 1 %. *tolerance* is
-    relative to the target (to 1 for nothing): within it a run meets the bound. *way*: ``runs`` takes runs and
-    interpolates between them, ``measured`` and ``computed`` do one of these alone, ``predicted`` takes models of the
-    times (`analyze.predicted`), ``best`` the models only where the runs give nothing; ``log2``, ``theorem1`` and
-    ``theorem2`` predict psi, with the options *given* (`matrix_ways`). *processors* may name counts without runs, which
-    can only be predicted. A printed matrix is returned as it is, whatever is requested.
+    Defaults for target and tolerance: those of the request; for a memory bound the memory of a processor of the
+    machine; otherwise `bounds.usual_target`, and 1 %. *tolerance* is relative to the target (to 1 for a target of 0):
+    within it a run meets the bound. *way*: ``runs`` uses runs and interpolates between them, ``measured`` and
+    ``computed`` do only one of these, ``predicted`` uses models of the times (`analyze.predicted`), ``best`` the models
+    only where the runs give nothing; ``log2``, ``theorem1`` and ``theorem2`` predict psi, with the options *given*
+    (`matrix_ways`). *processors* may name counts without runs, which can only be predicted. A printed matrix is
+    returned as it is, whatever is requested.
     """
     known = printed(data)
     if known is not None:
@@ -156,9 +156,9 @@ def asked(
     bound: object = "efficiency",
     processors: Sequence[int] | None = None,
 ) -> Matrix | None:
-    """Return the one matrix that the *options* of a view (`ASKED`) request: isospeed holds the speed, others *bound*.
+    """Return the matrix that a view's *options* (`ASKED`) request: isospeed holds the speed, other metrics *bound*.
 
-    *bound* is for views that leave it out of their options, because they hold several.
+    *bound* is for views that have no option for it, because they hold several.
     """
     known: tuple[Bound, ...] = ("time", "efficiency", "memory", "speed", "energy")
     metric, held = metric_of(options.get("metric")), options.get("bound", bound)
@@ -176,13 +176,13 @@ def asked(
 
 
 def metric_of(option: object) -> Metric:
-    """Return the metric that an option names; the latency metric for anything else."""
+    """Return the metric that an option names; the latency metric by default."""
     known: tuple[Metric, ...] = ("isospeed", "isoefficiency")
     return next((metric for metric in known if metric == option), "latency")
 
 
 def counts(text: object) -> tuple[int, ...] | None:
-    """Return the processor counts of ``2, 4, 8``; None for nothing. Raises `InputError` for anything else."""
+    """Parse processor counts such as ``2, 4, 8``; return None if empty. Raises `InputError` for anything else."""
     if not text:
         return None
     words = [word.strip() for word in str(text).split(",")]
@@ -195,9 +195,9 @@ def counts(text: object) -> tuple[int, ...] | None:
 def averaged(
     data: StudyData, efficiencies: Sequence[float] | None = None, *, metric: Metric = "latency", **options: Any
 ) -> tuple[Matrix, tuple[Matrix, ...]] | None:
-    """Return the mean over *efficiencies* (latency-metric.txt eq. 3.8) and the matrices it is the mean of.
+    """Return the mean over *efficiencies* (latency-metric.txt eq. 3.8) and the matrices that it averages.
 
-    Efficiencies not given are those that the runs meet on as many counts as any (`common_efficiencies`); ``None`` for
+    Default efficiencies: those that the runs meet on the largest number of counts (`common_efficiencies`); ``None`` for
     fewer than two, as one value has no average. *options* as of `matrix`.
     """
     if data.scaling.empty or printed(data) is not None:
@@ -207,14 +207,14 @@ def averaged(
     single = tuple(made for made in found if made is not None)
     if len({one.target for one in single}) < 2:
         return None
-    # counts that no efficiency is met on belong to another series of the study
+    # counts at which no efficiency is met belong to another series of the study
     kept = [n for n in single[0].processors if any(n in one.anchors and one.anchors[n].known for one in single)]
     single = tuple(one.only(kept) for one in single)
     return average(single), single
 
 
 def printed(data: StudyData) -> Matrix | None:
-    """Return the matrix that the study's measurement set holds, with what contradicts in it as notes; else None."""
+    """Return the matrix in the study's measurement set, with its contradictions as notes; else None."""
     if data.imported is None:
         return None
     made = published.matrix_of(data.imported[0])
@@ -226,17 +226,17 @@ def printed(data: StudyData) -> Matrix | None:
 
 
 def symbol(made: Matrix) -> str:
-    """Return what a value is called in formulas: ``psi(N, N')`` or ``scale(N, N')``."""
+    """Return the symbol of a value in formulas: ``psi(N, N')`` or ``scale(N, N')``."""
     return "psi(N, N')" if made.metric == "isospeed" else "scale(N, N')"
 
 
 def speed_handle(speed: float, unit: str, limits: tuple[float, float] | None, axis: Literal["y", "value"]) -> Handle:
-    """Return the line that sets the speed held."""
+    """Return the draggable line that sets the speed held."""
     return Handle(SPEED.name, axis, speed, f"{si(speed, unit)} held", limits)
 
 
 def efficiency_handle(efficiency: float, axis: Literal["y", "value"]) -> Handle:
-    """Return the line that sets the efficiency held."""
+    """Return the draggable line that sets the efficiency held."""
     low, high = EFFICIENCY.minimum or 0.0, EFFICIENCY.maximum or 1.0
     return Handle(EFFICIENCY.name, axis, efficiency, f"E = {plain(efficiency)} held", (low, high))
 
@@ -244,7 +244,7 @@ def efficiency_handle(efficiency: float, axis: Literal["y", "value"]) -> Handle:
 def held_at(
     data: StudyData, bound: Bound, target: float | None = None, tolerance: float | None = None
 ) -> tuple[float, float] | None:
-    """Return what *bound* is held at and the tolerance as `bounds.anchors` takes it; see `matrix`."""
+    """Return the value at which *bound* is held, and the tolerance for `bounds.anchors`; see `matrix`."""
     wanted, share = data.bound(bound)
     if target is None:
         usual = data.capacity_bytes if bound == "memory" else None
@@ -259,7 +259,7 @@ def held_at(
 
 
 def _searches(data: StudyData, bound: Bound, target: float) -> dict[int, str]:
-    """Return the sentences of searches for this bound that did not meet it, by N (`manifest` key ``searches``)."""
+    """Return sentences on searches for this bound that did not meet it, by N (`manifest` key ``searches``)."""
     return {
         int(search["processors"]): str(search["sentence"]).replace("; ", ", ")
         for search in data.manifest.get("searches") or ()
@@ -268,10 +268,10 @@ def _searches(data: StudyData, bound: Bound, target: float) -> dict[int, str]:
 
 
 def trimmed(found: Sequence[Matrix]) -> tuple[list[Matrix], tuple[int, ...]]:
-    """Return the matrices without the counts that were never meant for them, and those counts.
+    """Return the matrices without counts that belong to other series, and those counts.
 
-    A count where fewer than two sizes were run and none meets any bound belongs to another series of the study (a
-    fixed size, say): its cells would all be empty.
+    A count with fewer than two sizes, none of which meets any bound, belongs to another series of the study (a fixed
+    size, say): all its cells would be empty.
     """
     counts = sorted({n for made in found for n in made.processors})
     idle = [
@@ -286,7 +286,7 @@ def trimmed(found: Sequence[Matrix]) -> tuple[list[Matrix], tuple[int, ...]]:
 
 
 def failures(data: StudyData) -> dict[int, str]:
-    """Return for each N on which some run failed the reason of the last one."""
+    """Return the reason of the last failed run, for each N with one."""
     return {
         run.point.processors: f"a run failed: {(run.message or run.status).replace('; ', ', ')}" for run in data.failed
     }

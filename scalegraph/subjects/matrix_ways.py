@@ -1,4 +1,4 @@
-"""Ways to psi at a constant speed besides runs and models: a line of the times over log2 N, Theorems 1 and 2."""
+"""Ways to psi at constant speed other than runs and models: a line of times over log2 N, Theorems 1 and 2."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ _NAMES: Final = {"theorem1": "Theorem 1", "theorem2": "Theorem 2"}
 
 
 def at_speed(data: StudyData, made: Matrix, way: str, given: Mapping[str, Any]) -> Matrix:
-    """Return *made* as *way* predicts it, with the options *given* of `OPTIONS`.
+    """Return *made* as predicted by *way*, with the options *given* of `OPTIONS`.
 
-    Raises `InputError` for a formula of the overhead that is none, or one whose alpha or beta is missing.
+    Raises `InputError` for an invalid formula of the overhead, or one whose alpha or beta is missing.
     """
     if way == "log2":
         return speed_prediction.over_log2(made, given.get("up_to"))

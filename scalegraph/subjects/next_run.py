@@ -1,4 +1,4 @@
-"""The run of a study that narrows a prediction most."""
+"""The next run of a study that would narrow a prediction most."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.base.units import assigned
 from scalegraph.subjects.study import StudyData
 
-_AHEAD = 2  # the default target: so many times the most processors that were run
+_AHEAD = 2  # default target: this multiple of the most processors run
 
 
 def target_of(model: Model, processors: int | None = None, size: float | None = None) -> list[float]:
@@ -39,7 +39,7 @@ def found(
     cost: Cost,
     most: int | None = None,
 ) -> list[Advice]:
-    """Return the advice for *data*, host times taken from its runs; see `advise.advise`."""
+    """Return the advice for *data*, with host times from its runs; see `advise.advise`."""
     runs = usable(data.table)
     keys = [numbers(runs, "processors"), *([numbers(runs, f"param.{model.size}")] if model.size else [])]
     spent = numbers(runs, "host_s")
@@ -53,7 +53,7 @@ def found(
 
 
 def unimproved(model: Model, goal: Sequence[float]) -> str:
-    """Return why no run is advised, behind a predicted time and a comma."""
+    """Return why no run is advised, to follow a predicted time and a comma."""
     width = model.interval(goal)
     if math.isfinite(width):
         return f"within {advise.half_width(width)}; no single run narrows that visibly. " + (

@@ -17,15 +17,14 @@ _TRUE = {"yes": True, "true": True, "1": True, "on": True, "no": False, "false":
 
 @dataclass(frozen=True)
 class Option:
-    """One option of a view. A *default* of ``None`` means: chosen from the data, and said in the picture.
+    """An option of a view. A *default* of ``None`` is chosen from the data and stated in the picture.
 
-    An option that *follows* takes what the user selects in the window where nothing else was chosen for it: a view of
-    one run then shows the run on the selected N. The option's name is that of the part of the selection. An option
-    that leaves something out (the N of a matrix, one row of several) never follows: a selection marks, it does not
-    filter.
+    An option that *follows* takes the user's selection in the window as its default: a view of one run then shows the
+    run on the selected N. The option's name is that of the part of the selection. An option that leaves something out
+    (the N of a matrix, one row of several) never follows: a selection marks, it does not filter.
 
-    *words*, one for each of *choices*, are what people read in place of the choices' names. *aliases* are earlier
-    names of choices, each with the present one: `parse` accepts them for one version.
+    *words*: display names of *choices*, one each. *aliases*: earlier names of choices, with the present one: `parse`
+    accepts them for one version.
     """
 
     name: str
@@ -43,7 +42,7 @@ class Option:
 
     @property
     def worded(self) -> tuple[tuple[str, str], ...]:
-        """Choices for display, each with its name."""
+        """Display names of the choices, with the choices."""
         return tuple(zip(self.words or self.choices, self.choices, strict=True))
 
     def parse(self, value: OptionValue) -> OptionValue:

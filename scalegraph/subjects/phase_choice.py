@@ -1,4 +1,4 @@
-"""The choice of stretches of a trace that are phases."""
+"""The choice of a trace's phases."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DEPTH: Final = Option(
 
 
 def found(chosen: Window, by: object, depth: object) -> Phases:
-    """Return the phases of the chosen part; with regions chosen they are the outermost calls of those."""
+    """Return the phases of the chosen part; if regions are chosen, they are those regions' outermost calls."""
     return phases.phases(
         interval_sums.calls(chosen.data),
         chosen.data.trace,

@@ -1,4 +1,4 @@
-"""POP efficiencies of a study, with all that it knows of its runs."""
+"""POP efficiencies of a study, using everything it knows about its runs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from scalegraph.base.run import Ideal, RunRecord, Variant
 from scalegraph.measurements.runs import make_runs
 from scalegraph.subjects.study import StudyData
 
-BUSIEST = "busiest"  # metric of a set: longest time of a processor outside of communication and synchronisation
+BUSIEST = "busiest"  # metric of a set: longest time of a processor outside communication and synchronisation
 
 
 def free_times(data: StudyData) -> dict[str, float]:
-    """Return T_para (s) with free primitives and an ideal network by the key of the actual run, where runs give it.
+    """Return T_para (s) with free primitives and an ideal network by the key of the actual run, where such runs exist.
 
-    Of a program without messages that is a what-if run with free synchronisation, of an MPI program one in which
-    messages take no time, of one with several threads a process one with both.
+    For a program without messages this is a what-if run with free synchronisation, for an MPI program one in which
+    messages take no time, for one with several threads a process one with both.
     """
     return {
         run.point.actual().key: run.time_s
@@ -26,7 +26,7 @@ def free_times(data: StudyData) -> dict[str, float]:
 
 
 def _free(run: RunRecord) -> tuple[Ideal, ...]:
-    """Return what must be ideal in a run like *run* that gives its transfer efficiency."""
+    """Return what must be ideal in a run like *run* to give its transfer efficiency."""
     if not run.processes:
         return ("sync",)
     return ("sync", "messages") if (run.threads_per_process or 1) > 1 else ("messages",)
@@ -45,12 +45,12 @@ def busiest_times(data: StudyData) -> dict[str, float]:
 
 
 def efficiencies(data: StudyData, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return `pop.efficiencies` of *rows* of `StudyData.scaling`, with all that the study knows of them."""
+    """Return `pop.efficiencies` of *rows* of `StudyData.scaling`, using everything the study knows about them."""
     return pop.efficiencies(rows, data.by_key, free_times(data), busiest_times(data))
 
 
 def path_efficiencies(data: StudyData, run: RunRecord, reference: RunRecord | None) -> pd.DataFrame:
-    """Return `pop.path_efficiencies` of the point of *run*, with the ``name`` and ``place`` of each call path."""
+    """Return `pop.path_efficiencies` at the point of *run*, with ``name`` and ``place`` of each call path."""
     assert data.measured is not None
     assert data.meaning is not None
     measured, meaning = data.measured, data.meaning

@@ -1,4 +1,4 @@
-"""What the runs of a study cost: columns of energy, hours and price for its table."""
+"""Costs of a study's runs: columns of energy, hours and price for its table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS: Final = ("energy_j", *ENERGY_PARTS, "energy_delay_js", "core_hours", "n
 
 
 def with_costs(data: StudyData) -> pd.DataFrame:
-    """Return the run table of *data* with `COLUMNS`: NaN where a cost is not known.
+    """Return the run table of *data* with `COLUMNS`: NaN where a cost is unknown.
 
     The parts of the energy are those of `energy.Energy`. A study whose table is not of its runs stays as it is.
     """
@@ -51,7 +51,7 @@ def _or_nan(value: float | None) -> float:
 
 
 def why_none(data: StudyData, what: str) -> str:
-    """Return in a sentence why no run of *data* has *what*, ``energy`` or ``price``; an empty text where one has."""
+    """Return a sentence on why no run of *data* has *what*, ``energy`` or ``price``; empty if one has."""
     runs = [run for run in data.runs if run.ok]
     asked = energy.why_no_price if what == "price" else energy.why_no_energy
     reasons = [asked(run, machine_of(data, run)) for run in runs]
@@ -61,12 +61,12 @@ def why_none(data: StudyData, what: str) -> str:
 
 
 def covers(data: StudyData) -> str:
-    """Return what the watts of the machines of *data* are of, for a note; empty where none states any."""
+    """Return what the watts of *data*'s machines cover, for a note; empty if none states any."""
     stated = {machine.power.covers for run in data.runs if (machine := machine_of(data, run)) and machine.power}
     return f"Energy of {' or '.join(sorted(stated))}, without the interconnect." if stated else ""
 
 
 def currency(data: StudyData) -> str:
-    """Return the currency of the prices of *data*; empty where there are none, or several."""
+    """Return the currency of the prices of *data*; empty if there is none, or several."""
     found = {machine.price.currency for run in data.runs if (machine := machine_of(data, run)) and machine.price}
     return found.pop() if len(found) == 1 else ""

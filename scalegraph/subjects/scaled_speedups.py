@@ -1,4 +1,4 @@
-"""The three speedups of a study: one size, one time, one memory of each processor."""
+"""The three speedups of a study: fixed-size, fixed-time, memory-bounded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMES = {"fixed-size": "fixed_size", "fixed-time": "fixed_time", "memory-bounde
 def speedups(data: StudyData, size: object = None, memory: float | None = None) -> tuple[Speedups, ...] | None:
     """Return fixed-size, fixed-time and memory-bounded speedup; None without a fixed size on two counts.
 
-    *memory* is the bytes of a processor; otherwise what the request holds, or what the machine has.
+    *memory*: bytes per processor; by default the request's bound, or the machine's memory.
     """
     series = None if data.scaling.empty else chosen_series(data, size)
     if series is None:
@@ -31,7 +31,7 @@ def speedups(data: StudyData, size: object = None, memory: float | None = None) 
 
 
 def table(data: StudyData) -> pd.DataFrame:
-    """Return one row for each N: the three speedups, how each came about, and why one is missing."""
+    """Return one row for each N: the three speedups, how each was obtained, and why one is missing."""
     made = speedups(data)
     if made is None:
         return pd.DataFrame()

@@ -1,4 +1,4 @@
-"""The runs of one problem under schedules of worksharing loops, and what follows from them."""
+"""Runs of one problem under several loop schedules, and the advice that follows from them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Size = tuple[tuple[str, object], ...]
 
 @dataclass(frozen=True)
 class Advice:
-    """Which schedule each loop should have on *processors*, and whether a run confirms it.
+    """The schedule that each loop should have on *processors*, and whether a run confirms it.
 
-    *together*: the choice for `scalegraph.link.loops`, empty where every loop is best as written; *run*: the run with
-    it; *expected_s*: its time from the runs of the single schedules; *fastest*: the schedule with the least time of
-    all that ran, *together* among them.
+    *together*: the choice for `scalegraph.link.loops`, empty if every loop is best as written; *run*: the run with it;
+    *expected_s*: its time predicted from the runs of single schedules; *fastest*: the fastest of all schedules that
+    ran, including *together*.
     """
 
     processors: int
@@ -34,19 +34,19 @@ class Advice:
 
     @property
     def gain(self) -> float:
-        """Share of the time as written that the fastest saves."""
+        """Share of the time as written that the fastest schedule saves."""
         return saving(self.written, self.fastest_run)
 
     @property
     def sure(self) -> bool:
-        """Whether the fastest is faster than the program as written for sure: intervals of estimates are apart."""
+        """Whether the fastest is certainly faster than the program as written: their intervals do not overlap."""
         times = [(run.time_interval_s or (_time(run), _time(run))) for run in (self.fastest_run, self.written)]
         return times[0][1] < times[1][0]
 
 
 @dataclass(frozen=True)
 class ScheduleRuns:
-    """Runs of one problem: *runs* by (schedule, N), `WRITTEN` for the program as it is; *names* the fastest first."""
+    """Runs of one problem: *runs* by (schedule, N), `WRITTEN` for the program as it is; *names*: the fastest first."""
 
     size: Size
     counts: tuple[int, ...]
@@ -60,7 +60,7 @@ class ScheduleRuns:
         return {name: self.runs[name, processors] for name in self.names if (name, processors) in self.runs}
 
     def advice(self, processors: int) -> Advice | None:
-        """Return the advice on *processors*; None where the program did not run there as written."""
+        """Return the advice on *processors*; None if the program did not run there as written."""
         records = self.records(processors)
         written = records.get(WRITTEN)
         if written is None or len(records) == 1:
@@ -83,17 +83,17 @@ class ScheduleRuns:
         )
 
     def every_advice(self) -> list[Advice]:
-        """Return the advice on each processor count, rising."""
+        """Return the advice for each processor count, in ascending order."""
         return [found for found in map(self.advice, self.counts) if found is not None]
 
 
 def saving(written: RunRecord, other: RunRecord) -> float:
-    """Return the share of the time of *written* that *other* saves; negative where it takes longer."""
+    """Return the share of the time of *written* that *other* saves; negative if it takes longer."""
     return 1 - _time(other) / _time(written)
 
 
 def schedule_runs(data: StudyData, size: Size | None = None) -> ScheduleRuns | None:
-    """Return the runs under schedules of the problem *size*, of that with most of them if None; None: there are none.
+    """Return the runs under schedules for the problem *size* (default: the one with most); None if there are none.
 
     Repetitions are left out.
     """
@@ -107,7 +107,7 @@ def schedule_runs(data: StudyData, size: Size | None = None) -> ScheduleRuns | N
         for run in data.runs
         if run.ok and run.time_s and not run.point.repetition and _size(run) == chosen
     }
-    if data.manifest.get("automatic"):  # the run of the point is under what was chosen
+    if data.manifest.get("automatic"):  # the point's run is the one under the chosen schedule
         for run in data.variants:
             if run.ok and run.time_s and run.point.variant.schedule == AS_WRITTEN and _size(run) == chosen:
                 runs[WRITTEN, run.point.processors] = run

@@ -1,4 +1,4 @@
-"""Series of runs that belong together, as views and quantities choose them."""
+"""Series of runs, as chosen by views and quantities."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def _same(value: object, text: str) -> bool:
         number, wanted = float(str(value)), float(text)
     except ValueError:
         return str(value) == text
-    # of what is no whole number labels have six digits
+    # labels of fractional numbers have six digits
     return number == wanted or (not number.is_integer() and math.isclose(number, wanted, rel_tol=5e-6))
 
 
 def measured_notes(data: StudyData) -> tuple[str, ...]:
-    """Return what is to be known of numbers that come of measurements: what they were made of, and relative to."""
+    """Return notes on numbers from measurements: what they were computed from, and relative to what."""
     made = list(data.imported[0].remarks) if data.imported is not None else []
     if data.imported is not None and (name := data.imported[1].processors) in data.imported[0].points:
         column = data.imported[0].points[name]

@@ -20,7 +20,7 @@ from scalegraph.base.units import assigned
 from scalegraph.subjects.machines import machine_of
 from scalegraph.subjects.study import StudyData
 
-# what columns of imported tables are called that are no size: by the field of a point
+# Names of columns in imported tables that are not sizes, by the field of a point.
 _NAMES: Final[dict[str, tuple[str, ...]]] = {
     "machine": ("machine", "host", "hostname", "partition", "system", "cluster", "node_type", "platform"),
     "processes": ("ranks", "processes", "mpi_ranks", "nprocs", "np", "ntasks", "tasks"),
@@ -41,7 +41,7 @@ _FIELD: Final = {name: field for field, names in _NAMES.items() for name in name
 
 
 def points(data: StudyData) -> list[Point]:
-    """Return the points that were asked for and ended well, of every choice and size of the study."""
+    """Return the requested points that succeeded, for every choice and size of the study."""
     if "space points" not in data.memo:
         parts = data.choices or (data,)
         data.memo["space points"] = [point for at, part in enumerate(parts) for point in _of_part(part, at)]
@@ -50,7 +50,7 @@ def points(data: StudyData) -> list[Point]:
 
 
 def shown(data: StudyData, setting: Mapping[str, str] | None) -> StudyData:
-    """Return *data* as the choice *setting* has it, with all others beside it; as it is where there is no such one."""
+    """Return *data* for the choice *setting*, with all others as its choices; unchanged if there is no such choice."""
     part = next((one for one in data.choices if one.manifest.get("setting") == setting), None)
     if part is None:
         return data
@@ -59,16 +59,16 @@ def shown(data: StudyData, setting: Mapping[str, str] | None) -> StudyData:
 
 
 def failed(data: StudyData) -> int:
-    """Return how many runs of the study did not end well."""
+    """Return the number of failed runs of the study."""
     return sum(len(part.failed) for part in data.choices or (data,))
 
 
 def one_size(found: Sequence[Point], wanted: Mapping[str, Value]) -> tuple[list[Point], str]:
-    """Return the points of one size, and a sentence where there are others: times of two sizes do not compare.
+    """Return the points of one size, and a sentence if there are others: times of different sizes do not compare.
 
-    *wanted* selects sizes; of those left the one with most points is taken, of several the last in the study.
+    *wanted* selects sizes; of the remaining ones the one with most points is used, or the last of several in the study.
 
-    Raises `InputError` where *wanted* selects none.
+    Raises `InputError` if *wanted* selects none.
     """
     left = list(found)
     for name, value in wanted.items():
@@ -93,7 +93,7 @@ def one_size(found: Sequence[Point], wanted: Mapping[str, Value]) -> tuple[list[
 
 
 def _value(point: Point, name: str) -> Any:
-    """Return the value that *point* has of a size, of another word, or of what tables call its machine, ranks ..."""
+    """Return a point's value for a size, another text column, or a table's name for machine, ranks ..."""
     if name in point.parameters or name in point.others:
         return point.parameters.get(name, point.others.get(name))
     return getattr(point, field) if (field := _FIELD.get(name.lower())) is not None else None
@@ -118,7 +118,7 @@ def _of_part(data: StudyData, member: int) -> list[Point]:
 
 
 def _splits(group: Sequence[RunRecord]) -> list[list[RunRecord]]:
-    """Return the runs of one point by how its processors are made of processes and threads."""
+    """Return the runs of one point by their split of processors into processes and threads."""
     found: dict[tuple[int | None, int | None], list[RunRecord]] = {}
     for run in group:
         found.setdefault((run.processes, run.threads_per_process), []).append(run)
@@ -126,7 +126,7 @@ def _splits(group: Sequence[RunRecord]) -> list[list[RunRecord]]:
 
 
 def _one_processor(data: StudyData) -> dict[str, float]:
-    """Return the time on one processor of each run's problem (s), by key of the run, where it is known."""
+    """Return the time on one processor of each run's problem (s), by key of the run, where known."""
     if data.table.empty:
         return {}
     if "serial_s" not in data.table.columns and all(run.source == "simulated" for run in data.runs):
@@ -139,9 +139,9 @@ def _one_processor(data: StudyData) -> dict[str, float]:
 
 
 def _simulated_alone(data: StudyData) -> dict[str, float]:
-    """Return what `_one_processor` does of simulated runs, whose reference is one processor or nothing.
+    """Do the same as `_one_processor` for simulated runs, whose reference is one processor or nothing.
 
-    A table of 200 choices is much longer in the making.
+    The general table takes much longer for 200 choices.
     """
     alone: dict[str, list[float]] = {}
     for run in data.runs:
@@ -201,9 +201,9 @@ def _point(data: StudyData, group: Sequence[RunRecord], alone: Mapping[str, floa
 
 
 def _settings(data: StudyData, run: RunRecord) -> tuple[dict[str, Any], dict[str, Value], dict[str, Value]]:
-    """Return what a run is besides its processors: by field, other words, and its size.
+    """Return a run's settings besides its processors: by field, other texts, and its size.
 
-    Of imported tables the names of columns say it; a text that no field is known for is no size, either.
+    In imported tables the column names decide; a text in an unknown column is not a size either.
     """
     said: dict[str, Any] = dict.fromkeys(_NAMES, "")
     request = data.manifest.get("request") or {}

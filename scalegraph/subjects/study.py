@@ -1,4 +1,4 @@
-"""A study in memory as views take it, free of files."""
+"""A study in memory, as used by views, independent of files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scalegraph.subjects.run_costs import with_costs
 
 @dataclass(frozen=True)
 class SourceText:
-    """One source file of the program: the user's *text* and, line by line, what the preprocessor made of it."""
+    """One source file of the program: the user's *text* and, line by line, the preprocessor's version of it."""
 
     file: str
     text: str
@@ -32,19 +32,19 @@ class SourceText:
 
 @dataclass(frozen=True)
 class StudyData:
-    """A study as views see it.
+    """A study as seen by views.
 
-    *table* is the run table (`RunRecord.row`; it may carry ``memory_bytes``, the program's memory for the
-    parameters of the run); *runs* are the records behind it, in the same order; *manifest* is the study's manifest as
-    a dictionary (read: ``title``, ``program``, ``machine``, ``machine_title``, ``machine_values.title`` and
-    ``request.bound``, a list of ``{kind, value, tolerance}``); *sources* and *regions* describe the program text.
-    *variants* are the what-if runs, which are in neither *table* nor *runs*. *imported* is the measurement set that
-    the study was made of, with what its names mean; views take `measured`, which runs with regions have too.
-    *name* is the study's short name (its file's); *others* are the studies that a view for several compares it with.
-    *graph*: of a graph file that was opened as a study without runs; *predictions*: what was predicted from the runs.
-    *elsewhere* are the actual runs of other targets than that of *runs*: the measured ones where these are simulated.
-    *work* says what W is (`analyze.workload`), where that is not what the request says. *choices*: of a study of
-    several machines, splits, schedules .. each of them, this one, which the rest is of, among them; `subjects.space`.
+    *table*: the run table (`RunRecord.row`; it may include ``memory_bytes``, the program's memory for the run's
+    parameters); *runs*: the records behind it, in the same order; *manifest*: the study's manifest as a dictionary
+    (used: ``title``, ``program``, ``machine``, ``machine_title``, ``machine_values.title`` and ``request.bound``, a
+    list of ``{kind, value, tolerance}``); *sources* and *regions*: the program text. *variants*: the what-if runs,
+    which are in neither *table* nor *runs*. *imported*: the measurement set that the study was made from, with the
+    meaning of its names; views use `measured`, which runs with regions have too. *name*: the study's short name (its
+    file's); *others*: the studies that a view for several compares it with. *graph*: of a graph file opened as a study
+    without runs; *predictions*: what was predicted from the runs. *elsewhere*: the actual runs of other targets than
+    that of *runs*: the measured ones if these are simulated. *work*: definition of W (`analyze.workload`), if it is not
+    the request's. *choices*: in a study of several machines, splits, schedules .., each of them, including this one;
+    see `subjects.space`.
     """
 
     table: pd.DataFrame
@@ -61,7 +61,7 @@ class StudyData:
     elsewhere: tuple[RunRecord, ...] = ()
     work: str = ""
     choices: tuple[StudyData, ...] = ()
-    # what views made once for all of them, by a key of theirs
+    # cached results shared by views, by their own keys
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @classmethod
@@ -75,7 +75,7 @@ class StudyData:
     ) -> StudyData:
         """Return the data of a study whose *runs* are in memory.
 
-        *sources* and *regions* are taken from the manifest (keys of the same names) when not given.
+        *sources* and *regions* default to those in the manifest (keys of the same names).
         """
         known = dict(manifest or {})
         texts = tuple(sources) or tuple(
@@ -89,22 +89,22 @@ class StudyData:
 
     @cached_property
     def scaling(self) -> pd.DataFrame:
-        """`metrics.scaling` of the table with what its runs cost (`subjects.run_costs`), computed once."""
+        """`metrics.scaling` of the table with the costs of its runs (`subjects.run_costs`), computed once."""
         return metrics.scaling(with_costs(self), self.work_choice)
 
     @property
     def work_choice(self) -> str:
-        """What W is: as chosen for this look at the study, otherwise as its request says."""
+        """Definition of W: the one chosen for this study, by default its request's."""
         return self.work or str((self.manifest.get("request") or {}).get("work") or "")
 
     @property
     def work_words(self) -> str:
-        """What W is, in words."""
+        """The definition of W, in words."""
         return workload.words(self.work_choice, metrics.work_unit(self.scaling))
 
     @cached_property
     def main_series(self) -> Series | None:
-        """The runs that views show where nothing is chosen (`series.main_series` of `scaling`), found once."""
+        """The runs that views show by default (`series.main_series` of `scaling`), found once."""
         return main_series(self.scaling)
 
     @cached_property
@@ -113,12 +113,12 @@ class StudyData:
 
     @property
     def measured(self) -> MeasurementSet | None:
-        """Values by call path of the study: the set it was made of, or that of its runs' regions; None without runs."""
+        """Values by call path: the set that the study was made from, or its runs' regions; None without runs."""
         return self._measured[0] if self._measured else None
 
     @property
     def meaning(self) -> Meaning | None:
-        """What the names in `measured` mean: which parameter counts processors, which metric is time, .."""
+        """The meaning of the names in `measured`: which parameter counts processors, which metric is time, .."""
         return self._measured[1] if self._measured else None
 
     @cached_property
@@ -128,7 +128,7 @@ class StudyData:
 
     @property
     def event_costs(self) -> Mapping[int, EventCosts]:
-        """What events cost by N, in cycles, where that was measured for a prediction."""
+        """The costs of events by N, in cycles, if measured for a prediction."""
         return self.predictions.events
 
     def region_at(self, place: str) -> int | None:
@@ -137,7 +137,7 @@ class StudyData:
 
     @property
     def machine_title(self) -> str:
-        """Name of the machine for display, without what is in parentheses behind it."""
+        """Name of the machine for display, without a part in parentheses at its end."""
         values = self.manifest.get("machine_values") or {}
         title = self.manifest.get("machine_title") or values.get("title") or self.manifest.get("machine")
         if not title and not self.table.empty:
@@ -145,7 +145,7 @@ class StudyData:
         return str(title or "").partition(" (")[0]
 
     def bound(self, kind: str) -> tuple[float | None, float | None]:
-        """Return value and relative tolerance of the request's bound *kind*, ``None`` where it requested none."""
+        """Return value and relative tolerance of the request's bound *kind*, ``None`` if it has none."""
         for bound in (self.manifest.get("request") or {}).get("bound") or ():
             if bound.get("kind") == kind and bound.get("value") is not None:
                 return float(bound["value"]), float(bound.get("tolerance") or 0.05)
@@ -153,7 +153,7 @@ class StudyData:
 
     @property
     def capacity_bytes(self) -> float | None:
-        """Bytes of memory that each processor of the machine has for a problem; None where that is not known."""
+        """Bytes of memory that each processor of the machine has for a problem; None if unknown."""
         values = self.manifest.get("machine_values") or {}
         memory, nodes = (values.get(name) or {} for name in ("memory", "nodes"))
         own, node = _whole(memory.get("capacity_kib")), _whole(nodes.get("memory_mib"))
@@ -164,10 +164,10 @@ class StudyData:
 
     @property
     def failed(self) -> tuple[RunRecord, ...]:
-        """Runs that did not end well."""
+        """Failed runs."""
         return tuple(run for run in self.runs if not run.ok)
 
 
 def _whole(value: object) -> int:
-    """Return a whole number of a manifest, which may hold anything; 0 for anything else."""
+    """Return a whole number from a manifest, which may hold anything; 0 for anything else."""
     return value if isinstance(value, int) and value > 0 else 0

@@ -17,15 +17,15 @@ from scalegraph.predict.predicting import Predictor
 from scalegraph.predict.regions import RegionTime, Values, projected, values_of
 from scalegraph.subjects.study import StudyData
 
-_USUAL_N = 8  # of a graph file, where none is chosen
-_USUAL_VALUE = 100  # of its parameters
+_USUAL_N = 8  # default for a graph file
+_USUAL_VALUE = 100  # default for its parameters
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Runs that a thread graph can be derived from: those of one program with regions, at several sizes.
+    """Runs from which a thread graph can be derived: those of one program with regions, at several sizes.
 
-    *names*: their parameters that differ; *by_count*: the sizes that were run on each N.
+    *names*: their parameters that differ; *by_count*: the sizes run on each N.
     """
 
     runs: tuple[RunRecord, ...]
@@ -34,15 +34,15 @@ class Samples:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """The N with two sizes or more, rising; those above 1 where there are any."""
+        """The N with two sizes or more, ascending; those above 1 if there are any."""
         several = sorted(n for n, sizes in self.by_count.items() if len(sizes) > 1)
         return tuple(n for n in several if n > 1) or tuple(several)
 
 
 def samples(data: StudyData) -> Samples | None:
-    """Return the runs of *data* that a thread graph can be derived from, None where there are none.
+    """Return the runs of *data* from which a thread graph can be derived, None if there are none.
 
-    Runs with parameters that are no whole numbers count as one program each; the one with the most runs is taken.
+    Runs with different fractional or text parameters count as different programs; the one with the most runs is used.
     """
     groups: dict[object, list[RunRecord]] = defaultdict(list)
     for run in data.runs:
@@ -66,7 +66,7 @@ def samples(data: StudyData) -> Samples | None:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a segment besides its time: its region, its count F, and the coefficients c_g."""
+    """Facts about a segment besides its time: its region, its count F, and the coefficients c_g."""
 
     region: int | None = None
     count: str = ""
@@ -91,7 +91,7 @@ class SegmentFacts:
 
 @dataclass(frozen=True)
 class ThreadGraph:
-    """A thread graph at *values* on N = *processors*, with its times; *compared*: the N that growth is seen from."""
+    """A thread graph at *values* on N = *processors*, with its times; *compared*: the N that growth is relative to."""
 
     graph: Graph
     values: Mapping[str, float]
@@ -103,15 +103,15 @@ class ThreadGraph:
 
     @property
     def of_path(self) -> Mapping[str, SegmentFacts]:
-        """The segments by their paths."""
+        """The segments by path."""
         return {one.placed.path: one for one in self.facts}
 
 
 def thread_graph(data: StudyData, at: str = "", processors: int | None = None) -> ThreadGraph:
-    """Return the thread graph of *data* at a size (``n=800``; ``N=64`` may be among them).
+    """Return the thread graph of *data* at a size (``n=800``; may include ``N=64``).
 
-    Where nothing is chosen: the largest size that was predicted, else the largest that was run; the most processors
-    with samples. Raises `InputError` for what is not there, `CannotTellError` where the runs do not determine a count.
+    Defaults: the largest size that was predicted, or else the largest that was run; the most processors with samples.
+    Raises `InputError` for unknown values, `CannotTellError` if the runs do not determine a count.
     """
     chosen = _chosen(at)
     if "N" in chosen:
@@ -179,7 +179,7 @@ def _derived(data: StudyData, chosen: Mapping[str, int], processors: int | None)
 
 
 def _size(data: StudyData, known: Samples, chosen: Mapping[str, int]) -> dict[str, int]:
-    """Return the size to show: what is *chosen*, the rest as in the largest that was predicted, or run."""
+    """Return the size to show: the *chosen* values, the rest from the largest size that was predicted, or run."""
     unknown = sorted(set(chosen) - set(known.names))
     if unknown:
         raise InputError(
@@ -191,7 +191,7 @@ def _size(data: StudyData, known: Samples, chosen: Mapping[str, int]) -> dict[st
 
 
 def _on_fewer(predictor: Predictor, known: Samples, values: Values, count: int, graph: Graph) -> StepTimes | None:
-    """Return the times on the next fewer N with samples, by the paths of *graph*; None where there is none."""
+    """Return the times on the next smaller N with samples, by path of *graph*; None if there is none."""
     for fewer in reversed([n for n in known.counts if 1 < n < count]):
         try:
             other = expanded(predictor.graph(values, fewer))
@@ -207,7 +207,7 @@ def _on_fewer(predictor: Predictor, known: Samples, values: Values, count: int, 
 
 
 def _counted(found: Sequence[Placed]) -> list[tuple[Placed, int]]:
-    """Return segments with how many of the same name were before each."""
+    """Return segments with the number of earlier ones of the same name."""
     before: Counter[tuple[str, str, str]] = Counter()
     made = []
     for placed in found:
@@ -239,7 +239,7 @@ def _known(time: RegionTime | None) -> Known:
 
 
 def _terms(coefficients: Sequence[float]) -> str:
-    """Return coefficients in cycles, as ``c1 = 3.2, c2 = 40``; those of 0 are left out."""
+    """Return coefficients in cycles, as ``c1 = 3.2, c2 = 40``; zeros are left out."""
     found = [f"c{i} = {significant(value, 3)}" for i, value in enumerate(coefficients, 1) if value]
     return ", ".join(found) or plain(0)
 

@@ -1,4 +1,4 @@
-"""A trace as views take it: the trace, its level of detail, and its program text."""
+"""A trace as used by views: the trace, its level of detail, and its program text."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from scalegraph.traces.model import Trace
 
 @dataclass(frozen=True, eq=False)
 class TraceData:
-    """A trace as views see it. Times of views are seconds from the start of the run (`seconds`, `ticks`).
+    """A trace as seen by views. Times of views are seconds from the start of the run (`seconds`, `ticks`).
 
-    *timeline* answers questions about any time at once (`scalegraph.traces.lod`). *name* is for display, *path* the
-    file that was opened. *sources* are files that regions name and that were found, by the name in the trace; they are
-    read when requested (`text`). *texts* are program texts that are kept with the run, which go before them. *others*
-    are the traces that a view for several compares it with. *facts* is what is known of the run beside the trace
-    (``processors``, ``work``: W, operations; ``machine``, ``program``), as far as it is known.
+    *timeline* answers queries at any zoom immediately (`scalegraph.traces.lod`). *name* is for display, *path* the
+    opened file. *sources*: files found for regions, by the name in the trace; they are read when requested (`text`).
+    *texts*: program texts kept with the run, which take precedence. *others*: the traces that a view for several
+    compares it with. *facts*: known facts about the run that are not in the trace (``processors``, ``work``: W,
+    operations; ``machine``, ``program``).
     """
 
     trace: Trace
@@ -34,13 +34,13 @@ class TraceData:
     texts: Mapping[str, str] = field(default_factory=dict)
     others: tuple[TraceData, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
-    # what views made once for all of them, by a key of theirs
+    # cached results shared by views, by their own keys
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def with_sources(self, sources: Mapping[str, Path]) -> TraceData:
         """Return the same trace with program text at *sources*, by the name in the trace.
 
-        What views made of the trace stays, as far as it is not program text.
+        Cached results of views are kept, except program text.
         """
         made = replace(self, sources=dict(sources))
         made.memo.update({key: value for key, value in self.memo.items() if not key.startswith("text ")})
@@ -48,7 +48,7 @@ class TraceData:
 
     @property
     def length(self) -> float:
-        """Length of the run in seconds."""
+        """Duration of the run in seconds."""
         return self.trace.seconds
 
     def seconds(self, ticks: Any) -> Any:
@@ -64,16 +64,16 @@ class TraceData:
         return meta.begin + round(seconds * meta.ticks_per_second)
 
     def location_name(self, number: int) -> str:
-        """Return the name of a location for display; one without a name is called by its kind and number.
+        """Return the name of a location for display; by default its kind and number.
 
-        Where names repeat, as threads of several processes do, that of the group is before them.
+        If names repeat, such as threads of several processes, the group's name is prepended.
         """
         names = self._location_names
         return names[number] if 0 <= number < len(names) else "unknown"
 
     @cached_property
     def group_names(self) -> tuple[str, ...]:
-        """The names of the groups of locations; of processes that share one with their number, if it is known."""
+        """The names of the groups of locations; processes with the same name get their number, if known."""
         groups = self.trace.definitions.groups
         counts = Counter(group.name for group in groups)
         numbers = {
@@ -86,7 +86,7 @@ class TraceData:
         return tuple(names)
 
     def lane_groups(self, locations: Sequence[int]) -> tuple[str, ...]:
-        """Return the group of each of *locations* where groups distinguish them: several, one with several; else ()."""
+        """Return the group of each of *locations*, or () unless there are several, one with several locations."""
         defined, count = self.trace.definitions.locations, len(self.group_names)
         numbers = [defined[number].group for number in locations]
         if not 1 < len(set(numbers)) < len(numbers):
@@ -110,7 +110,7 @@ class TraceData:
 
     @cached_property
     def active(self) -> tuple[int, ...]:
-        """The locations that have regions, states or messages, rising; all if none has."""
+        """The locations that have regions, states or messages, ascending; all if none has."""
         count = len(self.trace.definitions.locations)
         if not count:
             return ()
@@ -133,10 +133,10 @@ class TraceData:
         return regions[number].name or f"{regions[number].kind} {number}"
 
     def text(self, file: str) -> str | None:
-        """Return the program text of the file that a region names, None where it was not found or cannot be read."""
+        """Return the program text of the file that a region names, None if it was not found or cannot be read."""
         if file in self.texts:
             return self.texts[file]
-        path, key = self.sources.get(file), f"text {file}"  # a text may be known without a file: that of a study
+        path, key = self.sources.get(file), f"text {file}"  # a text may exist without a file: from a study
         if path is None and key not in self.memo:
             return None
         if path is not None and key not in self.memo:

@@ -1,4 +1,4 @@
-"""Options that traces share: a duration, a metric of work, regions."""
+"""Options shared by traces: a duration, a metric of work, regions."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ DURATION = Option(
 
 
 def least(data: TraceData, duration: object) -> int:
-    """Return the least duration in ticks; 0 if there is none."""
+    """Return the minimum duration in ticks; 0 if there is none."""
     return 0 if duration is None else round(float(str(duration)) * data.trace.meta.ticks_per_second)
 
 
 def lasting(data: TraceData, duration: object) -> TraceData:
-    """Return *data* with what lasts *duration* (s) or more, made once for each duration; all of it without one."""
+    """Return *data* reduced to what lasts *duration* (s) or more, computed once per duration; unchanged without one."""
     ticks = least(data, duration)
     if ticks <= 0:
         return data
@@ -55,12 +55,7 @@ METRIC = Option("metric", "Work", "text", description="the counter that is work;
 
 
 def chosen_metric(data: TraceData, metric: object = None) -> str | None:
-    """Return the metric that is taken as work: *metric*, else floating-point operations or operations; or None.
-
-    Raises:
-        InputError: *metric* is none that counts something.
-
-    """
+    """Return the metric used as work: *metric*, by default floating-point operations or operations; or None."""
     names = countable(data.trace)
     if metric is None:
         return interval_sums.remembered(data, "work metric", lambda: work_metric(data.trace))

@@ -1,4 +1,4 @@
-"""Waiters and holders, as several views of a trace need it: found once and kept with the trace."""
+"""Waiters and holders of a trace, shared by several views: found once and kept with the trace."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _is_whole(data: TraceData) -> bool:
 
 
 def _fits(window: Window) -> bool:
-    """Whether what happens in *window* can be examined at once."""
+    """Whether the events in *window* can be examined at once."""
     trace = window.data.trace
     if _is_whole(window.data):
         return True
@@ -57,7 +57,7 @@ def _times(data: TraceData) -> list[tuple[int, int]]:
 
 
 def waits_in(window: Window) -> Waits:
-    """Return the waits of the trace, or of a very large one those that *window* needs, found one time after another."""
+    """Return the waits of the trace, or for a very large one those that *window* needs, one interval at a time."""
     if _fits(window):
         return waits(subject(window))
     data = window.data
@@ -68,17 +68,17 @@ def waits_in(window: Window) -> Waits:
 
 
 def around(window: Window, tick: int) -> Window:
-    """Return *window* for what happens at *tick*: all of its time, or of a very large trace what is near."""
+    """Return *window* extended to all time, or for a very large trace to the neighbourhood of *tick*."""
     meta = window.data.trace.meta
     if _is_whole(window.data):
         return window
     length = (meta.end - meta.begin) // _NEAR
-    since = meta.begin + (tick - meta.begin) // max(length, 1) * length  # neighbours share what is examined
+    since = meta.begin + (tick - meta.begin) // max(length, 1) * length  # neighbouring moments share what is examined
     return replace(window, begin=max(since - length, meta.begin), end=min(since + 2 * length, meta.end))
 
 
 def subject(window: Window) -> TraceData:
-    """Return the data that is examined for *window*: all of the trace, or of a very large one what is needed."""
+    """Return the data examined for *window*: the whole trace, or for a very large one the part needed."""
     data = window.data
     if _is_whole(data) or not _fits(window):
         return data
@@ -96,7 +96,7 @@ def subject(window: Window) -> TraceData:
 
 
 def path_of(window: Window) -> CriticalPath:
-    """Return the critical path of what is examined for *window*: of the whole run, or of a part of a very large one."""
+    """Return the critical path of the data examined for *window*: the whole run, or part of a very large one."""
     if _fits(window):
         return path(subject(window))
     with stage(0.0, 0.9):
@@ -106,12 +106,12 @@ def path_of(window: Window) -> CriticalPath:
 
 
 def path_in(window: Window) -> CriticalPath:
-    """Return what of the critical path is in the time of *window*."""
+    """Return the part of the critical path within the time of *window*."""
     return path_of(window).within(window.begin, window.end)
 
 
 def on_path_in(window: Window) -> OnPath:
-    """Return the regions on the critical path in the time of *window*."""
+    """Return the regions on the critical path within the time of *window*."""
     data = subject(window)
 
     def made() -> OnPath:
@@ -126,7 +126,7 @@ def on_path_in(window: Window) -> OnPath:
 
 
 def wait_states_in(window: Window, least: int = 0) -> WaitStates:
-    """Return the waits in *window*, the longest first, of those that last *least* ticks or more."""
+    """Return the waits in *window* that last *least* ticks or more, the longest first."""
     data, found = subject(window), waits_in(window)
     return remembered(
         data,
@@ -140,7 +140,7 @@ def _file(path: str) -> str:
 
 
 def named(data: TraceData, region: int) -> str:
-    """Return *region* with its place in the program text, as far as it is known: ``barrier solve (ge2.c:88)``."""
+    """Return *region* with its place in the program text, as far as known: ``barrier solve (ge2.c:88)``."""
     if region < 0:
         return OUTSIDE
     name, regions = data.region_name(region), data.trace.definitions.regions
@@ -151,7 +151,7 @@ def named(data: TraceData, region: int) -> str:
 
 
 def at(data: TraceData, region: int) -> str:
-    """Return *region* for a sentence: ``barrier in line 88 of ge2.c``, ``outside of all regions``."""
+    """Return *region* for use in a sentence: ``barrier in line 88 of ge2.c``, ``outside of all regions``."""
     if region < 0:
         return OUTSIDE
     name, regions = data.region_name(region), data.trace.definitions.regions
@@ -162,7 +162,7 @@ def at(data: TraceData, region: int) -> str:
 
 
 def notes(window: Window) -> tuple[str, ...]:
-    """Return what must be said of what the trace does not record itself, and of what was not examined."""
+    """Return the notes on what the trace does not record itself, and on what was not examined."""
     data = subject(window)
     found = waits_in(window).between(window.begin, window.end)
     said = [*found.doubts]

@@ -11,7 +11,7 @@ from scalegraph.subjects.study import StudyData
 
 
 def series(data: StudyData) -> Series | None:
-    """Return the runs whose problem grows with N: those of a weak-scaling set, otherwise those of even work."""
+    """Return the runs whose problem grows with N: a weak-scaling set, otherwise those of equal work per processor."""
     if data.scaling.empty:
         return None
     if data.meaning is not None and data.imported is not None and data.meaning.scaling == "weak":
@@ -21,6 +21,6 @@ def series(data: StudyData) -> Series | None:
 
 
 def table(data: StudyData) -> pd.DataFrame:
-    """Return `weak.efficiencies` of the study; empty where no problem grows with N."""
+    """Return `weak.efficiencies` of the study; empty if no problem grows with N."""
     found = series(data)
     return pd.DataFrame() if found is None else weak.efficiencies(found)

@@ -1,4 +1,4 @@
-"""The part of a trace that is requested: the options that choose it, and the choice."""
+"""The selected part of a trace: the options that choose it, and the choice."""
 
 from __future__ import annotations
 
@@ -60,17 +60,17 @@ WIDTH = Option(
 COMMON = (BEGIN, END, LOCATIONS, REGION)
 
 
-# Of a view that shows a window of time at the resolution of the screen
+# Of a view that shows a window of time at screen resolution
 WINDOWED = (*COMMON, WIDTH)
 
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """The part of a trace that a view is requested, made by `window`.
+    """The part of a trace that a view shows, made by `window`.
 
-    *begin* and *end* are ticks. *locations* are the numbers of the locations, rising, at least one unless the trace
-    has none; without a choice those that have events (`TraceData.active`). *regions* are the numbers of the regions,
-    None for all. *whole* means nothing was left out at all.
+    *begin* and *end* are ticks. *locations*: the numbers of the locations, ascending, at least one unless the trace has
+    none; by default those with events (`TraceData.active`). *regions*: the numbers of the regions, None for all.
+    *whole*: nothing was left out at all.
     """
 
     data: TraceData
@@ -92,7 +92,7 @@ class Window:
 
     @property
     def seconds(self) -> float:
-        """Length in seconds."""
+        """Duration in seconds."""
         return (self.end - self.begin) / self.data.trace.meta.ticks_per_second
 
     @property
@@ -102,7 +102,7 @@ class Window:
 
     @property
     def chosen(self) -> tuple[int, ...] | None:
-        """The locations as timelines take them: None for all."""
+        """The locations in the form that timelines take: None for all."""
         return None if self.all_locations else self.locations
 
     @property
@@ -112,7 +112,7 @@ class Window:
 
     @property
     def whole_run(self) -> bool:
-        """Whether it is all of the time of all locations."""
+        """Whether it covers all time and all locations."""
         return self.whole_time and self.all_locations
 
     @property
@@ -122,20 +122,20 @@ class Window:
 
     @property
     def lanes(self) -> dict[int, int]:
-        """Return the place (0 on top) of every location that is shown."""
+        """Return the position (0 on top) of every location shown."""
         return {location: lane for lane, location in enumerate(self.locations)}
 
     def lane_of(self, locations: Any) -> Any:
-        """Return the places of an array of *locations*, -1 for those that are not shown, or not there at all."""
+        """Return the positions of an array of *locations*, -1 for those not shown or unknown."""
         count = len(self.data.trace.definitions.locations)
-        table = np.full(count + 1, -1, np.int32)  # the last is for what is no location
+        table = np.full(count + 1, -1, np.int32)  # the last entry is for no location
         table[list(self.locations)] = np.arange(len(self.locations), dtype=np.int32)
         numbers = np.asarray(locations)
         return table[np.where((numbers >= 0) & (numbers < count), numbers, count)]
 
     @property
     def words(self) -> str:
-        """Return what it is in words: ``the whole run``, ``1.20 ms to 1.50 ms of the run, 4 of 64 locations``."""
+        """Return it in words: ``the whole run``, ``1.20 ms to 1.50 ms of the run, 4 of 64 locations``."""
         parts = [
             all_of(self.data) if self.whole_time else f"{si(self.begin_s, 's')} to {si(self.end_s, 's')} of the run"
         ]
@@ -155,14 +155,13 @@ def window(
     region: object = None,
     width: object = 1000,
 ) -> Window:
-    """Return what the common options choose.
+    """Return the part chosen by the common options.
 
-    Raises `InputError` with every option that does not fit: an end before the begin, a location or region that is
-    not there.
+    Raises `InputError` with every invalid option: an end before the begin, an unknown location or region.
     """
     meta = data.trace.meta
     faults: list[Fault] = []
-    # a run without length is shown as one tick
+    # a run of zero length is shown as one tick
     run_end = max(meta.end, meta.begin + 1)
     first = meta.begin if begin is None else max(meta.begin, data.ticks(float(str(begin))))
     last = run_end if end is None else min(run_end, data.ticks(float(str(end))))
@@ -247,15 +246,15 @@ def chosen_regions(data: TraceData, text: object = None) -> frozenset[int] | Non
 
 
 def works(code: Any) -> bool:
-    """Return whether *code* of the layer of regions is work: no waiting, communication or management."""
+    """Return whether *code* of the layer of regions is work: not waiting, communication or management."""
     return bool(code.role.partition(":")[0] in ("series", "busy"))
 
 
-WORKING: Final = "work of regions"  # in the memo of a trace: names of regions of work with their shares
+WORKING: Final = "work of regions"  # in the memo of a trace: names of work regions with their shares
 
 
 def working(several: Iterable[TraceData]) -> tuple[str, ...]:
-    """Return the names of the regions of work of traces, those with the most time of their runs first."""
+    """Return the names of work regions in traces, those with the largest share of their runs first."""
     share: dict[str, float] = {}
     for data in several:
         if WORKING not in data.memo:
@@ -271,13 +270,13 @@ def working(several: Iterable[TraceData]) -> tuple[str, ...]:
 
 
 def all_of(data: TraceData, length: str = "") -> str:
-    """Return what all of a trace is: ``the whole run`` (*length*: `` of 2 s``), or how much of it was traced."""
+    """Return the extent of a trace: ``the whole run`` (*length*: `` of 2 s``), or how much of it was traced."""
     run = run_seconds(data)
     return f"the whole run{length}" if run is None else f"the traced {si(data.length, 's')} of a run of {si(run, 's')}"
 
 
 def run_seconds(data: TraceData) -> float | None:
-    """Return how long the run took if the trace records a part only; None when it records all, as far as is known."""
+    """Return the duration of the run if the trace records only a part; None if it records all, as far as is known."""
     meta = data.trace.meta
     cycles = meta.properties.get("time_cycles", "")  # which are the ticks of simulated runs
     if cycles.isdecimal() and int(cycles) > meta.end - meta.begin:
@@ -286,5 +285,5 @@ def run_seconds(data: TraceData) -> float | None:
 
 
 def common_values(options: dict[str, OptionValue]) -> dict[str, OptionValue]:
-    """Return of *options* those that `window` takes."""
+    """Return the options of *options* that `window` takes."""
     return {name: value for name, value in options.items() if name in {option.name for option in WINDOWED}}
