@@ -1,4 +1,4 @@
-"""All questions about measurements at once: what the guess of one leaves open is asked with it."""
+"""All questions about measurements at once, including those that depend on the answers to others."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from scalegraph.measurements.mapping import SWITCHES, Question
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.table import TableChoices
 
-_ROUNDS = 8  # of guesses, each of which may leave something open
-_OTHERS = 4  # answers of a question that are tried
-_LARGE = 200_000  # values of a set of which other answers are not tried
+_ROUNDS = 8  # of guesses, each of which may raise further questions
+_OTHERS = 4  # answers tried per question
+_LARGE = 200_000  # sets with more values are not tried with other answers
 _FOLLOWING = {"processors": ("sizes", "scaling"), "time": ("unit", "clock_hz", "scaling", "total")}
 
 
 def complete(measured: MeasurementSet, said: Mapping[str, Any]) -> tuple[Guess, Guess]:
-    """Return what `guess_mapping` does with every question, and what comes of it where guesses answer them.
+    """Return the result of `guess_mapping` with every question, and the result with the guesses as answers.
 
-    Raises `InputError` for an answer that the set does not have.
+    Raises `InputError` for an answer that does not fit the set.
     """
     first = likely = guess_mapping(measured, said)
     asked, answers = list(first.questions), dict(said)
@@ -33,14 +33,14 @@ def complete(measured: MeasurementSet, said: Mapping[str, Any]) -> tuple[Guess, 
         answers |= new
         try:
             likely = guess_mapping(measured, answers)
-        except InputError:  # the guess is none of a whole set: its own question stays
+        except InputError:  # the set has no guess as a whole: its own question stays
             break
         asked += [one for one in likely.questions if all(one.key != other.key for other in asked)]
     return replace(first, questions=_with_others(measured, said, asked)), likely
 
 
 def _with_others(measured: MeasurementSet, said: Mapping[str, Any], asked: Sequence[Question]) -> tuple[Question, ...]:
-    """Return the questions *asked*, each with what another answer than its guess leaves open."""
+    """Return the questions *asked*, each with the questions that an answer other than its guess would raise."""
     if not asked or len(measured.values) > _LARGE:
         return tuple(asked)
     guesses = {one.key: one.guess for one in asked if one.guess}
@@ -61,7 +61,7 @@ def _with_others(measured: MeasurementSet, said: Mapping[str, Any], asked: Seque
 
 
 def assumed(choices: TableChoices, questions: Sequence[Question]) -> TableChoices | None:
-    """Return *choices* with the guesses of *questions* about a table, None where nothing can be guessed of it."""
+    """Return *choices* with the guesses of *questions* about a table, None if nothing can be guessed about it."""
     columns, fields = dict(choices.columns), {}
     for one in questions:
         part, _, title = one.key.partition(".")
@@ -75,9 +75,10 @@ def assumed(choices: TableChoices, questions: Sequence[Question]) -> TableChoice
 
 
 def distinct(questions: Sequence[Question]) -> list[Question]:
-    """Return *questions* without those that the answers of others decide.
+    """Return *questions* without those that are decided by the answers to others.
 
-    That of sizes where it is about a column whose role is asked, and that of the role of what counts processors.
+    Dropped are the question of sizes if it concerns a column whose role is asked, and that of the role of the column
+    that counts processors.
     """
     counts = [one.guess for one in questions if one.key == "processors"]
     asked = [f"'{one.key.partition('.')[2]}'" for one in questions if one.key.startswith("columns.")]

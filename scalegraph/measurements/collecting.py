@@ -1,4 +1,4 @@
-"""Gathering what a reader finds into a `MeasurementSet`: columns of numbers, no object a value."""
+"""Collects a reader's findings into a `MeasurementSet`: columns of numbers, no object per value."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from scalegraph.measurements.names import metric_kind
 
 Coordinate: TypeAlias = float | int | str
 INTEGERS_EXACT_BELOW = 2.0**53
-ROOT, METRIC = "<root>", "value"  # names of a call path and of a metric that have none
+ROOT, METRIC = "<root>", "value"  # names of an unnamed call path and an unnamed metric
 
 
 class Collector:
-    """What was found so far. Names become positions the first time they are seen; order is that of the file."""
+    """The findings so far. Names get positions when they are first seen, in the order of the file."""
 
     def __init__(self, file: str, parameters: Sequence[str]) -> None:
-        """Refuse *parameters* without a name or with the same name; *file* is what faults name."""
+        """Refuse unnamed or repeated *parameters*; *file* is the name used in faults."""
         self.file = file
         self.parameters = tuple(parameters)
         for name in self.parameters:
@@ -46,7 +46,7 @@ class Collector:
         self._values = array("d")
 
     def call_path(self, name: str) -> int:
-        """Return the position of ``main->solve``, making what is above it. Without a name it is `ROOT`."""
+        """Return the position of ``main->solve``, creating its ancestors. Without a name it is `ROOT`."""
         name = name if name.strip() else ROOT
         known = self._by_name.get(name)
         if known is None:
@@ -65,7 +65,7 @@ class Collector:
         return known
 
     def metric(self, name: str, unit: str = "", **more: str) -> int:
-        """Return the position of metric *name*; unit and *more* fields of `Metric` are those of its first sight."""
+        """Return the position of metric *name*; *unit* and *more* fields of `Metric` count only the first time."""
         name = name if name.strip() else METRIC
         known = self._by_metric.get(name)
         if known is None:
@@ -75,7 +75,7 @@ class Collector:
         return known
 
     def point(self, coordinates: tuple[Coordinate, ...]) -> int:
-        """Return the position of the point at *coordinates*, one a parameter."""
+        """Return the position of the point at *coordinates*, one per parameter."""
         known = self._by_point.get(coordinates)
         if known is None:
             known = self._by_point[coordinates] = len(self.points)
@@ -83,7 +83,7 @@ class Collector:
         return known
 
     def new_point(self, coordinates: tuple[Coordinate, ...]) -> int | None:
-        """Return the position of a point, None if it is there already."""
+        """Return the position of a new point, None if it already exists."""
         return None if coordinates in self._by_point else self.point(coordinates)
 
     def add(self, point: int, call_path: int, metric: int, values: Sequence[float]) -> None:
@@ -96,7 +96,7 @@ class Collector:
         self._values.extend(values)
 
     def skip(self, what: str, count: int, reason: str, place: str = "") -> None:
-        """Report that something was not taken in; the same thing for the same reason is counted together."""
+        """Report something that was left out; equal things with the same reason are counted together."""
         for index, known in enumerate(self.skipped):
             if (known.what, known.reason) == (what, reason):
                 self.skipped[index] = Skipped(what, known.count + count, reason, known.place)
@@ -106,7 +106,7 @@ class Collector:
     def finish(
         self, reader: str, title: str, *, files: Iterable[str] = (), notes: Iterable[str] = (), complete: bool = False
     ) -> MeasurementSet:
-        """Return the set. With *complete* every series must have a value at every point, else it is refused."""
+        """Return the set. With *complete* it is refused unless every series has a value at every point."""
         counts = np.array(self._keys[3], np.int64)
         point, path, metric = (np.repeat(np.array(column, np.int64), counts) for column in self._keys[:3])
         value = np.array(self._values, np.float64)
@@ -179,7 +179,7 @@ class Collector:
 
 
 def column_of(values: Sequence[Coordinate]) -> NDArray[np.int64] | NDArray[np.float64] | NDArray[np.object_]:
-    """Return whole numbers as int64, numbers as float64, all else as text."""
+    """Return whole numbers as int64, other numbers as float64, anything else as text."""
     if not all(_is_number(value) for value in values):
         return np.array([as_read(float(value)) if _is_number(value) else str(value) for value in values], object)
     numbers = np.array(values, np.float64)
@@ -189,12 +189,12 @@ def column_of(values: Sequence[Coordinate]) -> NDArray[np.int64] | NDArray[np.fl
 
 
 def split_call_path(name: str) -> list[str]:
-    """Return the parts of ``main->solve``; C++'s ``operator->`` is no separator, and an empty part keeps its place."""
+    """Return the parts of ``main->solve``; C++'s ``operator->`` does not separate; an empty part keeps its place."""
     return re.split(r"(?<!operator)->", name)
 
 
 def as_number(text: str) -> float | None:
-    """Return the finite number that *text* is, None if it is none. ``1_000`` is none, although Python reads it."""
+    """Return *text* as a finite number, None if it is not one. ``1_000`` is not, although Python accepts it."""
     try:
         number = float(text)
     except ValueError:
@@ -207,7 +207,7 @@ def _is_number(value: Coordinate) -> bool:
 
 
 def _running_number(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for every key how many of the same are before it."""
+    """Return for every key how many equal ones precede it."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])

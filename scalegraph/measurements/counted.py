@@ -1,4 +1,4 @@
-"""The question which parameter counts processors, where no name says it and times or numbers look as if one did."""
+"""The question of which parameter counts processors, if no name says so but times or numbers suggest one."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.model import Floats, MeasurementSet
 from scalegraph.measurements.runs import varies
 
-_FORMATS = frozenset({"table", "program-output", "log-directory"})  # others name their parameters for models of them
+_FORMATS = frozenset({"table", "program-output", "log-directory"})  # others name their parameters for models over them
 _MOST = 2**24  # processors
 NONE = "none"
 
 
 def question(measured: MeasurementSet, fits: Sequence[str]) -> Question | None:
-    """Return what is asked of *fits*, whole numbers of 1 or more: None where none of them looks like processors.
+    """Return the question about *fits*, parameters with whole numbers from 1; None if none seems to count processors.
 
-    As one, times fall (or rates rise) from its least to its greatest value, as no size of a problem does; or its
-    values begin at one and double, under a name that is not one of sizes.
+    One does if times fall (or rates rise) from its smallest to its largest value, as for no problem size; or if its
+    values begin at 1 and double, and its name is not that of a size.
     """
     if measured.format not in _FORMATS:
         return None
@@ -46,13 +46,13 @@ def question(measured: MeasurementSet, fits: Sequence[str]) -> Question | None:
 
 
 def _timed(measured: MeasurementSet) -> list[tuple[int, bool]]:
-    """Return the metrics that are times, else those that are rates, each with whether more of it is better."""
+    """Return the metrics that are times, or else those that are rates, each with whether more is better."""
     times = [(index, False) for index, metric in enumerate(measured.metrics) if metric.kind == "time"]
     return times or [(measured.metric(name), True) for name in rates.rates(measured)]
 
 
 def _falls(measured: MeasurementSet, counts: Floats) -> bool:
-    """Whether the median of a time is less, or of a rate more, at the greatest of *counts* than at the least."""
+    """Whether the median time is lower, or the median rate higher, at the largest of *counts* than at the smallest."""
     for metric, rises in _timed(measured):
         values = measured.values[measured.values["metric"] == metric]
         there = counts[values["point"]]

@@ -1,4 +1,4 @@
-"""Metrics that follow from the time and the processors, by arithmetic: speedup, efficiency, cost, ideal time."""
+"""Metrics that follow from time and processors by arithmetic: speedup, efficiency, cost, ideal time."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from scalegraph.measurements.model import Floats, MeasurementSet
 from scalegraph.measurements.runs import varies
 
 _NEAR = 0.02  # relative: people round to two digits
-_ROUNDING = 0.006  # absolute, of ratios with two digits behind the point
+_ROUNDING = 0.006  # absolute, for ratios with two decimals
 _SPEEDUP = ("speedup", "speed_up", "scaling", "scalability", "acceleration")
 _EFFICIENCY = ("efficiency", "parallel_efficiency", "scaling_efficiency", "eff")
 _KINDS = {"speedup": _SPEEDUP, "efficiency": _EFFICIENCY, "percent": _EFFICIENCY, "cost": ("cost", "core_seconds")}
 
 
 def times(measured: MeasurementSet, processors: str, timed: Sequence[str]) -> dict[str, str]:
-    """Return of the metrics *timed* those that follow from another one, with how in words.
+    """Return those of the metrics *timed* that follow from another one, with an explanation.
 
-    Such is a time times the processors (`cpu time`), and the first time over them (`ideal`). Where two follow from
-    each other the first in the set stays.
+    This is a time multiplied by the processors (`cpu time`), or the first time divided by them (`ideal`). If two follow
+    from each other, the first in the set stays.
     """
     if not _plain(measured, processors) or len(timed) < 2:
         return {}
@@ -45,7 +45,7 @@ def times(measured: MeasurementSet, processors: str, timed: Sequence[str]) -> di
 
 
 def whole(measured: MeasurementSet, timed: Sequence[str]) -> str:
-    """Return the one of three metrics or more that is the sum of the others, empty where none or several are."""
+    """Return the one of three or more metrics that is the sum of the others, empty if there is none or several."""
     if len(timed) < 3 or len(measured.call_paths) != 1:
         return ""
     values = {name: _values(measured, name) for name in timed}
@@ -55,7 +55,7 @@ def whole(measured: MeasurementSet, timed: Sequence[str]) -> str:
 
 
 def longest(measured: MeasurementSet, timed: Sequence[str]) -> str:
-    """Return the one of the metrics that is nowhere shorter than another, empty where each is somewhere."""
+    """Return the metric that is nowhere shorter than another, empty if each is somewhere."""
     if len(measured.call_paths) != 1:
         return ""
     values = np.array([np.nan_to_num(_values(measured, name), nan=-np.inf) for name in timed])
@@ -65,10 +65,10 @@ def longest(measured: MeasurementSet, timed: Sequence[str]) -> str:
 
 
 def counting(measured: MeasurementSet, candidates: Sequence[str]) -> tuple[str, str] | None:
-    """Return which of several parameters, or their product, a speedup over an efficiency counts, and how in words.
+    """Return which parameter, or product of several, is counted by speedup over efficiency, and an explanation.
 
-    None where there are no such metrics, or the processors that they count are none of these, or several: they are
-    counted from 1, or from the fewest.
+    None if there are no such metrics, or if the processors that they count match none of the candidates, or several.
+    Processors are counted from 1, or from the fewest.
     """
     if len(candidates) < 2 or len(measured.call_paths) != 1:
         return None
@@ -89,7 +89,7 @@ def counting(measured: MeasurementSet, candidates: Sequence[str]) -> tuple[str, 
 
 
 def remarks(measured: MeasurementSet, processors: str, time: str, follow: Sequence[str]) -> Iterator[str]:
-    """Yield what the metrics that are called a speedup, an efficiency or a cost are, and those that are none."""
+    """Yield remarks on the metrics named speedup, efficiency or cost: what they are, or that they are not that."""
     if not _plain(measured, processors) or time not in [metric.name for metric in measured.metrics]:
         return
     counts = np.maximum(measured.points[processors].to_numpy(dtype=np.float64), 1.0)  # 0: the serial program
@@ -155,7 +155,7 @@ def _plain(measured: MeasurementSet, processors: str) -> bool:
 
 
 def _values(measured: MeasurementSet, name: str) -> Floats:
-    """Return the median of a metric at every point, NaN where there is none."""
+    """Return the median of a metric at every point, NaN if there is none."""
     grid = measured.grid(measured.metric(name))[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -175,7 +175,7 @@ def _first(measured: MeasurementSet, processors: str, values: Floats, follow: Se
 
 
 def _equal(found: Floats, expected: Floats) -> bool:
-    """Whether two points at least are known of both, and all of these agree but for rounding."""
+    """Whether at least two points have both values, and all of these agree within rounding."""
     known = np.isfinite(found) & np.isfinite(expected)
     if known.sum() < 2:
         return False

@@ -1,4 +1,4 @@
-"""Several tables of the same columns: what their file names differ in tells their runs apart."""
+"""Several tables with the same columns: differences in their file names distinguish their runs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from scalegraph.measurements import names
 from scalegraph.measurements.collecting import Coordinate
 from scalegraph.measurements.model import MeasurementSet
 
-FILE = "file"  # the parameter of words in which names differ
+FILE = "file"  # the parameter for words in which names differ
 _PAIR = re.compile(r"(?P<key>[A-Za-z]+)[_=-]?(?P<value>\d+)(?![\d.]*[A-Za-z])|(?P<count>\d+)[_-]?(?P<what>[A-Za-z]+)")
-_JOBS = ("job", "jobid", "lsf", "pbs", "sge", "slurm")  # before a number that only names a run
+_JOBS = ("job", "jobid", "lsf", "pbs", "sge", "slurm")  # precedes a number that only identifies a run
 _PARTS = frozenset({"part", "chunk", "file", "copy", "v", "version", "nr", "no", "exp", "measure", "measurement"})
 _BETWEEN = re.compile(r"[\s_\-.]+")
 
 
 def pairs(stems: Sequence[str]) -> list[dict[str, Coordinate]]:
-    """Return the numbers that names give and in which they differ, by their words: ``n``, ``p`` of ``run_n10_p4``.
+    """Return the numbers in which names differ, by the words before them: ``n``, ``p`` of ``run_n10_p4``.
 
-    Where words differ beside them these are ``name``; empty where no number differs.
+    If other words differ, too, they are ``name``; empty if no number differs.
     """
     found = [
         {(pair["key"] or pair["what"]).lower(): int(pair["value"] or pair["count"]) for pair in _PAIR.finditer(stem)}
@@ -39,10 +39,10 @@ def pairs(stems: Sequence[str]) -> list[dict[str, Coordinate]]:
 
 
 def with_names(sets: Sequence[MeasurementSet], paths: Sequence[Path]) -> list[MeasurementSet]:
-    """Return *sets*, each of one of the tables *paths*, with what the names of the files differ in as a parameter.
+    """Return *sets*, one for each of the tables *paths*, with the differences of the file names as parameters.
 
-    Numbers are one under their word (``n`` of ``run_n1000.csv``), words are `FILE`. Names that differ in nothing but
-    the number of a repetition or part (``run1.csv``, ``2.csv``) give none: their points are repetitions.
+    Numbers become a parameter named by their word (``n`` of ``run_n1000.csv``), words become `FILE`. Names that differ
+    only in the number of a repetition or part (``run1.csv``, ``2.csv``) add none: their points are repetitions.
     """
     found = _told_apart(paths)
     known = {names.plain(name) for one in sets for name in one.parameters}
@@ -81,7 +81,7 @@ def _told_apart(paths: Sequence[Path]) -> list[dict[str, Coordinate]]:
 
 
 def _counts_files(key: str, found: Sequence[dict[str, Coordinate]]) -> bool:
-    """Whether a number in names only counts the files: of repetitions or parts, or 1, 2, 3 behind any other word."""
+    """Whether a number in names only counts files: repetitions or parts, or 1, 2, 3 after any other word."""
     if names.counts_processors(key):
         return False
     if names.plain(key) in names.REPETITIONS | _PARTS:

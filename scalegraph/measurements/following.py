@@ -1,4 +1,4 @@
-"""Parameters that say nothing new: a processor's share of a size, the nodes that a number of ranks fills."""
+"""Redundant parameters: a processor's share of a size, the number of nodes that the ranks fill."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from scalegraph.measurements import grids, names
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.runs import varies
 
-_ROUNDED = 0.02  # shares are whole numbers, so that share times processors is not quite the size
+_ROUNDED = 0.02  # shares are whole numbers, so share times processors is not exactly the size
 
 
 def following(measured: MeasurementSet, processors: str, grid: Sequence[str]) -> tuple[str, ...]:
     """Return the parameters that follow from the number of *processors* and the others, in the order of the set.
 
-    Such a parameter distinguishes no problems, and with it no run would have another of the same problem on more
-    processors: a number times *processors* that stays the same for one problem (``n_local``), and another count of
-    processors that never falls while *processors* rises (``nodes`` beside ``ranks``). The sides of a *grid* of
-    processes (`grids.of`) are such.
+    Such a parameter must not distinguish problems: otherwise no problem would have runs on several processor counts. It
+    is a number that multiplied by *processors* stays the same for one problem (``n_local``), or another processor count
+    that never falls while *processors* rises (``nodes`` next to ``ranks``). The sides of a *grid* of processes
+    (`grids.of`) are redundant, too.
     """
     found: list[str] = list(grid)
     points = measured.points
@@ -46,10 +46,10 @@ def following(measured: MeasurementSet, processors: str, grid: Sequence[str]) ->
 
 
 def named_without_counts(measured: MeasurementSet, processors: str) -> MeasurementSet:
-    """Return the set with texts that hold the number of *processors* at one place (``heat_p4``) without it.
+    """Return the set with the number of *processors* removed from texts that hold it at one place (``heat_p4``).
 
-    So a job's or a file's name, which differs at every number of processors, tells no problems apart, or only those
-    that the rest of it tells apart: ``heat_p#``.
+    The name of a job or file, which differs for every number of processors, then distinguishes no problems, or only by
+    the rest of it: ``heat_p#``.
     """
     points = measured.points
     if processors not in points or not varies(points[processors]):
@@ -70,7 +70,7 @@ def named_without_counts(measured: MeasurementSet, processors: str) -> Measureme
 
 
 def filled(measured: MeasurementSet, name: str, others: Sequence[str]) -> bool:
-    """Whether *name* counts the nodes that one of the *others* fills: never more, and the same for the same number."""
+    """Whether *name* counts the nodes filled by one of the *others*: never more, and always equal for equal counts."""
     points = measured.points
     return names.counts_nodes(name) and any(
         bool((points[other] >= points[name]).all()) and _rises(points, name, other)
@@ -80,7 +80,7 @@ def filled(measured: MeasurementSet, name: str, others: Sequence[str]) -> bool:
 
 
 def _share(rows: pd.DataFrame, name: str, processors: str) -> bool:
-    """Whether the parameter is what each processor has of one size."""
+    """Whether the parameter is each processor's share of one size."""
     values = rows[name].to_numpy(dtype=np.float64)
     counts = rows[processors].to_numpy(dtype=np.float64)
     sizes = values * counts
@@ -89,6 +89,6 @@ def _share(rows: pd.DataFrame, name: str, processors: str) -> bool:
 
 
 def _rises(rows: pd.DataFrame, name: str, processors: str) -> bool:
-    """Whether each number of processors has one value, and more processors have no less."""
+    """Whether each number of processors has one value, which never falls as processors are added."""
     each = rows.groupby(processors)[name].agg(["min", "max"])
     return bool((each["min"] == each["max"]).all() and each["min"].is_monotonic_increasing)

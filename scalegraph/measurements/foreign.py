@@ -1,4 +1,4 @@
-"""Outputs of tools that would pass for tables: recognised, so that they are refused with what to do instead."""
+"""Outputs of tools that resemble tables: recognised, so that they are refused with advice."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _STAT = r"[^,;\n]*[,;][^,;\n]*[,;][A-Za-z][^,;\n]*[,;]\d+[,;][\d.]+([,;]|$)"  # 
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool's output: *name* for display, *marks* that all are in its first lines, and what to *do* about it."""
+    """A tool's output: *name* for display, *marks* that are all in its first lines, and what to *do* about it."""
 
     name: str
     marks: tuple[str, ...]
     do: str
-    endings: tuple[str, ...] = ()  # of files that nothing else tells
+    endings: tuple[str, ...] = ()  # of files recognised by nothing else
 
     @property
     def sentence(self) -> str:
@@ -147,9 +147,9 @@ _TOOLS = (
 
 
 def told(head: bytes, name: str = "") -> str:
-    """Return in a sentence what tool's output begins with *head*, in a file called *name*, and what to do.
+    """Return a sentence on which tool's output begins with *head*, in a file called *name*, and what to do.
 
-    Empty for none that is known.
+    Empty if unknown.
     """
     text = head.decode("utf-8", "replace").replace("\r\n", "\n")
     for tool in _TOOLS:

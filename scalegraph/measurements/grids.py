@@ -1,4 +1,4 @@
-"""Grids of processes: parameters whose product is the number of processors, by their names and by arithmetic."""
+"""Process grids: parameters whose product is the number of processors, found by name and arithmetic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scalegraph.measurements import names
 from scalegraph.measurements.model import Floats, MeasurementSet
 from scalegraph.measurements.runs import varies
 
-_MOST = 12  # parameters among which factors are searched
+_MOST = 12  # parameters searched for factors
 _AXIS = re.compile(
     r"^(?:n?p|np|n?procs?|npes?|pes?|n?ranks?|n?tasks?|mpi|dims?|grid|decomp)_?(?:x|y|z|i|j|k|rows?|cols?|r|c|[0-3])$|"
     r"^(?:x|y|z)_?(?:procs?|ranks?|tasks?|pes?)$|^n?p(?:row|col)s?$"
@@ -30,7 +30,7 @@ _PROCESSES = re.compile(
 
 
 def _is_axis(name: str) -> bool:
-    """Whether *name* is one that people give to a side of a grid of processes: ``px``, ``nprow``, ``procs_y``."""
+    """Whether *name* is a usual name for a side of a process grid: ``px``, ``nprow``, ``procs_y``."""
     return bool(_AXIS.match(names.plain(name)))
 
 
@@ -47,7 +47,7 @@ def _sides(measured: MeasurementSet) -> list[str]:
 
 
 def sides(cell: str) -> tuple[int, ...]:
-    """Return the sides of a grid that is written in one cell (``2x2``, ``4 by 2``, ``(2, 2)``), empty of any other."""
+    """Return the sides of a grid written in one cell (``2x2``, ``4 by 2``, ``(2, 2)``), empty for any other cell."""
     text = cell.strip()
     if not (_TEXT.fullmatch(text) or _TUPLE.fullmatch(text)):
         return ()
@@ -55,12 +55,12 @@ def sides(cell: str) -> tuple[int, ...]:
 
 
 def are_written(cells: Sequence[str]) -> bool:
-    """Whether all *cells*, of which there are some, are grids."""
+    """Whether all *cells* (at least one) are grids."""
     return bool(cells) and all(map(sides, cells))
 
 
 def products(column: pd.Series) -> Floats | None:
-    """Return the products of a column whose texts are all grids, as ``2x2``; None for any other."""
+    """Return the products of a column whose texts are all grids, such as ``2x2``; None for any other column."""
     if pd.api.types.is_numeric_dtype(column.dtype):
         return None
     texts = [str(value) for value in column]
@@ -68,10 +68,10 @@ def products(column: pd.Series) -> Floats | None:
 
 
 def of(measured: MeasurementSet, processors: str) -> tuple[str, ...]:
-    """Return the parameters whose product is *processors* at every point, empty where none are.
+    """Return the parameters whose product is *processors* at every point, empty if there are none.
 
-    At least two sides must vary, or all are named as sides are: of ``n`` that happens to be the number of processors
-    in weak scaling, and a constant, nothing follows.
+    At least two sides must vary, or all must be named like sides: an ``n`` that happens to equal the number of
+    processors in weak scaling, and a constant, prove nothing.
     """
     points = measured.points
     if processors not in points or not varies(points[processors]) or processors not in _sides(measured):
@@ -95,9 +95,9 @@ def of(measured: MeasurementSet, processors: str) -> tuple[str, ...]:
 
 
 def counting(measured: MeasurementSet) -> list[str]:
-    """Return the parameters of texts whose grids count processes: by their names, by a grid of one, or as times fall.
+    """Return the text parameters whose grids count processes: by name, by a 1 x 1 grid, or because times fall.
 
-    A grid of 1 x 1 is none of a problem's cells, and no problem of more cells takes less time.
+    A 1 x 1 grid cannot be a problem's cells, and no problem takes less time with more cells.
     """
     found = []
     for name in measured.parameters:
@@ -111,7 +111,7 @@ def counting(measured: MeasurementSet) -> list[str]:
 
 
 def _fall(measured: MeasurementSet, counts: Floats) -> bool:
-    """Whether times are less at the largest grids than at the smallest, of which there must be some."""
+    """Whether times are lower at the largest grids than at the smallest."""
     timed = [index for index, metric in enumerate(measured.metrics) if metric.kind == "time"]
     values = measured.values[measured.values["metric"].isin(timed)]
     there = counts[values["point"]]
@@ -120,9 +120,9 @@ def _fall(measured: MeasurementSet, counts: Floats) -> bool:
 
 
 def alone(measured: MeasurementSet) -> tuple[str, ...]:
-    """Return the sides of a grid of processes, or the one parameter of texts that holds them.
+    """Return the sides of a process grid, or the one text parameter that holds them.
 
-    Empty where another parameter that varies counts processors; one of nodes does not stand in the way.
+    Empty if another parameter that varies counts processors, unless it counts nodes.
     """
     others = [name for name in measured.parameters if names.counts_processors(name) and not names.counts_nodes(name)]
     if len(written := counting(measured)) == 1 and not any(
@@ -132,7 +132,7 @@ def alone(measured: MeasurementSet) -> tuple[str, ...]:
     known = _sides(measured)
     chosen = [name for name in known if _is_axis(name)]
     short = {names.plain(name): name for name in known}
-    if len(chosen) < 2 and {"p", "q"} <= short.keys():  # as HPL and ScaLAPACK call them
+    if len(chosen) < 2 and {"p", "q"} <= short.keys():  # as named by HPL and ScaLAPACK
         chosen = [short["p"], short["q"]]
     if len(chosen) < 2 or not any(varies(measured.points[name]) for name in chosen):
         return ()

@@ -1,4 +1,4 @@
-"""Guesses of the meaning of a set's names; where a guess is not safe, a question."""
+"""Guesses of the meaning of a set's names; questions where a guess is not safe."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from scalegraph.measurements.runs import ALL, varies
 from scalegraph.measurements.scaling import falling, with_scaling
 
 SERIAL_NOTE = "{0} = 0 is taken as the serial program"
-NONE = "none"  # said where there is nothing of the kind
+NONE = "none"  # the answer that there is nothing of the kind
 _RELATIVE = ("speedup", "speed_up", "efficiency", "parallel_efficiency", "scaling", "scalability")
 _WHOLE = ("program", "main", "total", "application", "whole program", "overall", "all", "root")
-# Columns of the run table, and what their metrics are called beside that.
+# Columns of the run table, and further names of their metrics.
 COLUMNS: dict[str, tuple[str, ...]] = {
     "work_ops": ("ops", "operations", "papi_tot_ins", "tot_ins", "instructions"),
     "work_flops": ("flops", "flop", "fp_ops", "papi_fp_ops", "papi_dp_ops"),
@@ -42,23 +42,23 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Guess:
-    """A mapping as far as it can be guessed; with *questions* there are no runs before they are answered.
+    """A mapping, as far as it can be guessed; if there are *questions*, there are no runs until they are answered.
 
-    *measured* is the set, whose metrics of an unknown extent have the one that was said or seen.
+    *measured*: the set, with the stated or inferred extent in metrics of unknown extent.
     """
 
     mapping: Mapping
     measured: MeasurementSet
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()
-    no_runs: tuple[str, ...] = ()  # why there are none, among the notes
+    no_runs: tuple[str, ...] = ()  # why there are none; also among the notes
 
 
 def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None) -> Guess:
-    """Return what the names of *measured* mean. *said* are fields of `Mapping` as people gave them, ``none`` for none.
+    """Return the meaning of the names in *measured*. *said*: fields of `Mapping` given by the user, ``none`` for none.
 
-    Beside them ``extent`` says whether values of an unknown one are ``inclusive`` or ``exclusive``. Raises `InputError`
-    for an answer that the set does not have, with the nearest name.
+    In addition ``extent`` says whether values of unknown extent are ``inclusive`` or ``exclusive``. Raises `InputError`
+    for an answer that does not fit the set, with the nearest name.
     """
     answers = {key: value for key, value in (said or {}).items() if value not in (None, "")}
     questions: list[Question] = []
@@ -82,7 +82,7 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         grows = answers.get("scaling") == "weak" or rates.grown(measured, processors, sizes)
         measured = rates.timed(measured, rate, processors, grows=grows)
         answers["time"] = rates.TIME
-        answers.pop("unit", None)  # times are made in seconds
+        answers.pop("unit", None)  # computed times are in seconds
     time, columns, summed = _time(measured, processors, answers, questions, notes)
     unit = total = ""
     if time:
@@ -128,7 +128,7 @@ def _no_time(measured: MeasurementSet) -> str:
 
 
 def unused(said: Table[str, Any], guess: Guess) -> list[Fault]:
-    """Return a fault for each answer that changes nothing, in words of the command line."""
+    """Return a fault for each answer that has no effect, in terms of the command line."""
     given = {key for key, value in said.items() if value not in (None, "", NONE)}
     made = guess.mapping
     faults = []
@@ -155,9 +155,9 @@ def unused(said: Table[str, Any], guess: Guess) -> list[Fault]:
 
 
 def _rate(measured: MeasurementSet, answers: dict[str, Any]) -> None:
-    """Put the metric that was said to be a rate into *answers* under its name in the set: by its title, too.
+    """Put the metric that was named as a rate into *answers* under its name in the set; its title is accepted, too.
 
-    A unit of ``1/s`` says it of the metric of time. Raises `InputError` where time and rate are two metrics.
+    A unit of ``1/s`` makes the metric of time a rate. Raises `InputError` if time and rate are two metrics.
     """
     if str(answers.get("unit", "")).lower().replace(" ", "") in ("1/s", "/s", "s^-1", "s-1", "hz"):
         del answers["unit"]
@@ -182,7 +182,7 @@ def _rate(measured: MeasurementSet, answers: dict[str, Any]) -> None:
 def _problem(
     measured: MeasurementSet, processors: str, said: Table[str, Any], questions: list[Question], notes: list[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the parameters that distinguish no problems, and those that are sizes of the problem."""
+    """Return the parameters that do not distinguish problems, and those that are sizes of the problem."""
     grid = grids.of(measured, processors) if processors else ()
     follow = following(measured, processors, grid) if processors else ()
     if follow:
@@ -209,7 +209,7 @@ def _problem(
 
 
 def said_sizes(said: Table[str, Any]) -> tuple[str, ...] | None:
-    """Return the sizes of the problem that were said, as names or parted by commas; None where nothing was."""
+    """Return the problem sizes that were stated, as names or separated by commas; None if none were."""
     word = said.get("sizes")
     if word is None:
         return None
@@ -257,7 +257,7 @@ def _numeric(column: pd.Series) -> bool:
 
 
 def _whole(column: pd.Series) -> bool:
-    """Whether every value of a parameter may be a number of processors."""
+    """Whether every value of a parameter could be a number of processors."""
     if not _numeric(column):
         return False
     values = column.to_numpy(dtype=np.float64)
@@ -265,7 +265,7 @@ def _whole(column: pd.Series) -> bool:
 
 
 def _with_serial(column: pd.Series) -> bool:
-    """Whether values may be numbers of processors but for some 0, which stand for the serial program."""
+    """Whether values could be numbers of processors, except some 0 for the serial program."""
     return _numeric(column) and bool((column == 0).any()) and bool((column >= 1).any()) and _whole(column[column != 0])
 
 
@@ -274,14 +274,14 @@ def _fitting(measured: MeasurementSet) -> list[str]:
 
 
 def _candidates(measured: MeasurementSet) -> list[str]:
-    """Return the parameters that vary and may each count the processors, by their names."""
+    """Return the parameters that vary and could each count the processors, judged by name."""
     return [name for name in _fitting(measured) if names.counts_processors(name) and varies(measured.points[name])]
 
 
 def _processors(
     measured: MeasurementSet, said: Table[str, Any], questions: list[Question], notes: list[str], none: list[str]
 ) -> str:
-    """Return the parameter that counts the processors, empty for none; why there is none goes to *none*."""
+    """Return the parameter that counts the processors, empty if there is none; the reason then goes to *none*."""
     if (word := said.get("processors")) is not None:
         if word in measured.points and _with_serial(measured.points[word]):
             notes.append(SERIAL_NOTE.format(word))
@@ -295,7 +295,7 @@ def _processors(
     several = [name for name in several if not filled(measured, name, several)]
     written = grids.counting(measured)
     several += [name for name in written if not any(name in grids.of(measured, other) for other in several)]
-    if not several:  # of counts that are the same in every run: ranks before nodes, and what is 1 counts nothing
+    if not several:  # with constant counts, ranks come before nodes, and a constant 1 counts nothing
         more = [name for name in found if name in fits and (measured.points[name] > 1).any()]
         found = [name for name in more if not names.counts_nodes(name)] or more or found
     if len(several) > 1 or (
@@ -340,7 +340,7 @@ def _which_counts(measured: MeasurementSet, several: Sequence[str]) -> Question:
 def _time(
     measured: MeasurementSet, processors: str, said: Table[str, Any], questions: list[Question], notes: list[str]
 ) -> tuple[str, dict[str, str], bool]:
-    """Return the metric of time, metrics for columns of the run table, and whether times are summed."""
+    """Return the time metric, the metrics for columns of the run table, and whether times are sums."""
     columns = _columns(measured.metrics)
     if (word := said.get("time")) is not None:
         return "" if word == NONE else str(word), columns, False
@@ -402,7 +402,7 @@ def _columns(metrics: Sequence[Metric]) -> dict[str, str]:
 
 
 def _by_rate(measured: MeasurementSet, time: str, processors: str, answers: dict[str, Any]) -> MeasurementSet:
-    """Put the unit of *time* that a rate beside it gives into *answers*; return the set with a remark that says so."""
+    """Put the unit of *time* implied by a rate into *answers*; return the set with a remark on that."""
     unit = measured.metrics[measured.metric(time)].unit
     if unit or not processors or "unit" in answers or (decided := rates.unit_of(measured, time, processors)) is None:
         return measured
@@ -432,7 +432,7 @@ def _unit(metric: Metric, said: Table[str, Any], questions: list[Question], *, a
 def _with_extent(
     measured: MeasurementSet, metric: int, said: Table[str, Any], questions: list[Question], notes: list[str]
 ) -> MeasurementSet:
-    """Return the set with metrics of an unknown extent as it was said, or as the times of the tree show."""
+    """Return the set with the extent of unknown metrics set as stated, or as inferred from the times in the tree."""
     extent = said.get("extent", "")
     if not extent and measured.metrics[metric].extent == "unknown":
         extent = _extent(measured, metric, questions, notes)
@@ -443,7 +443,7 @@ def _with_extent(
 
 
 def _extent(measured: MeasurementSet, metric: int, questions: list[Question], notes: list[str]) -> str:
-    """Return ``exclusive`` where a path takes less time than one below it, ``inclusive`` where none does."""
+    """Return ``exclusive`` if a path takes less time than one below it, ``inclusive`` if none does."""
     parents = {path.parent for path in measured.call_paths if path.parent is not None}
     if not parents:
         return ""

@@ -1,4 +1,4 @@
-"""Limits that are checked before a file is read: the length of its lines and their number."""
+"""Limits checked before a file is read: the length and number of its lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.files import reason
 
 LONGEST = 16 << 20  # bytes of a line
-LONGEST_JSON = 32 << 20  # of a line of JSON, whose values take ten times as much once they are parsed
+LONGEST_JSON = 32 << 20  # of a line of JSON, whose values take ten times the memory once parsed
 MOST_LINES = 20_000_000
 _BLOCK = 4 << 20
 
@@ -22,10 +22,10 @@ def check_lines(
     most: int = MOST_LINES,
     expected: str = "a line for each run was expected",
 ) -> None:
-    """Raise `InputError` where a line of *path*, of its first *limit* bytes, is too long, or there are too many.
+    """Raise `InputError` if a line within the first *limit* bytes of *path* is too long, or there are too many lines.
 
-    *expected* says what to do about a line that is too long.
-    Reads block by block and stops at the first fault, so that a file of one line, or of blanks, takes no memory.
+    *expected*: advice about a line that is too long. Reads block by block and stops at the first fault, so that a huge
+    line takes no memory.
     """
     try:
         if path.stat().st_size <= min(longest, most):
@@ -41,7 +41,7 @@ def check_lines(
 def _fault(file: BinaryIO, path: Path, limit: int | None, line: tuple[int, str], most: int) -> Fault | None:
     longest, expected = line
     lines, length, done = 1, 0, 0
-    while block := file.read(min(_BLOCK, longest)):  # within one block no line is too long
+    while block := file.read(min(_BLOCK, longest)):  # within one block no line can be too long
         done += len(block)
         last = max(block.rfind(b"\n"), block.rfind(b"\r"))
         first = min((at for at in (block.find(b"\n"), block.find(b"\r")) if at >= 0), default=len(block))

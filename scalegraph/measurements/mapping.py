@@ -1,4 +1,4 @@
-"""The meaning of a measurement set's parameters and metrics, from which runs are made of its points."""
+"""The meaning of a measurement set's parameters and metrics, by which its points become runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scalegraph.base.errors import Fault, InputError
 
 Scaling: TypeAlias = Literal["", "strong", "weak"]
 
-# How many seconds a unit of time is, by the names that tools and people give it.
+# Seconds per unit of time, by the names that tools and people use.
 SECONDS: dict[str, float] = {
     "s": 1.0,
     "sec": 1.0,
@@ -42,21 +42,20 @@ SECONDS: dict[str, float] = {
     "hours": 3600.0,
 }
 
-SWITCHES = {"extent": "values", "clock_hz": "clock"}  # fields that are not called as their options
+SWITCHES = {"extent": "values", "clock_hz": "clock"}  # fields whose options have other names
 
-CYCLES = frozenset({"cycles", "cycle", "cyc", "clocks", "ticks"})  # seconds by the clock's frequency only
+CYCLES = frozenset({"cycles", "cycle", "cyc", "clocks", "ticks"})  # seconds only with the clock frequency
 
 
 class Mapping(BaseModel):
-    """What a set's names mean. It is stored with the set, so that it can be changed later.
+    """The meaning of a set's names. It is stored with the set, so that it can be changed later.
 
-    *processors* is the parameter that counts them and *time* the metric that is the elapsed time in *unit* at the call
-    path *total* (a name of `MeasurementSet.paths`), each empty where there is none: models over the parameters work
-    all the same. With *summed* values are sums over the processors, so that elapsed is the value divided by their
-    number. *columns* names the metric for other columns of the run table (``work_flops``, ``references``, ..).
-    *sizes* are the parameters that make the problem larger; those that *follow* from the processors and the others
-    distinguish no problems. *scaling* says whether the problem grows with the
-    processors where no size shows it.
+    *processors*: the parameter that counts them; *time*: the metric of elapsed time, in *unit*, at the call path
+    *total* (a name of `MeasurementSet.paths`); each is empty if there is none: models over the parameters work all the
+    same. *summed*: values are sums over the processors, so the elapsed time is the value divided by their number.
+    *columns*: metrics for other columns of the run table (``work_flops``, ``references``, ..). *sizes*: the parameters
+    that make the problem larger; *follow*: those that follow from the processors and other parameters, and distinguish
+    no problems. *scaling*: whether the problem grows with the processors, if no size shows it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -67,14 +66,14 @@ class Mapping(BaseModel):
     total: str = ""
     summed: bool = False
     scaling: Scaling = ""
-    clock_hz: float | None = Field(default=None, gt=0, allow_inf_nan=False)  # where the unit is cycles
+    clock_hz: float | None = Field(default=None, gt=0, allow_inf_nan=False)  # if the unit is cycles
     sizes: tuple[str, ...] = ()
     follow: tuple[str, ...] = ()
     columns: dict[str, str] = Field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
-        """Seconds in one unit of the time metric; 1 where no unit is known."""
+        """Seconds in one unit of the time metric; 1 if the unit is unknown."""
         if self.unit.lower() in CYCLES and self.clock_hz:
             return 1 / self.clock_hz
         return SECONDS.get(self.unit.lower(), 1.0)
@@ -82,10 +81,10 @@ class Mapping(BaseModel):
 
 @dataclass(frozen=True)
 class Question:
-    """What cannot be guessed safely: the user chooses, by *switch* or in a dialog.
+    """Something that cannot be guessed safely: the user chooses, by *switch* or in a dialog.
 
-    *key* is the field of `Mapping` or of `table.TableChoices` that the answer goes into; *choices* are likely answers,
-    the likeliest first, *because* of what is said there.
+    *key*: the field of `Mapping` or of `table.TableChoices` for the answer; *choices*: likely answers, the likeliest
+    first, *because* of these reasons.
     """
 
     key: str
@@ -96,7 +95,7 @@ class Question:
 
     @property
     def guess(self) -> str:
-        """The likeliest answer, empty where none is likelier than others."""
+        """The likeliest answer, empty if no answer is likelier than others."""
         return self.choices[0] if self.choices else ""
 
     @property
@@ -114,9 +113,9 @@ class Question:
 
 
 class Unanswered(InputError):  # noqa: N818 - reads as what it is in an except clause
-    """What cannot be guessed and was not said: a fault for each of *questions*, with the switch that answers it.
+    """Something cannot be guessed and was not stated: a fault for each of *questions*, with the switch that answers it.
 
-    They are asked together: what the guess of one leaves open is among them, too.
+    They include the questions that the guess for another one raises.
     """
 
     def __init__(self, questions: Sequence[Question], file: str) -> None:
@@ -126,7 +125,7 @@ class Unanswered(InputError):  # noqa: N818 - reads as what it is in an except c
 
     @property
     def together(self) -> str:
-        """The guesses as options of one command, with their reasons; empty where one question has none."""
+        """The guesses as options of one command, with their reasons; empty if a question has no guess."""
         answers = [question.answer for question in self.questions]
         reasons = [f"{question.guess} {question.because}" for question in self.questions if question.because]
         return " ".join(answers) + (f" ({'; '.join(reasons)})" if reasons else "") if all(answers) else ""

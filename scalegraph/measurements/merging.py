@@ -1,4 +1,4 @@
-"""Several sets of the same parameters put together to one."""
+"""Merges several sets with the same parameters."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def merged(sets: Sequence[MeasurementSet]) -> MeasurementSet:
-    """Return one set with the points, call paths and metrics of all; values of a place met before are repetitions.
+    """Return one set with the points, call paths and metrics of all; further values at the same place are repetitions.
 
-    Raises `InputError` where parameters differ, or a metric has another unit or extent in another file.
+    Raises `InputError` if parameters differ, or a metric has another unit or extent in another file.
     """
     if len(sets) == 1:
         return sets[0]
@@ -88,7 +88,7 @@ def _metric(metric: Metric, metrics: dict[str, Metric], one: MeasurementSet) -> 
 
 
 def _paths(one: MeasurementSet, paths: list[CallPath], known: dict[tuple[int | None, str], int]) -> list[int]:
-    """Return where each call path of *one* stands among *paths*, which grow; siblings of one name stay apart."""
+    """Return the positions of *one*'s call paths among *paths*, which grow; siblings with the same name stay apart."""
     place: list[int] = []
     seen: dict[tuple[int | None, str], int] = {}
     for path in one.call_paths:
@@ -111,7 +111,7 @@ def _points(stacked: pd.DataFrame, names: list[str]) -> tuple[pd.DataFrame, Ints
 
 
 def renumbered(points: ArrayLike, parts: ArrayLike, repetitions: ArrayLike) -> Ints:
-    """Return repetitions so that those of a later part come after those of an earlier one at the same point.
+    """Return repetitions numbered so that those of a later part follow those of an earlier one at the same point.
 
     Shape (values,) of all: *parts* are the sets or points that the values come from.
     """

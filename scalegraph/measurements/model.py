@@ -1,4 +1,4 @@
-"""A measurement set: values of metrics at call paths, measured at points of a parameter space, repeated."""
+"""A measurement set: values of metrics at call paths, measured repeatedly at points of a parameter space."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pandas as pd
 from scalegraph.base.errors import Fault
 from scalegraph.base.units import significant, thousands
 
-# What a metric counts; "time" is converted to seconds when it is used, by its unit.
+# What a metric counts; "time" is converted to seconds when used, by its unit.
 MetricKind: TypeAlias = Literal["time", "count", "bytes", "ratio", "other"]
-# Whether the value at a call path contains those of the paths below it.
+# Whether the value at a call path includes those of the paths below it.
 Extent: TypeAlias = Literal["inclusive", "exclusive", "unknown"]
 
 VALUE_COLUMNS = ("point", "call_path", "metric", "repetition", "value")
 MOST_REPETITIONS = 1_000_000
-LEAST, MOST = 1e-150, 1e150  # of a number but 0: squares and products of what is beyond are no numbers
+LEAST, MOST = 1e-150, 1e150  # of nonzero numbers: squares and products of others over- or underflow
 _RANGE = "a number from 1e-150 to 1e150, or 0, was expected"
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
@@ -28,7 +28,7 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Metric:
-    """What was measured. *unit* as the file says it, empty where it says nothing."""
+    """A measured quantity. *unit* as in the file, empty if not given."""
 
     name: str
     unit: str = ""
@@ -52,7 +52,7 @@ class CallPath:
 
 @dataclass(frozen=True)
 class Skipped:
-    """What a reader understood as present but did not take in: how many, why, and where first (``file:line``)."""
+    """Data that a reader recognised but left out: how much, why, and where it first occurs (``file:line``)."""
 
     what: str
     count: int
@@ -70,7 +70,7 @@ class MeasurementSet:
 
     *points* has one row per measured point, columns *parameters* (numbers or text), index 0, 1, ..; *values* one row a
     value, columns `VALUE_COLUMNS`: positions in *points*, *call_paths* and *metrics*, number of the repetition from 0,
-    and the value (float64, as the file has it). Nothing stands for a missing value.
+    and the value (float64, as in the file). Missing values have no row.
     """
 
     parameters: tuple[str, ...]
@@ -81,10 +81,10 @@ class MeasurementSet:
     format: str = ""  # name of the reader
     files: tuple[str, ...] = ()
     title: str = ""
-    notes: tuple[str, ...] = ()  # what the file says that people should know
+    notes: tuple[str, ...] = ()  # the file's notes for users
     skipped: tuple[Skipped, ...] = field(default=())
-    remarks: tuple[str, ...] = ()  # what was made of its points or values, said beside every number that rests on it
-    # (point, repetition) -> processes and threads of each, where the points no longer say it; not kept in studies
+    remarks: tuple[str, ...] = ()  # how its points or values were derived, stated with every number that relies on it
+    # (point, repetition) -> processes and threads of each, if the points no longer show it; not kept in studies
     splits: Mapping[tuple[int, int], tuple[int, int]] = field(default_factory=dict, compare=False)
 
     @cached_property
@@ -107,7 +107,7 @@ class MeasurementSet:
         raise KeyError(name)
 
     def grid(self, metric: int) -> Floats:
-        """Return the values of a metric, shape (call paths, points, repetitions); NaN where there is none."""
+        """Return the values of a metric, shape (call paths, points, repetitions); NaN if there is none."""
         mine = self.values[self.values["metric"] == metric]
         repetitions = int(mine["repetition"].max()) + 1 if len(mine) else 1
         grid = np.full((len(self.call_paths), len(self.points), repetitions), np.nan)
@@ -115,9 +115,9 @@ class MeasurementSet:
         return grid
 
     def with_inside(self, grid: Floats) -> Floats:
-        """Return the sums of *grid* (exclusive values by call path first) with everything below each path.
+        """Return the sums of *grid* (exclusive values by call path first) including everything below each path.
 
-        A value that is missing counts as 0 beside others; NaN where nothing is known at or below the path.
+        Missing values count as 0 if others exist; NaN if nothing is known at or below the path.
         """
         total = np.nan_to_num(grid)
         known = ~np.isnan(grid)
@@ -129,7 +129,7 @@ class MeasurementSet:
         return np.where(known, total, np.nan)
 
     def without_inside(self, grid: Floats) -> Floats:
-        """Return *grid* (inclusive values by call path first) less the sums of the paths directly below each path."""
+        """Return *grid* (inclusive values by call path first) minus the sums of the paths directly below each path."""
         own = grid.copy()
         below = np.nan_to_num(grid)
         for index, path in enumerate(self.call_paths):
@@ -139,7 +139,7 @@ class MeasurementSet:
 
 
 def beyond(measured: MeasurementSet) -> Fault | None:
-    """Return what is wrong with the first number whose squares and products no computer holds; None for nothing."""
+    """Return what is wrong with the first number whose square or product over- or underflows; None if there is none."""
     file = measured.files[0] if measured.files else measured.title
     for name in measured.parameters:
         column = measured.points[name]
@@ -158,7 +158,7 @@ def beyond(measured: MeasurementSet) -> Fault | None:
 
 
 def check(measured: MeasurementSet) -> None:
-    """Raise `ValueError` with a sentence where *measured* is not what `MeasurementSet` says."""
+    """Raise `ValueError` with a sentence if *measured* does not meet the specification of `MeasurementSet`."""
     if tuple(measured.points.columns) != measured.parameters:
         raise ValueError("its points have other columns than its parameters")
     for name in measured.parameters:

@@ -1,4 +1,4 @@
-"""Names that people give to what they measure: processors, times, repetitions, sizes; and units in names."""
+"""Common names for measured things: processors, times, repetitions, sizes; and units in names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROCESSORS: Names = _words(
     "thread_num proc_num core_num rank_num process_num task_num num_proc num_thread num_core num_rank num_process "
     "hosts nhosts numhosts num_hosts alloccpus alloc_cpus allocnodes alloc_nodes reqcpus req_cpus"
 )
-# `Number of MPI ranks` ends in what is counted, and all before it is of these
+# `Number of MPI ranks` ends with what is counted; the words before it are all from these
 _COUNTED: Names = _words(
     "processors processes procs ranks tasks cores threads pes nodes workers cpus gpus mpi omp openmp"
 )
@@ -60,7 +60,7 @@ REGIONS: Names = _words(
 METRIC_NAMES: Names = _words("metric counter event variable quantity measure metric_name")
 VALUES: Names = _words("value val values measurement result reading")
 UNITS: Names = _words("unit units")
-# What says something about a row to people, but is no coordinate of a measurement.
+# Remarks on a row for people, which are not coordinates of a measurement.
 REMARKS: Names = _words(
     "date datetime timestamp time_stamp comment comments note notes remark host hostname user jobid job_id job "
     "command cmd unnamed_0 "
@@ -93,7 +93,7 @@ _PER_TIME = re.compile(r"(?:^|_)(?:per|rate|throughput|bandwidth|[kmgt]?flops?|[
 
 @lru_cache(maxsize=1024)
 def plain(name: str) -> str:
-    """Return *name* as names are compared: lower case, words joined by ``_``, without ``param.`` before it."""
+    """Return *name* normalised for comparison: lower case, words joined by ``_``, without a leading ``param.``."""
     name = _PREFIXED.sub("", name)
     words = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", name.strip())
     return re.sub(r"[^0-9a-z\u00c0-\uffff]+", "_", words.lower()).strip("_")
@@ -108,13 +108,13 @@ _OF_LOOPS = frozenset(
 
 
 def is_of_device_or_loop(name: str) -> bool:
-    """Whether *name* is one of what a device or a loop has, whose number times follow, too: ``Threads per Block``."""
+    """Whether *name* belongs to a device or loop, whose number affects times, too: ``Threads per Block``."""
     return bool((_OF_DEVICES | _OF_LOOPS) & set(plain(name).split("_")))
 
 
 @lru_cache(maxsize=1024)
 def counts_processors(name: str) -> bool:
-    """Whether *name* is one of a number of processors: ``np``, ``Num MPI ranks``, ``cpus_per_task``."""
+    """Whether *name* means a number of processors: ``np``, ``Num MPI ranks``, ``cpus_per_task``."""
     short = plain(name)
     if short in PROCESSORS:
         return True
@@ -126,18 +126,18 @@ def counts_processors(name: str) -> bool:
 
 
 def counts_nodes(name: str) -> bool:
-    """Whether *name* is one of a number of nodes, each of several processors."""
+    """Whether *name* means a number of nodes, each with several processors."""
     return counts_processors(name) and "node" in (short := plain(name)).replace("host", "node") and "_per_" not in short
 
 
 def without_unit(title: str) -> tuple[str, str]:
-    """Return name and unit of a title such as ``time [ms]``, ``time (s)``, ``wall_s`` or ``t in us``."""
+    """Split a title such as ``time [ms]``, ``time (s)``, ``wall_s`` or ``t in us`` into name and unit."""
     if (match := _BRACKETED.match(title)) and match[1]:
         return match[1], match[2]
     if (match := _IN.match(title)) and match[2].lower() in SECONDS:
         return match[1], match[2]
     if (match := _SUFFIXED.match(title)) and match[2].lower() in SECONDS.keys() - {"min", "h"}:
-        # `time_min` is the least time, not one in minutes, and `cells/s` none at all
+        # `time_min` is the minimum time, not one in minutes, and `cells/s` is not a time
         rate = ("/" in title and not is_time(match[1])) or _PER_TIME.search(plain(match[1]))
         return (title.strip(), "") if rate else (match[1], match[2])
     if plain(title) in ("seconds", "secs", "milliseconds", "microseconds", "nanoseconds"):
@@ -146,7 +146,7 @@ def without_unit(title: str) -> tuple[str, str]:
 
 
 def is_time(name: str) -> bool:
-    """Whether *name* (without its unit) is an elapsed time's or another time's."""
+    """Whether *name* (without its unit) means an elapsed time or another time."""
     short = plain(name)
     if short in TIMES or short.endswith(("_time", "time")) or short.startswith("time_"):
         return True
@@ -158,7 +158,7 @@ def is_time(name: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def metric_kind(name: str, unit: str = "") -> MetricKind:
-    """Return what a metric of this name counts."""
+    """Return the kind of a metric with this name."""
     short = plain(name)
     if _PER_SECOND.search(unit):  # `grind time (zones/s)`
         return "other"
@@ -172,16 +172,16 @@ def metric_kind(name: str, unit: str = "") -> MetricKind:
 
 
 def is_metric(name: str, unit: str = "") -> bool:
-    """Whether *name* is one that people give to something measured."""
+    """Whether *name* is a usual name for something measured."""
     return metric_kind(name, unit) != "other" or plain(name) in _OTHERS or bool(unit)
 
 
 def without_counts(texts: Sequence[str], counts: Sequence[str]) -> list[str]:
-    """Return *texts* with ``#`` in place of the number that is each one's of *counts*, at one place in all of them.
+    """Return *texts* with ``#`` for the number that equals each one's of *counts*, at the same place in all.
 
-    Empty where there is no such place: ``heat_p4`` and ``heat_p16`` of 4 and 16 become ``heat_p#``.
+    Empty if there is no such place: ``heat_p4`` and ``heat_p16`` with 4 and 16 become ``heat_p#``.
     """
-    parts = [_NUMBERS.split(text) for text in texts]  # words and numbers in turn
+    parts = [_NUMBERS.split(text) for text in texts]  # words and numbers alternating
     if len({len(part) for part in parts}) != 1:
         return []
     for place in range(1, len(parts[0]), 2):

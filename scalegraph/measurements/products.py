@@ -1,4 +1,4 @@
-"""A product of parameters as the number of processors: ``ranks*threads`` in place of both."""
+"""A product of parameters as the number of processors: ``ranks*threads`` replaces both."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from scalegraph.measurements.merging import renumbered
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.splits import splits_names
 
-_SHOWN = 4  # products whose factors a remark names
+_SHOWN = 4  # products whose factors a remark lists
 
 
 def multiplied(measured: MeasurementSet, word: str) -> MeasurementSet:
-    """Return the set with the product *word* (``ranks*threads``) in place of its factors.
+    """Return the set with its factors replaced by the product *word* (``ranks*threads``).
 
-    A factor may be a text of grids (``2x2``), and the only one: it becomes the product of its sides. The factors are
-    parameters no longer: points that differ only in how a product is made of them become repetitions of one point,
-    which a remark says. A set whose parameters *word* is no product of is returned as it is. Raises
-    `InputError` where a factor is no whole number of 1 or more.
+    A single factor may be a text of grids (``2x2``), replaced by the product of its sides. Points that differ only in
+    the factors become repetitions of one point, with a remark. If *word* is not a product of its parameters, the set is
+    returned unchanged. Raises `InputError` if a factor is not a whole number of 1 or more.
     """
     factors = [part.strip() for part in word.split("*")]
     if word in measured.parameters:
@@ -64,7 +63,7 @@ def multiplied(measured: MeasurementSet, word: str) -> MeasurementSet:
 
 
 def _remarks(points: pd.DataFrame, factors: Sequence[str], product: pd.Series, word: str) -> tuple[str, ...]:
-    """Return the remark on products that are made of several pairs of factors, empty where none is."""
+    """Return the remark on products with several pairs of factors, empty if there are none."""
     ways = points[list(factors)].astype(str).agg("*".join, axis=1).groupby(product).unique()
     several = {str(count): list(texts) for count, texts in ways.items() if len(texts) > 1}
     if not several:
@@ -75,7 +74,7 @@ def _remarks(points: pd.DataFrame, factors: Sequence[str], product: pd.Series, w
 
 
 def _counts(column: pd.Series) -> bool:
-    """Whether every value may be a factor of a number of processors."""
+    """Whether every value could be a factor of a number of processors."""
     if not pd.api.types.is_numeric_dtype(column.dtype):
         return False
     values = column.to_numpy(dtype=np.float64)

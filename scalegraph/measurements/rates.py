@@ -1,4 +1,4 @@
-"""Rates in place of times: GFlop/s, cells/s, it/s; the time is the work over the rate."""
+"""Rates instead of times: GFlop/s, cells/s, it/s; the time is the work over the rate."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from scalegraph.measurements.mapping import SECONDS, Question
 from scalegraph.measurements.model import Floats, MeasurementSet, Metric, Skipped
 from scalegraph.measurements.runs import varies
 
-TIME = "time by rate"  # the metric that is made
+TIME = "time by rate"  # the computed metric
 _PREFIX = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
 _PER = re.compile(r"^\s*(?P<what>.*?\S)\s*(?:/|[_\s]per[_\s]|[_\s]p[_\s])\s*(?P<unit>[A-Za-z]+)\s*$")
 _SHORT = re.compile(r"^(?P<what>[kmgtp]?(?:flop|lup|up|tep|cell|int|op)s?)s$|^(?P<known>[kmgtp]i?b)ps$", re.IGNORECASE)
 _KNOWN = {"fps": "frame", "tps": "transaction", "qps": "query", "rps": "request", "iops": "operation"}
-# `Mop/s total`, `avg GFlop/s`: said of the same rate; `Mop/s/thread`, `cells/cpu_second`: of each processor's
+# `Mop/s total`, `avg GFlop/s`: the same rate; `Mop/s/thread`, `cells/cpu_second`: per processor
 _AROUND = re.compile(
     r"^(?:total|avg|average|mean|median|max|min|aggregate|sustained|peak)[_\s]+(?=\S)|"
     r"[_\s]+(?:total|avg|average|mean|median|max|min|aggregate|all)$",
@@ -35,13 +35,13 @@ _LETTERS = re.compile(r"^(?P<prefix>[kmgtp]?)(?P<what>flops?|flop)$", re.IGNOREC
 _NAMED = frozenset(
     {"throughput", "rate", "performance", "bandwidth", "perf", "fom", "figure_of_merit", "bw", "total_throughput"}
 )
-_ROUNDED = 0.02  # of rates and times as people write them
-_RISING = 0.3  # power of the processors above which a rate is no processor's own: caches give less
+_ROUNDED = 0.02  # of rates and times as people round them
+_RISING = 0.3  # exponent in the processor count above which a rate cannot be per processor: caches gain less
 _NO_WORK = re.compile(r"miss|fault|invalid|error|watt|joule|energy|switch|interrupt", re.IGNORECASE)
 
 
 def per(metric: Metric) -> tuple[str, float] | None:
-    """Return what a rate counts and the seconds that it is counted in: ``("GFlop", 1.0)``; None of other metrics."""
+    """Return what a rate counts and its time in seconds: ``("GFlop", 1.0)``; None for other metrics."""
     if metric.kind == "time" or _NO_WORK.search(metric.name):
         return None
     for said in (metric.unit, metric.name):
@@ -50,7 +50,7 @@ def per(metric: Metric) -> tuple[str, float] | None:
             return _KNOWN[text.lower()], 1.0
         if (found := _PER.match(text)) and found["unit"].lower() in SECONDS and not names.is_time(found["what"]):
             return found["what"], SECONDS[found["unit"].lower()]
-        if found and found["unit"].lower() == "day":  # ns/day of molecular dynamics
+        if found and found["unit"].lower() == "day":  # ns/day in molecular dynamics
             return found["what"], 86400.0
         if (found := _SHORT.match(text.strip())) and text.strip().lower() not in ("flops", "ops", "cells", "ints"):
             return found["what"] or found["known"], 1.0
@@ -60,7 +60,7 @@ def per(metric: Metric) -> tuple[str, float] | None:
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """Return a rate's text without what is said around it, and of what each has it: ``cells/cpu_second``, ``cpu``."""
+    """Split a rate's text: the rate without its context, and what it is per: ``cells/cpu_second``, ``cpu``."""
     text = _AROUND.sub("", text.strip())
     if found := _EACH_UNIT.search(text):
         return f"{text[: found.start()]}{found['slash']}{found['unit']}", found["each"].lower()
@@ -70,7 +70,7 @@ def _parted(text: str) -> tuple[str, str]:
 
 
 def each_of(metric: Metric) -> str:
-    """Return of what each has a rate, as its name says: ``core`` of ``GFlop/s per core``; empty of the whole's."""
+    """Return what a rate is per, from its name: ``core`` for ``GFlop/s per core``; empty for a total rate."""
     return _parted(metric.unit)[1] or _parted(metric.name)[1]
 
 
@@ -80,10 +80,9 @@ def rates(measured: MeasurementSet) -> list[str]:
 
 
 def chosen(measured: MeasurementSet, said: str, questions: list[Question]) -> str:
-    """Return the rate that times are to be made of, empty where a time was measured or none is a rate.
+    """Return the rate from which to compute times, empty if a time was measured or there is no rate.
 
-    *said* is the metric that was named as the time. Of several rates one is requested; one that says it is each
-    processor's goes behind one that does not.
+    *said*: the metric named as the time. If there are several rates, the user is asked; per-processor rates come last.
     """
     found = rates(measured)
     whole = [name for name in found if not each_of(measured.metrics[measured.metric(name)])]
@@ -101,11 +100,11 @@ def chosen(measured: MeasurementSet, said: str, questions: list[Question]) -> st
 
 
 def timed(measured: MeasurementSet, name: str, processors: str, *, grows: bool) -> MeasurementSet:
-    """Return the set with the metric `TIME` (s): the work over the rate *name*, and a remark that says so.
+    """Return the set with the metric `TIME` (s), the work over the rate *name*, and a remark on it.
 
-    The work is what a parameter of the rate's name counts (``cells`` of ``cells/s``), or the metric of floating-point
-    operations; else one of what the rate counts, times the processors where the problem *grows* with them. So
-    speedups are ratios of rates. Rates of 0 give no time and are counted as left out.
+    The work is a parameter named like the rate's unit (``cells`` for ``cells/s``), or the metric of floating-point
+    operations; otherwise one unit of work, times the processors if the problem *grows* with them. So speedups are
+    ratios of rates. Rates of 0 give no time and are counted as left out.
     """
     index = measured.metric(name)
     metric = measured.metrics[index]
@@ -138,7 +137,7 @@ def timed(measured: MeasurementSet, name: str, processors: str, *, grows: bool) 
 
 
 def unit_of(measured: MeasurementSet, time: str, processors: str) -> tuple[str, str] | None:
-    """Return the unit of the metric *time* that a rate beside it gives, and how in words; None where none does.
+    """Return the unit of the metric *time* implied by a rate, and an explanation; None if none implies it.
 
     The rate's work must be in the set: a parameter of its name, or floating-point operations.
     """
@@ -160,7 +159,7 @@ def unit_of(measured: MeasurementSet, time: str, processors: str) -> tuple[str, 
 
 
 def _rises(measured: MeasurementSet, rows: pd.DataFrame, rate: Floats, processors: str) -> bool:
-    """Whether a rate is much larger on the most processors than on the fewest: then it is not that of each."""
+    """Whether a rate is much larger on the most processors than on the fewest, so that it cannot be per processor."""
     counts = np.maximum(measured.points[processors].to_numpy(dtype=np.float64)[rows["point"]], 1.0)
     good = rate > 0
     if not good.any() or counts[good].max() == counts[good].min():
@@ -173,7 +172,7 @@ def _rises(measured: MeasurementSet, rows: pd.DataFrame, rate: Floats, processor
 def _work(
     measured: MeasurementSet, rows: pd.DataFrame, what: str, processors: str, *, grows: bool
 ) -> tuple[Floats, str]:
-    """Return the work of every row of values in units of the rate, and how it was found in words."""
+    """Return the work of every row of values in units of the rate, and an explanation."""
     points = measured.points
     same = [name for name in measured.parameters if names.plain(name) == names.plain(what) and name != processors]
     if same and pd.api.types.is_numeric_dtype(points[same[0]].dtype):
@@ -190,7 +189,7 @@ def _work(
 
 
 def _counting(measured: MeasurementSet, each: str, processors: str) -> str:
-    """Return the parameter that counts what a rate is of, else that of the processors."""
+    """Return the parameter that counts what a rate is per, otherwise the processor count."""
     if each in ("node", "host", "gpu", "device"):
         word = {"host": "node"}.get(each, each)
         known = [name for name in measured.parameters if names.counts_processors(name) and word in names.plain(name)]
@@ -201,7 +200,7 @@ def _counting(measured: MeasurementSet, each: str, processors: str) -> str:
 
 
 def _operations(measured: MeasurementSet) -> str:
-    """Return the metric that counts floating-point operations, empty without one."""
+    """Return the metric that counts floating-point operations, empty if there is none."""
     known = ("flops", "flop", "fp_ops", "work_flops", "papi_fp_ops", "papi_dp_ops")
     return next(
         (each.name for each in measured.metrics if each.kind == "count" and names.plain(each.name) in known), ""
@@ -209,7 +208,7 @@ def _operations(measured: MeasurementSet) -> str:
 
 
 def _aligned(measured: MeasurementSet, rows: pd.DataFrame, metric: str) -> Floats:
-    """Return the values of a metric at the points, call paths and repetitions of *rows*; NaN where there is none."""
+    """Return the values of a metric at the points, call paths and repetitions of *rows*; NaN if there is none."""
     keys = ["point", "call_path", "repetition"]
     other = measured.values[measured.values["metric"] == measured.metric(metric)].set_index(keys)["value"]
     found: Floats = other.reindex(pd.MultiIndex.from_frame(rows[keys])).to_numpy(dtype=np.float64)
@@ -217,7 +216,7 @@ def _aligned(measured: MeasurementSet, rows: pd.DataFrame, metric: str) -> Float
 
 
 def grown(measured: MeasurementSet, processors: str, left: Sequence[str]) -> bool:
-    """Whether each problem, distinguished by *left*, was run on one number of *processors* only: it grows with them."""
+    """Whether each problem, distinguished by *left*, ran on only one number of processors, and so grows with them."""
     others = [name for name in left if varies(measured.points[name])]
     if not others:
         return False

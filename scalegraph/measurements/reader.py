@@ -1,4 +1,4 @@
-"""The interface of readers, and the list of readers."""
+"""The interface of readers, and their list."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.model import MeasurementSet
 
-Progress = Callable[[float], None]  # share that is done, 0 to 1
+Progress = Callable[[float], None]  # share done, 0 to 1
 
 
 @dataclass(frozen=True)
 class Reader:
-    """A self-describing format.
+    """A format that describes itself.
 
     *recognises* gets the path and the first 4 KiB (empty for a directory) and returns whether *read* may succeed; it
     opens nothing else. *read* returns the whole set or raises `InputError` with file, place and what was expected,
-    never half of it. *together* reads several of the format at once, where what differs between them has to be seen.
-    *endings* are for the open dialog; *looks* says in some words by what people know the format;
-    *needs* names an optional package.
+    never half of it. *together* reads several files at once, for formats in which parameters are the differences
+    between files. *endings*: for the open dialog; *looks*: a short description of a file; *needs*: an optional package.
     """
 
     name: str
@@ -32,7 +31,7 @@ class Reader:
     endings: tuple[str, ...]
     recognises: Callable[[Path, bytes], bool]
     read: Callable[[Path, CancelToken, Progress], MeasurementSet]
-    order: int = 100  # of several that recognise a file the least is asked first
+    order: int = 100  # of several that recognise a file, the lowest is tried first
     directory: bool = False
     needs: str = ""
     looks: str = ""
@@ -41,7 +40,7 @@ class Reader:
 
 @cache
 def readers() -> Mapping[str, Reader]:
-    """Return every reader by name, in the order in which they are asked."""
+    """Return every reader by name, in the order in which they are tried."""
     from scalegraph.measurements import readers as package
 
     found = [
@@ -53,7 +52,7 @@ def readers() -> Mapping[str, Reader]:
 
 
 def recognised(path: Path) -> list[Reader]:
-    """Return the readers that may understand *path*, the likeliest first. Raises `InputError` if it cannot be read."""
+    """Return the readers that may accept *path*, the likeliest first. Raises `InputError` if it cannot be read."""
     head = b""
     if not path.is_dir():
         try:

@@ -1,4 +1,4 @@
-"""Runs of a measurement set: one for every point and repetition whose elapsed time is known."""
+"""Runs of a measurement set: one for every point and repetition with a known elapsed time."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from scalegraph.measurements.model import Floats, MeasurementSet
 from scalegraph.measurements.reader import Progress
 from scalegraph.measurements.splits import splits_names
 
-ALL = "*"  # as the whole program: all call paths together
-SIZE = "problem"  # parameter that distinguishes grown problems where scaling is weak and no parameter does
-MOST_RUNS = 20_000  # of a study; models take every value of a set, however many
+ALL = "*"  # the whole program: all call paths together
+SIZE = "problem"  # parameter that distinguishes grown problems in weak scaling if no other parameter does
+MOST_RUNS = 20_000  # in a study; models use every value of a set, however many
 _COUNTS = frozenset({"work_ops", "work_flops", "references", "misses", "invalidations"})
 _SUMS_S = frozenset({"busy_s", "memory_stall_s", "idle_s", "primitive_s"})
 
 
 def totals(measured: MeasurementSet, mapping: Mapping, metric: str = "") -> Floats:
-    """Return values of a metric for the whole program, shape (points, repetitions); NaN where one is not known.
+    """Return values of a metric for the whole program, shape (points, repetitions); NaN if unknown.
 
-    *metric* empty: that of time. Exclusive values are summed over the call paths below `Mapping.total`; inclusive ones
-    and those of an unknown extent are at that path. With ``*`` as total those of all roots are summed.
+    An empty *metric* means the time. Exclusive values are summed over the call paths below `Mapping.total`; inclusive
+    ones and those of unknown extent are taken at that path. With ``*`` as total, the values of all roots are summed.
     """
     name = metric or mapping.time
     index = measured.metric(name)
@@ -55,12 +55,12 @@ def make_runs(
     cancel: CancelToken | None = None,
     progress: Progress = lambda _share: None,
 ) -> tuple[list[RunRecord], dict[str, float]]:
-    """Return the runs of a set in order of its points, and bytes of memory by key of the run where a metric has them.
+    """Return the runs of a set in order of its points, and bytes of memory by run key if a metric has them.
 
-    None without a parameter that counts processors or a metric of time; 0 processors are the serial program, which is
-    the run on one processor where no other is (else see `serial_times`); of more repetitions than a study holds some,
-    evenly spaced (`thinned`). Raises `InputError` where a number of
-    processors is none, where a time is negative, and for more runs than a study holds.
+    None without a parameter that counts processors or a metric of time. 0 processors mean the serial program, which
+    becomes the run on one processor if there is no other (else see `serial_times`). If there are more repetitions than
+    a study holds, evenly spaced ones are used (`thinned`). Raises `InputError` for an invalid number of processors, a
+    negative time, or more points than a study holds.
     """
     if not mapping.processors or not mapping.time:
         return [], {}
@@ -73,7 +73,7 @@ def make_runs(
         )
     parameters = _parameters(measured, mapping, counts)
     times[_beside_one(counts, parameters)] = np.nan
-    times[times == 0] = np.nan  # no elapsed time, which a note of the guess says
+    times[times == 0] = np.nan  # not an elapsed time, as a note of the guess says
     counts = np.maximum(counts, 1.0)
     known = np.argwhere(thinned(times))
     if len(known) > MOST_RUNS:
@@ -95,7 +95,7 @@ def make_runs(
             token.check()
             progress(number / len(known))
         made = RunPoint(processors=int(counts[point]), parameters=parameters[point], repetition=repetition)
-        while made.key in taken:  # points that differ in the set only in how their numbers are written
+        while made.key in taken:  # points that differ only in the notation of their numbers
             made = made.model_copy(update={"repetition": made.repetition + 1})
         taken.add(made.key)
         values: dict[str, Any] = {"time_s": float(times[point, repetition])} | _values(others, point, repetition)
@@ -112,7 +112,7 @@ def make_runs(
 
 
 def _split_of(measured: MeasurementSet) -> Callable[[int, int, int], dict[str, int]]:
-    """Return a function: how the processors of a point and repetition are made of processes and threads, if known."""
+    """Return a function from point and repetition to the split into processes and threads, if known."""
     names = splits_names(measured.parameters)
     numbers = measured.points[list(names)].to_numpy() if names else None
 
@@ -131,7 +131,7 @@ def _split_of(measured: MeasurementSet) -> Callable[[int, int, int], dict[str, i
 
 
 def _values(others: dict[str, Any], point: int, repetition: int) -> dict[str, Any]:
-    """Return what is known of a run besides its time, by column: counts as whole numbers."""
+    """Return a run's values other than its time, by column: counts as whole numbers."""
     values: dict[str, Any] = {}
     for column, cells in others.items():
         cell = cells[point, repetition] if repetition < cells.shape[1] else np.nan
@@ -143,7 +143,7 @@ def _values(others: dict[str, Any], point: int, repetition: int) -> dict[str, An
 def serial_times(measured: MeasurementSet, mapping: Mapping, runs: Sequence[RunRecord]) -> dict[str, float]:
     """Return the time (s) of the serial program of each run's problem by key of the run.
 
-    That is the median at 0 processors, where the problem was run on 1 beside it; empty without such points.
+    That is the median at 0 processors, if the problem also ran on 1; empty without such points.
     """
     if not mapping.processors or not mapping.time:
         return {}
@@ -162,7 +162,7 @@ def serial_times(measured: MeasurementSet, mapping: Mapping, runs: Sequence[RunR
 
 
 def _elapsed(measured: MeasurementSet, mapping: Mapping, counts: Floats) -> Floats:
-    """Return the elapsed seconds, shape (points, repetitions); NaN where one is not known."""
+    """Return the elapsed seconds, shape (points, repetitions); NaN if unknown."""
     elapsed = mapping.columns.get("time_s")
     times = totals(measured, mapping, elapsed or mapping.time) * mapping.seconds
     if elapsed is None and mapping.summed:
@@ -175,7 +175,7 @@ def _problem(parameters: dict[str, Value]) -> tuple[tuple[str, Value], ...]:
 
 
 def _beside_one(counts: Floats, parameters: list[dict[str, Value]]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return which points are of the serial program (0 processors) with one on 1 processor of the same problem."""
+    """Return which points are of the serial program (0 processors) and have one on 1 processor of the same problem."""
     if (counts > 0).all():
         return np.zeros(len(counts), dtype=bool)
     ones = {_problem(mine) for mine, count in zip(parameters, counts, strict=True) if count == 1}
@@ -183,7 +183,7 @@ def _beside_one(counts: Floats, parameters: list[dict[str, Value]]) -> np.ndarra
 
 
 def thinned(times: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return which *times* (points, repetitions) become runs: all that are known, or as many of each point as fit."""
+    """Return which *times* (points, repetitions) become runs: all known ones, or as many of each point as fit."""
     known = np.isfinite(times)
     points = int(known.any(axis=1).sum())
     if int(known.sum()) <= MOST_RUNS or not points:
@@ -206,7 +206,7 @@ def _counts(measured: MeasurementSet, mapping: Mapping) -> Floats:
     if not pd.api.types.is_numeric_dtype(column.dtype):
         raise InputError(_fault(measured, 0, f"{mapping.processors} is a text; a number of processors was expected"))
     counts = column.to_numpy(dtype=np.float64)
-    least = 0 if (counts >= 1).any() else 1  # 0 beside others: the serial program
+    least = 0 if (counts >= 1).any() else 1  # 0 among others: the serial program
     wrong = np.flatnonzero(~((counts >= least) & (counts == np.floor(counts)) & (counts <= 2**31)))
     if len(wrong):
         value = f"{mapping.processors} = {as_read(counts[wrong[0]])}"
@@ -215,7 +215,7 @@ def _counts(measured: MeasurementSet, mapping: Mapping) -> Floats:
 
 
 def _parameters(measured: MeasurementSet, mapping: Mapping, counts: Floats) -> list[dict[str, Value]]:
-    """Return the parameters of every point besides the processors."""
+    """Return the parameters of every point other than the processors."""
     names = [name for name in measured.parameters if name not in (mapping.processors, *mapping.follow)]
     rows: list[dict[Any, Any]] = measured.points[names].to_dict("records") if names else [{} for _ in counts]
     made = [{str(name): _value(value) for name, value in row.items()} for row in rows]
@@ -232,7 +232,7 @@ def _value(value: Any) -> Value:
 
 
 def _scale(measured: MeasurementSet, metric: str, column: str) -> float:
-    """Return what a metric's values are multiplied by to be in a column of the run table."""
+    """Return the factor by which a metric's values become a column of the run table."""
     if column not in _SUMS_S:
         return 1.0
     unit = measured.metrics[measured.metric(metric)].unit

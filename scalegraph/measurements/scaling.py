@@ -1,4 +1,4 @@
-"""How the problem scales: strong or weak, by sizes and times; what keeps times from being runs is said."""
+"""Strong or weak scaling, judged by sizes and times; reports why times cannot become runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scalegraph.measurements.runs import thinned, totals, varies
 def with_scaling(
     measured: MeasurementSet, made: Mapping, questions: list[Question], notes: list[str], none: list[str]
 ) -> Mapping:
-    """Return the mapping with how the problem scales; what keeps times from being runs is said."""
+    """Return the mapping with its kind of scaling; reasons why times cannot become runs are added to the notes."""
     times = totals(measured, made, made.columns.get("time_s", ""))
     known = np.isfinite(times) & (times != 0)
     if (zero := int((times == 0).sum())) and known.any():
@@ -34,7 +34,7 @@ def with_scaling(
 
 
 def falling(measured: MeasurementSet, made: Mapping) -> list[Question]:
-    """Return what must be asked of parameters that grow with the processors while times fall: results, or sizes."""
+    """Return the question about parameters that grow with the processors while times fall: results, or sizes."""
     points = measured.points
     times = np.nanmedian(totals(measured, made, made.columns.get("time_s", "")), axis=1)
     counts = points[made.processors].to_numpy(dtype=np.float64)
@@ -56,7 +56,7 @@ def falling(measured: MeasurementSet, made: Mapping) -> list[Question]:
 def _scaling(
     measured: MeasurementSet, mapping: Mapping, times: Floats, questions: list[Question], notes: list[str]
 ) -> Scaling:
-    """Return strong where sizes show it or times fall so, else weak or a question."""
+    """Return strong if sizes or falling times show it, otherwise weak or a question."""
     points = measured.points
     counts = np.maximum(points[mapping.processors].to_numpy(dtype=np.float64), 1.0)
     others = [name for name in measured.parameters if name not in (mapping.processors, *mapping.follow)]

@@ -1,4 +1,4 @@
-"""Which metadata of runs are parameters: what differs between them, without what only repeats another."""
+"""Which metadata of runs become parameters: those that differ, without redundant ones."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scalegraph.measurements.names import counts_processors, metric_kind
 Setting: TypeAlias = float | int | str
 Settings: TypeAlias = dict[str, Setting]
 
-MISSING = "none"  # a text of the runs that do not have it
-# Words in the names of metadata that distinguish runs without being set for the study.
+MISSING = "none"  # text for runs that lack the setting
+# Words in the names of metadata that distinguish runs but are not settings of the study.
 _ABOUT = re.compile(
     r"(?:^|_)(?:user|uid|date|day|time|timestamp|path|executable|libraries|cmdline|command|cluster|host|hosts|hostname"
     r"|hostlist|nodelist|machine|dir|directory|workdir|file|outfile|output|job|jobid|walltime|systime|cputime"
@@ -22,7 +22,7 @@ _ABOUT = re.compile(
 
 
 def is_about(name: str) -> bool:
-    """Whether metadata of this name says who, where and when, and not what was set."""
+    """Whether metadata with this name says who, where and when, rather than a setting."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
     short = re.sub(r"[^0-9a-z]+", "_", words).strip("_")
     if counts_processors(name):
@@ -31,9 +31,9 @@ def is_about(name: str) -> bool:
 
 
 def with_whole(settings: Sequence[Settings], results: Sequence[dict[str, float]]) -> list[Settings]:
-    """Return *settings* with those of *results* that are whole in every run and differ: sizes written as 1048576.0.
+    """Return *settings* plus those of *results* that are whole in every run and differ: sizes written as 1048576.0.
 
-    Times, rates and what else is measured by its name stay results. What becomes a setting is taken out of *results*.
+    Times, rates and other measured quantities, by name, stay results. What becomes a setting is removed from *results*.
     """
     made = [dict(each) for each in settings]
     for name in list(results[0]) if results else ():
@@ -54,10 +54,10 @@ def _is_measured(name: str) -> bool:
 
 
 def varied(settings: Sequence[Settings], always: Sequence[str], files: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the names that are parameters, and notes on what all runs have alike and what only repeats another.
+    """Return the names that are parameters, and notes on equal and redundant settings.
 
-    *always* are parameters wherever every run has them. A text that some runs lack is `MISSING` there, and is put into
-    their settings. Raises `InputError` for a number that some runs lack and that nothing else follows.
+    *always*: parameters whenever every run has them. A text that some runs lack becomes `MISSING` in their settings.
+    Raises `InputError` for a number that some runs lack and that does not follow from others.
     """
     known = [name for name in dict.fromkeys(name for each in settings for name in each) if not is_about(name)]
     alike = [name for name in known if name not in always and _alike(settings, name)]
@@ -91,13 +91,13 @@ def varied(settings: Sequence[Settings], always: Sequence[str], files: Sequence[
 
 
 def _alike(settings: Sequence[Settings], name: str) -> bool:
-    """Whether all runs have the same, which says nothing about a single run's whole numbers."""
+    """Whether all runs have the same value, of which a single run's whole number is no evidence."""
     values = {each.get(name) for each in settings}
     return len(values) == 1 and not (len(settings) == 1 and not isinstance(next(iter(values)), str))
 
 
 def _follows(settings: Sequence[Settings], chosen: Sequence[str], name: str) -> bool:
-    """Whether runs with the same of *chosen* have the same of *name*."""
+    """Whether runs with equal *chosen* values have equal *name*."""
     seen: dict[tuple[Hashable, ...], Hashable] = {}
     return all(
         seen.setdefault(tuple(each.get(other) for other in chosen), each.get(name)) == each.get(name)
@@ -106,6 +106,6 @@ def _follows(settings: Sequence[Settings], chosen: Sequence[str], name: str) -> 
 
 
 def _extent(settings: Sequence[Mapping[str, Setting]], name: str) -> tuple[int, int]:
-    """Return how many values a text has and how long they are: few and short ones are the better names."""
+    """Return the number of values of a text and their maximum length: few and short ones make the better names."""
     values = {str(each.get(name, MISSING)) for each in settings}
     return len(values), max(map(len, values))

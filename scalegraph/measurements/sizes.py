@@ -1,4 +1,4 @@
-"""Parameters that distinguish problems: sizes do, counts that every run gives anew (iterations, checksums) do not."""
+"""Parameters that distinguish problems: sizes do, numbers that each run yields (iterations, checksums) do not."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.runs import varies
 
-_ALONE = 0.5  # share of points with another of their problem, below which a parameter may be no size
-_TOGETHER = 0.9  # and that without it, above which it is the one that keeps them apart
-_GROWTH = 0.3  # least power of the processors with which a size of weak scaling grows (an edge of a cube: 1/3)
+_ALONE = 0.5  # share of points that have another of their problem; below it a parameter may not be a size
+_TOGETHER = 0.9  # the same share without the parameter; above it the parameter is to blame
+_GROWTH = 0.3  # minimum exponent in the processors with which a size of weak scaling grows (an edge of a cube: 1/3)
 
 
 def question(measured: MeasurementSet, processors: str, left: Sequence[str], *, weak: bool) -> Question | None:
-    """Return what must be asked about parameters that leave every run a problem of its own, None where none does.
+    """Return the question about parameters that make every run a problem of its own, None if there are none.
 
-    *left* are the parameters that are not about processors. A size that grows with them (weak scaling) is none of
-    these; with *weak* that was said, and texts may name the grown problems.
+    *left*: the parameters other than processor counts. A size that grows with them (weak scaling) is not in question;
+    with *weak* the user said so, and texts may name the grown problems.
     """
     numeric = [name for name in left if _varying_number(measured.points[name])]
     if not weak and (texts := splitting_texts(measured, processors, left)):
@@ -48,10 +48,10 @@ def question(measured: MeasurementSet, processors: str, left: Sequence[str], *, 
 
 
 def splitting_texts(measured: MeasurementSet, processors: str, left: Sequence[str]) -> list[str]:
-    """Return the first parameter of texts that leaves hardly two runs of one problem, empty where none does.
+    """Return the first text parameter that leaves hardly two runs of one problem, empty if there is none.
 
-    A grid of cells that grows with the processors (``64x64``) is a size, and none of these; neither are speeds of as
-    many stations as there are processors (``4*1+2*2.5``).
+    A grid of cells that grows with the processors (``64x64``) is a size, and not in question; nor are speeds of as many
+    stations as there are processors (``4*1+2*2.5``).
     """
     points = measured.points
     texts = [name for name in left if varies(points[name]) and not pd.api.types.is_numeric_dtype(points[name].dtype)]
@@ -89,7 +89,7 @@ def _varying_number(column: pd.Series) -> bool:
 
 
 def _splits(measured: MeasurementSet, processors: str, left: Sequence[str], names: Sequence[str]) -> bool:
-    """Whether *names* keep runs apart that would be of one problem, and do not grow with the processors."""
+    """Whether *names* separate runs that would be of one problem, and do not grow with the processors."""
     if not _keeps_apart(measured, processors, left, names):
         return False
     points = measured.points
@@ -105,7 +105,7 @@ def _keeps_apart(measured: MeasurementSet, processors: str, left: Sequence[str],
 
 
 def _shared(points: pd.DataFrame, processors: str, names: Sequence[str]) -> float:
-    """Return the share of points whose problem, distinguished by *names*, was run on several processor counts."""
+    """Return the share of points whose problem, distinguished by *names*, ran on several processor counts."""
     if not names:
         return float(varies(points[processors]))
     counts = points.groupby(list(names), dropna=False)[processors].transform("nunique")
@@ -113,7 +113,7 @@ def _shared(points: pd.DataFrame, processors: str, names: Sequence[str]) -> floa
 
 
 def _grows(rows: pd.DataFrame, processors: str, name: str) -> bool:
-    """Whether a parameter never falls while processors rise, and rises as a size of weak scaling does."""
+    """Whether a parameter never falls while processors rise, and grows like a size of weak scaling."""
     each = rows.groupby(processors)[name].agg(["min", "max"])
     if len(each) < 2:
         return True

@@ -1,4 +1,4 @@
-"""How processors are made of processes and threads, as the names of parameters say it."""
+"""The split of processors into processes and threads, judged by parameter names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ THREADS: Final = frozenset(
 
 
 def splits_names(names: Sequence[str]) -> tuple[str, str] | tuple[()]:
-    """Return which of *names* counts processes and which the threads of each, nothing if that is not clear."""
+    """Return which of *names* counts processes and which the threads of each, None if unclear."""
     processes = [name for name in names if name.lower() in PROCESSES]
     threads = [name for name in names if name.lower() in THREADS]
     return (processes[0], threads[0]) if len(processes) == len(threads) == 1 else ()

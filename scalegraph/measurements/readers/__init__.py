@@ -1,1 +1,1 @@
-"""One module a format; each has a `READER`."""
+"""The input formats: one module for each, with a `READER`."""

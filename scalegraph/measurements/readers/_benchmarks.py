@@ -1,4 +1,4 @@
-"""Results of benchmark runners: one call path a benchmark, its parameters from the runner or from its name."""
+"""Results of benchmark runners: one call path per benchmark, parameters from the runner or from its name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scalegraph.measurements.readers._files import Checked, read_document
 
 @dataclass
 class Measured:
-    """One benchmark at one point: *values* by metric, repetitions as lists; *units* of those that have one."""
+    """One benchmark at one point: *values* by metric, repetitions as lists; *units* where known."""
 
     name: str
     place: str
@@ -28,16 +28,16 @@ class Measured:
 
 
 def read_entries(path: Path, cancel: CancelToken, progress: Progress) -> tuple[list[dict[str, Any]], Checked]:
-    """Return the objects in the list ``benchmarks`` of the JSON document *path*, and how to check them."""
+    """Return the objects in the list ``benchmarks`` of the JSON document *path*, and the object that checks them."""
     whole, check = read_document(path, cancel, progress)
     entries = check.sequence(check.member(whole, "benchmarks", ""), "benchmarks")
     return [check.mapping(entry, f"benchmarks[{index}]") for index, entry in enumerate(entries)], check
 
 
 def collect_benchmarks(measured: Sequence[Measured], check: Checked, how: str) -> Collector:
-    """Return what was measured with the parameters that most have; benchmarks of others are left out and counted.
+    """Return the set of the benchmarks that share the most common parameters; others are left out and counted.
 
-    *how* says how parameters come into the file. Raises `InputError` where there are none.
+    *how*: how parameters get into the file. Raises `InputError` if there are none.
     """
     if not measured:
         raise InputError(Fault("holds no result of a benchmark; expected at least one", file=check.file))
@@ -65,7 +65,7 @@ def collect_benchmarks(measured: Sequence[Measured], check: Checked, how: str) -
 
 
 def as_coordinate(value: object) -> Coordinate:
-    """Return a parameter as a number where it is one or looks like one, else as text."""
+    """Return a parameter as a number if it is one or looks like one, otherwise as text."""
     if isinstance(value, bool) or value is None or isinstance(value, (dict, list)):
         return str(value)
     try:

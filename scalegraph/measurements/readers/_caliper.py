@@ -1,4 +1,4 @@
-"""Profiles of Caliper: records of one file by call path, and run metadata ("globals") as parameters."""
+"""Profiles of Caliper: the records of one file by call path, and run metadata ("globals") as parameters."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from scalegraph.measurements.readers._files import read_text
 from scalegraph.measurements.settings import Settings
 
 RANK = "mpi.rank"
-PROGRAM = "<program>"  # call path of what was measured outside of every region
+PROGRAM = "<program>"  # call path of values measured outside all regions
 NUMBERS = ("int", "uint", "double")
 LINES_A_STEP = 2000
 
-# Attributes that say where or when a record was made, not how much of something there was.
+# Attributes that say where or when a record was made, not a quantity.
 PLACES = re.compile(
     r"iteration#|mpi\.rank$|block$|aggregate\.slot$|timeseries\.|loop\.start_iteration$|omp\.thread|thread\.id$|event\."
     r"|source\.|cali\.|caliper\.|spot\.|.*#aggregate\.slot$|Node order$"
 )
 HIDDEN = re.compile(r"cali\.|caliper\.|spot\.")
-# What the library raises on damaged files; StopIteration is a backslash that ends a line.
+# What the library raises on damaged files; StopIteration comes from a backslash at a line end.
 _DAMAGE = (AttributeError, LookupError, ReaderError, StopIteration, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
 class CaliperMetric:
-    """A metric as the file describes it."""
+    """A metric as described in the file."""
 
     unit: str = ""
     description: str = ""
@@ -43,24 +43,24 @@ class CaliperMetric:
 
 @dataclass
 class CaliperProfile:
-    """What one file holds: metadata by name, whole numbers or text, and values by call path, metric and rank."""
+    """The content of one file: metadata by name, whole numbers or text, and values by call path, metric and rank."""
 
     file: str
     settings: Settings = field(default_factory=dict)
-    results: dict[str, float] = field(default_factory=dict)  # metadata that is no whole number: measured, not set
+    results: dict[str, float] = field(default_factory=dict)  # metadata with fractions: measured, not set
     metrics: dict[str, CaliperMetric] = field(default_factory=dict)
     values: dict[tuple[tuple[str, ...], str], dict[int, list[float]]] = field(default_factory=dict)
-    left_out: dict[str, tuple[int, str]] = field(default_factory=dict)  # reason: how many records, first place
+    left_out: dict[str, tuple[int, str]] = field(default_factory=dict)  # reason: number of records, first place
     ranks: set[int] = field(default_factory=set)
 
     def add(self, path: tuple[str, ...], metric: str, rank: int, value: float) -> None:
-        """Add one value; several of one place are put together later, see `together`."""
+        """Add one value; several at one place are combined later, see `together`."""
         self.values.setdefault((path, metric), {}).setdefault(rank, []).append(value)
         self.ranks.add(rank)
 
 
 def together(metric: str, values: list[float]) -> float:
-    """Return one value for several of one call path: by the aggregation that the name of the metric begins with."""
+    """Combine several values of one call path, by the aggregation with which the metric's name begins."""
     if metric.startswith("min#"):
         return min(values)
     if metric.startswith("max#") or metric.endswith("highwatermark"):
@@ -71,7 +71,7 @@ def together(metric: str, values: list[float]) -> float:
 
 
 def adds_up(metric: str) -> bool:
-    """Whether the values of a metric may be summed over processes."""
+    """Whether a metric may be summed over processes."""
     return together(metric, [1.0, 1.0]) == 2.0
 
 
@@ -109,7 +109,7 @@ class _Scan:
         self.profile = CaliperProfile(file)
 
     def lines(self, lines: list[str]) -> Iterator[str]:
-        """Yield lines that are not empty, each checked for what the library takes in without a word."""
+        """Yield nonempty lines, each checked for damage that the library ignores silently."""
         for self.line, line in enumerate(lines, 1):
             if self.line % LINES_A_STEP == 0:
                 self.cancel.check()
@@ -181,17 +181,17 @@ class _Scan:
 
 
 def as_setting(text: str) -> int | str:
-    """Return a whole number that is written as a text as a number, and any other text as it is."""
+    """Return a whole number written as text as a number, and any other text unchanged."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else text
 
 
 def _below(name: str, value: object, kind: str) -> list[str]:
-    """Return what an attribute that is no region adds to the call path: a kernel's name, ``phase=3``."""
+    """Return what an attribute that is not a region adds to the call path: a kernel's name, ``phase=3``."""
     parts = [str(part) for part in value] if isinstance(value, list) else [str(value)]
     return parts if kind == "string" else [f"{name}={part}" for part in parts]
 
 
 def _fields(line: str) -> dict[str, list[str]]:
-    """Return the fields of a record; commas and equal signs after a backslash separate nothing."""
+    """Return the fields of a record; commas and equal signs after a backslash do not separate."""
     pieces = [re.split(r"(?<!\\)=", piece) for piece in re.split(r"(?<!\\),", line.replace(r"\\", "").strip())]
     return {piece[0]: [part.replace("\\", "") for part in piece[1:]] for piece in pieces}

@@ -1,4 +1,4 @@
-"""Caliper profiles put together: the set of all files, with the metadata in which they differ as parameters."""
+"""Combined Caliper profiles: the set of all files, with the metadata in which they differ as parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scalegraph.measurements.readers._caliper import PROGRAM, CaliperProfile, ad
 from scalegraph.measurements.readers._waiting import BUSIEST, BUSY, BUSY_WORDS, ELAPSED, is_waiting
 from scalegraph.measurements.settings import varied, with_whole
 
-PROCESSES = ("mpi.world.size", "jobsize")  # the same thing, said by two services
+PROCESSES = ("mpi.world.size", "jobsize")  # the same quantity from two services
 ALWAYS = (*PROCESSES, "threads", "omp.num.threads", "numhosts")
 _TIME = re.compile(r"(?:inclusive#)?(?:scale#)?sum#.*(?:time|host)\.duration(?:\.ns)?")
 _DEEPEST = 8  # levels of directories
@@ -30,7 +30,7 @@ NOTE = (
 
 
 def collect_calipers(profiles: Sequence[CaliperProfile], name: str, title: str) -> MeasurementSet:
-    """Return the set of *profiles*; those with the same parameters are repetitions. *name*: what was read."""
+    """Return the set of *profiles*; those with the same parameters are repetitions. *name*: of the input."""
     results = [dict(profile.results) for profile in profiles]
     settings = with_whole([profile.settings for profile in profiles], results)
     if all(each in settings[0] for each in PROCESSES) and all(PROCESSES[1] in each for each in settings):
@@ -50,9 +50,9 @@ def collect_calipers(profiles: Sequence[CaliperProfile], name: str, title: str) 
 
 
 def streams_below(path: Path) -> list[Path]:
-    """Return the ``.cali`` files in directory *path* and in those below it, at most `_DEEPEST` levels, in order.
+    """Return the ``.cali`` files in and below directory *path*, down to `_DEEPEST` levels, in order.
 
-    Raises `InputError` for a directory that cannot be read, and where there are too many files.
+    Raises `InputError` if a directory cannot be read, or there are too many files.
     """
     found: list[Path] = []
     for at, below, files in os.walk(path, onerror=_unread):
@@ -70,7 +70,7 @@ def _unread(error: OSError) -> None:
 
 
 def read_streams(paths: Sequence[Path], cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    """Return the set of ``.cali`` files and directories of them: what differs between any two is a parameter."""
+    """Return the set of ``.cali`` files and directories of them; metadata that differ between two are parameters."""
     files = [file for path in paths for file in (streams_below(path) if path.is_dir() else [path])]
     if not files:
         raise InputError(Fault("holds no .cali file; expected one for each run", file=str(paths[0])))
@@ -84,10 +84,10 @@ def read_streams(paths: Sequence[Path], cancel: CancelToken, progress: Progress)
 
 
 def _names(metrics: Collection[str]) -> dict[str, str]:
-    """Return short names for the metric of time and those that belong to it; the file's own stay for all others.
+    """Return short names for the metric of time and those that belong to it; others keep the file's names.
 
-    ``sum#inclusive#sum#time.duration`` is made by adding up processes, ``max#..`` and its sisters by comparing them:
-    of these the longest is how long the program ran.
+    ``sum#inclusive#sum#time.duration`` is a sum over processes, ``max#..`` and similar compare them: the longest is the
+    duration of the program.
     """
     times = [name for name in metrics if _TIME.fullmatch(name)]
     times.sort(key=lambda name: "inclusive#" in name)
@@ -99,16 +99,16 @@ def _names(metrics: Collection[str]) -> dict[str, str]:
 
 
 class _Top:
-    """Inclusive values of the program: those measured outside of every region do not hold those of the regions."""
+    """Inclusive values of the program: those measured outside all regions do not include those of the regions."""
 
     def __init__(self, point: int, found: Collector, *, above: bool) -> None:
-        """*above*: the program is above the regions in the tree."""
+        """*above*: whether the program is above the regions in the tree."""
         self._point, self._found, self._above = point, found, above
         self._outside: dict[int, float] = {}
         self._regions: dict[int, float] = {}
 
     def take(self, parts: Sequence[str], column: int, value: float) -> bool:
-        """Keep a value of the program or of a region right below it; return whether it stands nowhere else."""
+        """Keep a value of the program or of a region directly below it; return whether it is used nowhere else."""
         if not self._above or self._found.metrics[column].extent != "inclusive" or len(parts) > 1:
             return False
         kept = self._regions if parts else self._outside
@@ -116,7 +116,7 @@ class _Top:
         return not parts
 
     def finish(self, root: int) -> None:
-        """Add the program's values: never less than those of its regions together."""
+        """Add the program's values: never less than the sum of its regions."""
         for column in dict.fromkeys((*self._outside, *self._regions)):
             whole = max(self._outside.get(column, 0.0), self._regions.get(column, 0.0))
             self._found.add(self._point, root, column, (whole,))

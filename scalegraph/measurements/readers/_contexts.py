@@ -1,4 +1,4 @@
-"""Profiles by calling context, as sampling tools keep them: lines and instructions belong to their function or loop."""
+"""Calling-context profiles of sampling tools: lines and instructions are folded into their function or loop."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from scalegraph.measurements.names import metric_kind
 from scalegraph.measurements.readers._ranks import Locations, collect, place
 
 PROGRAM: Final = "<program>"
-_ROUNDING: Final = 1e-9  # share of a value that may be left of it by rounding
+_ROUNDING: Final = 1e-9  # relative rounding error allowed in a difference
 _UNITS: Final = {"sec": 1.0, "s": 1.0, "msec": 1e-3, "ms": 1e-3, "usec": 1e-6, "us": 1e-6, "nsec": 1e-9, "ns": 1e-9}
 _TIME: Final = re.compile(r"(?P<name>REALTIME|CPUTIME|WALLCLOCK)(?: \((?P<unit>\w+)\))?", re.IGNORECASE)
 
 
 @dataclass
 class Contexts:
-    """Calling contexts, each after its parent: the row of the parent, and a name; one without belongs to the parent.
+    """Calling contexts, each after its parent: the parent's row, and a name; unnamed ones are part of the parent.
 
     The first row is the program.
     """
@@ -37,7 +37,7 @@ class Contexts:
         return len(self.names) - 1
 
     def paths(self) -> tuple[list[tuple[str, ...]], np.ndarray[tuple[int], np.dtype[np.int64]]]:
-        """Return the call paths, and the number of the path of each context. Shape of the second: (contexts,)."""
+        """Return the call paths, and the number of each context's path. Shape of the second: (contexts,)."""
         known: dict[tuple[int, str], int] = {}
         paths: list[tuple[str, ...]] = []
         rows = np.zeros(len(self.names), np.int64)
@@ -54,25 +54,25 @@ class Contexts:
 
 
 def time_unit(metric: str) -> float | None:
-    """Return how many seconds one unit of *metric* is (``CPUTIME (usec)``), None if it is no time."""
+    """Return the seconds per unit of *metric* (``CPUTIME (usec)``), None if it is not a time."""
     found = _TIME.fullmatch(metric.strip())
     return None if found is None else _UNITS.get((found["unit"] or "sec").lower())
 
 
 def own(inclusive: Floats, parents: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Floats:
-    """Return what contexts have without those below them. Shape: (contexts,) each."""
+    """Return the exclusive values of contexts. Shape: (contexts,) each."""
     made = inclusive.copy()
-    with np.errstate(invalid="ignore"):  # of damaged files; values that are not finite are left out, and counted
+    with np.errstate(invalid="ignore"):  # of damaged files; non-finite values are left out, and counted
         np.subtract.at(made, parents[1:], inclusive[1:])
         made[made < np.abs(inclusive) * _ROUNDING] = 0.0
     return made
 
 
 class Threads:
-    """What threads have by call path. *columns*: of each thread, exclusive values of its contexts by metric.
+    """Values of threads by call path. *columns*: for each thread, exclusive values of its contexts by metric.
 
-    The metric that is a time, wall time before processor time, becomes seconds. Threads without it (streams of a GPU)
-    are no threads of a processor. Metrics without any value are left out. Shape of each column: (contexts,).
+    The time metric, preferably wall time rather than processor time, becomes seconds. Threads without it (streams of a
+    GPU) are not threads of a processor. Metrics without any value are left out. Shape of each column: (contexts,).
     """
 
     def __init__(self, contexts: Contexts, columns: Iterable[Mapping[str, Floats]]) -> None:

@@ -1,4 +1,4 @@
-"""One Cube4 profile (``.cubex``): values by call path, put together over its locations (threads of all processes)."""
+"""One Cube4 profile (``.cubex``): values by call path, combined over its locations (threads of all processes)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Floats: TypeAlias = NDArray[np.float64]
 BLOCK = 512
 TIME = "time"
 SMALLEST, LARGEST = "MINDOUBLE", "MAXDOUBLE"
-NO_NUMBERS = ("TAU_ATOMIC", "RATE", "COMPLEX", "NDOUBLES", "HISTOGRAM", "SCALE_FUNC")  # more than one number each
+NO_NUMBERS = ("TAU_ATOMIC", "RATE", "COMPLEX", "NDOUBLES", "HISTOGRAM", "SCALE_FUNC")  # several numbers per value
 
-# What the library and those below it raise on damaged archives; it has no exception of its own for that.
+# What the library and those below it raise on damaged archives; it has no exception class for that.
 _DAMAGE = (
     ArithmeticError,
     AssertionError,
@@ -62,7 +62,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Useful:
-    """The part of a metric that is outside of `is_waiting` call paths: as *total*, *largest* and *inclusive* there."""
+    """The part of a metric outside `is_waiting` call paths; *total*, *largest* and *inclusive* as in `Values`."""
 
     total: Floats
     largest: Floats
@@ -71,10 +71,10 @@ class Useful:
 
 @dataclass(frozen=True)
 class Values:
-    """A metric of a profile, by position in `Profile.nodes`; NaN where the profile stores nothing.
+    """A metric of a profile, by position in `Profile.nodes`; NaN if the profile stores nothing.
 
-    *total* is summed over the locations (the smallest or largest of them for a metric that is a minimum or maximum),
-    exclusive; *largest* that of the location that has most; *inclusive* the largest with everything below.
+    *total*: exclusive, summed over the locations (for a minimum or maximum metric the smallest or largest); *largest*:
+    of the location with the largest; *inclusive*: the largest, including everything below.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Profile:
-    """What one file holds, and the metrics that were left out with the reason."""
+    """The content of one file, and the metrics that were left out with the reason."""
 
     nodes: tuple[Node, ...]
     metrics: tuple[Values, ...]
@@ -98,19 +98,19 @@ class Profile:
 
 
 def is_cubex(head: bytes) -> bool:
-    """Whether a file that begins with *head* may be one: a tar archive whose first member is one of a profile's.
+    """Whether a file that begins with *head* may be one: a tar archive whose first member belongs to a profile.
 
-    Score-P writes files that it attaches (``remapping.spec``) before the values.
+    Score-P writes attached files (``remapping.spec``) before the values.
     """
     first = rb"(anchor\.xml|remapping\.spec|\d+\.(data|index))\0"
     return head[257:262] == b"ustar" and re.match(first, head) is not None
 
 
 def read_profile(path: Path) -> Profile:
-    """Return the profile in *path*; raise `InputError` if it is damaged or of a kind that cannot be read."""
+    """Return the profile in *path*; raise `InputError` if it is damaged or of an unsupported kind."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # wrong checksums of headers, which one version of Cube wrote
+            warnings.simplefilter("ignore")  # wrong header checksums, written by one version of Cube
             names = _whole_archive(path)
             with _opened(path) as cube:
                 _check_members(cube, names, path)
@@ -125,7 +125,7 @@ def read_profile(path: Path) -> Profile:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """Open *path* with the library, which leaves the file open where it fails."""
+    """Open *path* with the library, which leaves the file open if it fails."""
     parser = CubexParser(str(path))
     try:
         yield parser.__enter__()
@@ -136,7 +136,7 @@ def _opened(path: Path) -> Iterator[Any]:
 
 
 def _whole_archive(path: Path) -> list[str]:
-    """Return the names of the members of the archive; refuse one that does not end where its last member ends."""
+    """Return the names of the archive's members; refuse one that does not end where its last member ends."""
     try:
         archive = tarfile.open(path, "r:")  # noqa: SIM115 - closed below
     except tarfile.ReadError:
@@ -189,7 +189,7 @@ def _profile(cube: Any) -> Profile:
 def _nodes(roots: list[Any]) -> tuple[tuple[Node, ...], dict[int, int]]:
     """Return the call paths, parents first, and the position of each call node's path.
 
-    Call nodes of one region below one path are one path, unless parameters distinguish them.
+    Call nodes of the same region below the same path are one path, unless parameters distinguish them.
     """
     nodes: list[Node] = []
     place: dict[int, int] = {}
@@ -252,7 +252,7 @@ def _useful(grid: Floats, nodes: tuple[Node, ...], known: NDArray[np.bool_]) -> 
 
 
 def _with_inside(grid: Floats, parents: list[int | None]) -> Floats:
-    """Return the rows of *grid* with all that is below each."""
+    """Return the rows of *grid*, each including everything below it."""
     inclusive = grid.copy()
     for index in range(len(parents) - 1, -1, -1):
         parent = parents[index]

@@ -1,4 +1,4 @@
-"""Shared parts of readers of text and JSON: decoding, JSON with line and column, and checks that name the place."""
+"""Shared parts of text and JSON readers: decoding, JSON with line and column, and checks that name the place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scalegraph.measurements.reader import Progress
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return what is in *path*; raise `InputError` if it cannot be read."""
+    """Return the content of *path*; raise `InputError` if it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -23,10 +23,10 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path, *, lines: bool = True) -> str:
-    """Return the text of *path*, which must be UTF-8; raise `InputError` with the line of a byte that is not.
+    """Return the text of *path*, which must be UTF-8; raise `InputError` with the line of the first invalid byte.
 
-    It is refused where a line is too long to be one of a run or record (`limits`); without *lines* it may be a whole
-    document of JSON in one line, of more bytes.
+    A line too long for a run or record is refused (`limits`); without *lines* the file may be a whole JSON document on
+    one line, with a larger limit.
     """
     if lines:
         check_lines(path, longest=LONGEST)
@@ -43,7 +43,7 @@ def read_text(path: Path, *, lines: bool = True) -> str:
 
 
 def first_line(head: bytes) -> str:
-    """Return the first line of *head* that is not empty and no ``#`` comment, stripped."""
+    """Return the first line of *head* that is neither empty nor a ``#`` comment, stripped."""
     for line in head.decode("utf-8-sig", "replace").splitlines():
         if line.strip() and not line.startswith("#"):
             return line.strip()
@@ -51,9 +51,9 @@ def first_line(head: bytes) -> str:
 
 
 def parse_json(text: str, file: str, line: int | None = None) -> Any:
-    """Return the value of *text*. A name that stands twice in an object is refused: one of the two would be lost.
+    """Return the value of *text*. A name that occurs twice in an object is refused: one of the two would be lost.
 
-    *line* is that of a text which is one line of a file.
+    *line*: line number if the text is one line of a file.
     """
     try:
         return _DECODER.decode(text)
@@ -65,7 +65,7 @@ def parse_json(text: str, file: str, line: int | None = None) -> Any:
         raise InputError(Fault(f"name '{error}' appears twice in one object", file=file, line=line)) from error
     except RecursionError as error:
         raise InputError(Fault("is nested too deeply", file=file, line=line)) from error
-    except ValueError as error:  # a whole number of thousands of digits
+    except ValueError as error:  # a whole number with thousands of digits
         raise InputError(Fault("holds a number that is too long", file=file, line=line)) from error
 
 
@@ -85,7 +85,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 class Checked:
-    """Checks on parsed JSON; every fault names the file, the line where there is one, and the path in the JSON."""
+    """Checks on parsed JSON; every fault names the file, the line if known, and the path in the JSON."""
 
     def __init__(self, file: str, line: int | None = None) -> None:
         self.file = file
@@ -96,7 +96,7 @@ class Checked:
         raise InputError(Fault(message, file=self.file, line=self.line, key=where))
 
     def expected(self, where: str, what: str, found: object) -> NoReturn:
-        """Raise the fault that *what* was expected and *found* is there."""
+        """Raise the fault that *what* was expected and *found* was there."""
         self.refuse(where, f"expected {what}, found {describe(found)}")
 
     def mapping(self, value: object, where: str) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class Checked:
         return value[name]
 
     def number(self, value: object, where: str) -> float:
-        """Return *value* if it is a number; truth values are none."""
+        """Return *value* if it is a number; booleans are not."""
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             self.expected(where, "a number", value)
         try:
@@ -127,7 +127,7 @@ class Checked:
             self.expected(where, "a number that fits a double", value)
 
     def numbers(self, value: object, where: str) -> Sequence[float]:
-        """Return *value* if it is a list of numbers, or a number as a list of one."""
+        """Return *value* if it is a list of numbers, or a single number as a list."""
         if not isinstance(value, list):
             return [self.number(value, where)]
         if not value:
@@ -143,7 +143,7 @@ class Checked:
         return self.finite(value, where)
 
     def finite(self, value: object, where: str) -> float:
-        """Return *value* if it is a number and neither infinite nor none."""
+        """Return *value* if it is a finite number."""
         number = self.number(value, where)
         if not math.isfinite(number):
             self.expected(where, "a finite number", value)
@@ -151,9 +151,9 @@ class Checked:
 
 
 def read_document(path: Path, cancel: CancelToken, progress: Progress) -> tuple[dict[str, Any], Checked]:
-    """Return the JSON object that the whole of *path* is, and the checks that name it; progress is then 0.5.
+    """Return the JSON object in *path*, and the object that checks it; progress is then 0.5.
 
-    Raises `InputError` if the file is no UTF-8 text, no JSON or no object.
+    Raises `InputError` if the file is not UTF-8 text, not JSON or not an object.
     """
     check = Checked(str(path))
     whole = check.mapping(parse_json(read_text(path, lines=False), str(path)), "")
@@ -163,7 +163,7 @@ def read_document(path: Path, cancel: CancelToken, progress: Progress) -> tuple[
 
 
 def describe(value: object) -> str:
-    """Return what a JSON value is, for display."""
+    """Return a description of a JSON value for display."""
     if value is None:
         return "null"
     if isinstance(value, bool):

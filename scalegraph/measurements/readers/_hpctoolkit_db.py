@@ -23,24 +23,24 @@ MAGIC: Final = b"HPCTOOLKIT"
 _MAJOR: Final = 4
 _METRICS, _CONTEXT = 2, 3  # sections of meta.db
 _PROFILES: Final = 0  # section of profile.db
-_POINT, _EXECUTION = 1, 2  # scopes of propagation: values of a context alone, with all below it
+_POINT, _EXECUTION = 1, 2  # scopes of propagation: exclusive and inclusive values of a context
 _HAS_FUNCTION, _HAS_SOURCE = 1, 2
 _FUNCTION, _LOOP = 0, 1  # lexical types of contexts
 _SUMMARY: Final = 1
-_UNLISTED: Final = -1  # row of contexts that hpcprof has left out of the tree; what is above counts them
+_UNLISTED: Final = -1  # row of contexts that hpcprof left out of the tree; their ancestors include them
 _VALUE: Final = np.dtype([("metric", "<u2"), ("value", "<f8")])
 _INDEX: Final = np.dtype([("context", "<u4"), ("start", "<u8")])
 
 
 class _File:
-    """One file of a database. What leads out of it is refused as damage."""
+    """One file of a database. An access outside it is refused as damage."""
 
     def __init__(self, path: Path, kind: bytes) -> None:
         self.path = path
         try:
             with path.open("rb") as file:
                 self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except ValueError as error:  # of an empty file
+        except ValueError as error:  # for an empty file
             raise self.fault("is empty; expected a file of HPCToolkit") from error
         except OSError as error:
             raise self.fault(f"cannot be read: {error.strerror}") from error
@@ -56,18 +56,18 @@ class _File:
         return InputError(Fault(message, file=str(self.path)))
 
     def section(self, number: int) -> int:
-        """Return where a section begins."""
+        """Return the offset of a section."""
         return int(self.unpack("<QQ", 16 + 16 * number)[1])
 
     def unpack(self, form: str, at: int) -> tuple[Any, ...]:
         """Return the fields at the byte *at*."""
         try:
             return struct.unpack_from(form, self._data, at)
-        except (struct.error, OverflowError) as error:  # the latter: a pointer that no address is as large as
+        except (struct.error, OverflowError) as error:  # the latter for a pointer too large for an address
             raise self._outside(at) from error
 
     def rows(self, at: int, count: int, size: int, least: int) -> range:
-        """Return where *count* records of *size* bytes begin, the first at *at*; each has *least* bytes or more."""
+        """Return the offsets of *count* records of *size* bytes, the first at *at*; each needs at least *least*."""
         if size < least or at + count * size > len(self._data):
             raise self._outside(at)
         return range(at, at + count * size, size)
@@ -90,7 +90,7 @@ class _File:
 
 
 class Database:
-    """What a database holds: its *contexts*, and the names of its *metrics*; `columns` reads the values."""
+    """The content of a database: its *contexts*, and the names of its *metrics*; `columns` reads the values."""
 
     def __init__(self, place: Path) -> None:
         self._meta, self._profile = _File(place / META, b"meta"), _File(place / PROFILE, b"prof")
@@ -101,7 +101,7 @@ class Database:
         self._read_contexts()
 
     def _read_metrics(self) -> tuple[dict[int, tuple[str, bool]], list[str]]:
-        """Return (name, whether it counts what is below) by the number of a metric, and names without such a scope."""
+        """Return (name, whether it is inclusive) by metric number, and names without such a scope."""
         at, count, size, each = self._meta.unpack("<QIBB", self._meta.section(_METRICS))
         found, left = {}, []
         for here in self._meta.rows(at, count, size, 0x20):
@@ -163,7 +163,7 @@ class Database:
         return self._functions[at]
 
     def _base(self, at: int) -> str:
-        """Return the name of a file or a module, which have their paths at the same place."""
+        """Return the base name of a file or module, which store their paths at the same offset."""
         return self._meta.text(self._meta.unpack("<Q", at + 8)[0]).rpartition("/")[2]
 
     def columns(self, cancel: CancelToken) -> Iterator[Mapping[str, Floats]]:
@@ -179,7 +179,7 @@ class Database:
                 continue
             held = self._profile.array(_VALUE, where, values)
             index = self._profile.array(_INDEX, indices, contexts)
-            far = bool((index["start"] > values).any())  # before it is signed, where it could be below 0
+            far = bool((index["start"] > values).any())  # before conversion to signed, where it could be negative
             starts = np.append(index["start"].astype(np.int64), values)
             if far or (np.diff(starts) < 0).any() or (len(index) and starts[0]) or (values and not len(index)):
                 raise self._profile.fault(f"is damaged: values of profile {number} are out of order")

@@ -21,7 +21,7 @@ from scalegraph.measurements.readers._files import read_bytes
 
 EXPERIMENT, VALUES = "experiment.xml", "[!.]*.metric-db"
 _TAG: Final = b"HPCPROF-metricdb__"
-_HEAD: Final = 32  # bytes: tag, version (5), order of bytes, numbers of contexts and metrics
+_HEAD: Final = 32  # bytes: tag, version (5), byte order, numbers of contexts and metrics
 _SUFFIX: Final = re.compile(r" \(I\)$")
 _TABLES: Final = {"Procedure": "procedures", "File": "files"}
 _FUNCTIONS: Final = ("PF", "Pr", "P")
@@ -30,7 +30,7 @@ _DATA: Final = "SecCallPathProfileData"
 
 
 class Experiment:
-    """What a database holds: its *contexts*, and the names of its *metrics*; `columns` reads the values."""
+    """The content of a database: its *contexts*, and the names of its *metrics*; `columns` reads the values."""
 
     def __init__(self, place: Path, cancel: CancelToken) -> None:
         self._file = place / EXPERIMENT
@@ -40,7 +40,7 @@ class Experiment:
                 Fault("has no .metric-db files; expected one for each thread, or meta.db", file=str(place))
             )
         self.contexts = Contexts()
-        self.metrics: dict[int, str] = {}  # by the column, those with what is below
+        self.metrics: dict[int, str] = {}  # by column, inclusive ones
         self._rows: dict[int, int] = {}  # by the number of a context
         self._tables: dict[str, dict[str, str]] = {name: {} for name in _TABLES.values()}
         try:
@@ -75,7 +75,7 @@ class Experiment:
                 element.clear()
 
     def _entry(self, element: ET.Element) -> None:
-        """Note an entry of the tables before the contexts."""
+        """Record an entry of the tables before the contexts."""
         if element.tag in _TABLES:
             self._tables[_TABLES[element.tag]][element.get("i", "")] = element.get("n", "")
         elif element.tag == "MetricDB" and element.get("t") == "inclusive":
@@ -89,7 +89,7 @@ class Experiment:
         return row
 
     def _name(self, element: ET.Element) -> str:
-        """Return the name of a function or loop, empty for a call, a line or a function without a name."""
+        """Return the name of a function or loop, empty for a call, a line or an unnamed function."""
         if element.tag in _FUNCTIONS:
             return self._tables["procedures"].get(element.get("n", ""), element.get("n", ""))
         if element.tag != _LOOP:

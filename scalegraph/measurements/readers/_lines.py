@@ -1,4 +1,4 @@
-"""Formats of one JSON object a line, each a measurement: JSON lines and TaLPas differ in names and in a comma."""
+"""Formats with one JSON object per line, each a measurement: JSON lines and TaLPas, which differ in names and comma."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from scalegraph.measurements.readers._files import Checked, parse_json, read_tex
 STEP = 5000
 MOST_KNOWN = 200_000
 
-# A line that ends with its value, a plain number: what is before it is the same in all repetitions.
+# A line that ends with its value, a plain number: the part before it is the same in all repetitions.
 _ENDS_WITH_VALUE = re.compile(r'(.*"value"\s*:\s*)(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*\}\s*')
 
 
 @dataclass(frozen=True)
 class LineFormat:
-    """What one line holds. An empty default means that every line must say it."""
+    """Field names of a line. An empty default means that every line must have the field."""
 
     reader: str
     parameters: str
@@ -34,10 +34,10 @@ class LineFormat:
 
 
 def read_lines(form: LineFormat, path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    """Return the set; refuse a line that is not the whole of a measurement."""
+    """Return the set; refuse a line that is not a complete measurement."""
     lines = read_text(path).split("\n")
     found: Collector | None = None
-    known: dict[str, tuple[int, int, int]] = {}  # series of what is before the value of a line
+    known: dict[str, tuple[int, int, int]] = {}  # series by the part before the value of a line
     for number, line in enumerate(lines, 1):
         if number % STEP == 0:
             cancel.check()

@@ -1,4 +1,4 @@
-"""Parameters in names of directories: ``app.p4.n100.r2`` is p = 4, n = 100, second repetition."""
+"""Parameters in directory names: ``app.p4.n100.r2`` is p = 4, n = 100, second repetition."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _PAIR = re.compile(r"([A-Za-z_-]+)(\d+(?:[.,]\d+)?)(?:[.,](?=[A-Za-z_])|(?=[A-Za
 
 @dataclass(frozen=True)
 class RunName:
-    """What the name of a directory says."""
+    """The content of a directory's name."""
 
     parameters: dict[str, float]
     repetition: int = 0
 
 
 def parse_names(names: Sequence[str], directory: str) -> list[RunName]:
-    """Return what *names* say; all must name the same parameters in the same order.
+    """Return the parameters in *names*, which must be the same in the same order.
 
-    What is before the first dot is a prefix unless it differs from name to name and is a parameter itself. Raises
+    The part before the first dot is a prefix unless it differs between names and is a parameter itself. Raises
     `InputError` that names the directory.
     """
     bare = [_REPETITION.sub("", name) for name in names]
@@ -53,7 +53,7 @@ def parse_names(names: Sequence[str], directory: str) -> list[RunName]:
 
 
 def _pairs_after_prefix(name: str) -> list[tuple[str, float]] | None:
-    """Drop the shortest prefix, which ends at a dot, so that only pairs remain."""
+    """Drop the shortest prefix, up to a dot, so that only pairs remain."""
     rest = name
     while "." in rest:
         rest = rest.partition(".")[2]

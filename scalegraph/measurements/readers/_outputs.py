@@ -1,4 +1,4 @@
-"""What well-known programs print of a run: processors, sizes, times and rates, by the words of each."""
+"""Outputs of well-known programs: processors, sizes, times and rates, found by each program's wording."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _N = r"([\d.]+(?:[eE][+-]?\d+)?)"
 
 @dataclass(frozen=True)
 class Output:
-    """A program's output: it is known by *mark*, which stands once in each run's.
+    """A program's output, recognised by *mark*, which occurs once in each run's.
 
-    *parameters* and *metrics* are what to look for, by name; of a metric its unit, too; of *texts* the words
-    become parameters.
+    *parameters* and *metrics*: patterns by name; for a metric with its unit; *texts*: those whose words become
+    parameters.
     """
 
     name: str
@@ -27,8 +27,8 @@ class Output:
     parameters: Mapping[str, str] = field(default_factory=dict)
     metrics: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
-    failed: str = r"(?!)"  # what it says of a run that is none
-    note: str = ""  # what people should know of its metrics
+    failed: str = r"(?!)"  # its message for a failed run
+    note: str = ""  # a note on its metrics for users
     grid: tuple[str, ...] = ()  # parameters whose product counts the processes
 
 
@@ -142,7 +142,7 @@ OUTPUTS = (
 
 
 def runs(text: str) -> Iterator[Found]:
-    """Yield the runs whose output is in *text*, in its order; of several kinds those of the first that is there."""
+    """Yield the runs whose output is in *text*, in order; of several programs only the first one's."""
     for kind in OUTPUTS:
         places = [match.start() for match in re.finditer(kind.mark, text, re.MULTILINE)]
         if not places:
@@ -167,7 +167,7 @@ def runs(text: str) -> Iterator[Found]:
 
 
 def refuse_cut_off(text: str, file: str) -> None:
-    """Refuse *text* that ends in the middle of a line, right behind a number that `runs` would take: 133 of 1330.8."""
+    """Refuse *text* that ends in the middle of a line, right after a number that `runs` would use: 133 of 1330.8."""
     if not text or text[-1] in "\r\n":
         return
     start = max(text.rfind("\n"), text.rfind("\r")) + 1
@@ -180,13 +180,13 @@ def refuse_cut_off(text: str, file: str) -> None:
 
 
 def _parts(text: str, kind: Output, places: list[int]) -> Iterator[str]:
-    """Yield the part of the text of each run: the metrics' lines stand around its mark."""
+    """Yield each run's part of the text: the metrics' lines are around its mark."""
     if len(places) == 1:
         yield text
         return
     patterns = [*kind.parameters.values(), *(pattern for pattern, _ in kind.metrics.values())]
     found = [match.start() for pattern in patterns if (match := re.search(pattern, text, re.MULTILINE))]
-    before = min(found, default=places[0]) < places[0]  # what a run says stands before the mark, which then ends it
+    before = min(found, default=places[0]) < places[0]  # the lines come before the mark, which then ends the run
     if before:
         ends = [text.find("\n", place) for place in places]
         bounds = [0, *ends[:-1], len(text)]

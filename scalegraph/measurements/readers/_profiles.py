@@ -1,4 +1,4 @@
-"""Cube4 profiles at points of a parameter space put together: one set of all."""
+"""Combines Cube4 profiles at points of a parameter space into one set."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scalegraph.measurements.reader import Progress
 from scalegraph.measurements.readers._cubex import TIME, Floats, Profile, Values, read_profile
 from scalegraph.measurements.readers._waiting import BUSIEST, BUSY, BUSY_WORDS, ELAPSED, is_waiting
 
-LOCATIONS = "locations"  # parameter or metric: how many threads of all processes
+LOCATIONS = "locations"  # parameter or metric: number of threads of all processes
 _KINDS = {"occ": "count", "#": "count", "sec": "time", "bytes": "bytes"}
 NOTE = (
     "Values are exclusive and summed over the locations (threads of all processes); metrics that end in _max and _mean "
@@ -34,7 +34,7 @@ def collect_profiles(
 ) -> MeasurementSet:
     """Return the set of *files*, each at its coordinates. Without parameters it is one point, by its locations.
 
-    *alone*: other sets may be put beside it, so that nothing is left out that they may have.
+    *alone*: other sets may be combined with it, so it gets every metric that they may have.
     """
     cancel, progress = steps
     profiles: list[Profile] = []
@@ -69,7 +69,7 @@ def _add(profile: Profile, point: int, found: Collector, *, several: bool, waiti
 
 
 def _metrics(values: Values, locations: int, *, several: bool, waiting: bool) -> list[tuple[str, Floats, str, str]]:
-    """Return name, values by call path, extent and description of what one stored metric becomes."""
+    """Return name, values by call path, extent and description of the metrics made from a stored one."""
     made = [(values.name, values.total, values.extent, values.description)]
     if several and values.largest is not None and values.inclusive is not None:
         made.append((f"{values.name}_max", values.largest, "exclusive", "of the location that has most"))

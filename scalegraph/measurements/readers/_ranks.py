@@ -1,4 +1,4 @@
-"""Times of the processes of one run put together, as of Cube profiles: sums, the longest, and what is useful."""
+"""Combines the times of one run's processes, as for Cube profiles: sums, the longest, and useful time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Locations:
     calls: dict[Path, Floats] = field(default_factory=dict)
 
     def add(self, location: int, path: Path, seconds: float, calls: float | None = None) -> None:
-        """Add what a location did at a path; what is above it is there, too."""
+        """Add a location's values at a path, creating its ancestors."""
         for depth in range(1, len(path)):
             self.seconds.setdefault(path[:depth], np.zeros(self.count))
         self.seconds.setdefault(path, np.zeros(self.count))[location] += seconds
@@ -57,7 +57,7 @@ def collect(found: Collector, point: int, ranks: Locations) -> None:
 
 
 def _inclusive(seconds: Mapping[Path, Floats]) -> dict[Path, Floats]:
-    """Return the seconds of every path with those below it."""
+    """Return the inclusive seconds of every path."""
     made = {path: values.copy() for path, values in seconds.items()}
     for path in sorted(seconds, key=len, reverse=True):
         if path[:-1] in made:
@@ -66,7 +66,7 @@ def _inclusive(seconds: Mapping[Path, Floats]) -> dict[Path, Floats]:
 
 
 def place(found: Collector, path: Sequence[str]) -> int:
-    """Return the position of the call path *path*, making what is above it."""
+    """Return the position of the call path *path*, creating its ancestors."""
     position: int | None = None
     for name in path:
         position = found.child(position, name)

@@ -1,4 +1,4 @@
-"""Reports of single runs: one point, with the parameters that the name of the file or its directory says."""
+"""Reports of single runs: one point, with the parameters in the name of the file or its directory."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scalegraph.measurements.readers._names import parse_names
 
 
 def named_point(path: Path, counted: str, count: int) -> dict[str, float]:
-    """Return the parameters of the run at *path*: those of its name (``app.p4.n10.r1.txt``), else of its directory's.
+    """Return the parameters of the run at *path*: from its name (``app.p4.n10.r1.txt``), otherwise its directory's.
 
-    Where none of them counts processors *counted* does, with *count* as the file says.
+    If none of them counts processors, *counted* does, with *count* from the file.
     """
     absolute = path.absolute()
     for name in (absolute.name if path.is_dir() else absolute.stem, absolute.parent.name):

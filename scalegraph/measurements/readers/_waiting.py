@@ -1,10 +1,10 @@
-"""Recognition of communication and synchronisation among call paths: the rest is a program's useful time."""
+"""Recognises communication and synchronisation among call paths: the rest is a program's useful time."""
 
 from __future__ import annotations
 
 import re
 
-BUSY, BUSIEST, ELAPSED = "busy", "busiest", "elapsed"  # metrics made of the times of processes
+BUSY, BUSIEST, ELAPSED = "busy", "busiest", "elapsed"  # metrics computed from the times of processes
 BUSY_WORDS = "time outside of communication and synchronisation"
 
 _WAITING = re.compile(
@@ -16,5 +16,5 @@ _WAITING = re.compile(
 
 
 def is_waiting(name: str) -> bool:
-    """Whether a call path of this name is communication or synchronisation, and not the program's own work."""
+    """Whether a call path with this name is communication or synchronisation, not the program's own work."""
     return _WAITING.match(name) is not None

@@ -1,4 +1,4 @@
-"""Results of airspeed velocity (asv), a JSON file a commit: benchmarks over parameters, whose names are elsewhere."""
+"""Results of airspeed velocity (asv), a JSON file per commit: benchmarks over parameters, whose names are elsewhere."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 def _combinations(name: str, entry: dict[str, Any], place: str, check: Checked) -> Iterator[Measured | None]:
-    """Yield what was measured at every combination of parameters, None where nothing was."""
+    """Yield the measured values at every combination of parameters, None where there are none."""
     values = entry.get("result")
     lists = [
         check.sequence(one, f"{place}.params[{index}]")

@@ -1,4 +1,4 @@
-"""Caliper: a directory of ``.cali`` files, and of directories of them, whose globals distinguish the points."""
+"""Caliper: a directory of ``.cali`` files, possibly nested, whose globals distinguish the points."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._calipers import read_streams
 
-_LOOKED_AT = 2000  # directories that are searched for the first file
+_LOOKED_AT = 2000  # directories searched for the first file
 
 
 def _recognises(path: Path, _head: bytes) -> bool:

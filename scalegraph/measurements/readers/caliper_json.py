@@ -21,7 +21,7 @@ from scalegraph.measurements.readers._calipers import collect_calipers
 from scalegraph.measurements.readers._files import Checked, read_document
 
 SECTIONS = ("data", "columns", "column_metadata", "nodes")
-PATHS = ("path", "source.function#callpath.address")  # columns that hold call paths, the better first
+PATHS = ("path", "source.function#callpath.address")  # columns that hold call paths, the preferred one first
 STEP = 2000
 
 
@@ -35,7 +35,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 def _together(paths: Sequence[Path], cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    """Return the set of *paths*, a run each: what differs between any two is a parameter."""
+    """Return the set of *paths*, a run each; metadata that differ between any two are parameters."""
     profiles = []
     for number, path in enumerate(paths, 1):
         profiles.append(_profile(path, cancel))

@@ -1,4 +1,4 @@
-"""Cube4: one profile as one point, with the parameters that the name of its directory says."""
+"""Cube4: one profile as one point, with the parameters in the name of its directory."""
 
 from __future__ import annotations
 

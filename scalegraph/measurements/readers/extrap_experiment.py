@@ -1,6 +1,6 @@
-"""Extra-P's experiments (``.extra-p``): a zip with ``experiment.json`` and, where they were kept, single values.
+"""Extra-P's experiments (``.extra-p``): a zip with ``experiment.json`` and, if they were kept, single values.
 
-Values are in chunks ``values/0.vals`` (NumPy arrays one after the other) with their offsets in ``values/0.indx``.
+Values are in chunks ``values/0.vals`` (consecutive NumPy arrays) with their offsets in ``values/0.indx``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INDEX, VALUES = b"Extra-P INDEX\0\0\0", b"Extra-P VALUES\0\0"
 KNOWN = ("Extra-P", "scaling", "parameters", "measurements", "modelers", "callpaths", "metrics")
 SPREAD = {"median": "median", "minimum": "smallest", "maximum": "largest", "std": "std"}
 THREADED = "weak_threaded"  # a location with the value 0 did not take part
-# What zipfile raises on damaged archives, beside its own error.
+# What zipfile raises on damaged archives, besides its own error.
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -43,7 +43,7 @@ _DAMAGE = (
     ValueError,
     struct.error,
 )
-# An array as NumPy's format 1.0 begins it; NumPy's own function raises what Python's parser does, and warns.
+# The header of an array in NumPy's format 1.0; NumPy's own function raises whatever Python's parser does, and warns.
 _HEADER = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '(?P<type>[<>|][iuf][1248])', 'fortran_order': False, "
     rb"'shape': \((?P<shape>[\d, ]*)\), \} *\n",
@@ -121,7 +121,7 @@ def _skip_models(whole: dict[str, Any], found: Collector, check: Checked) -> Non
 
 
 class _Scan:
-    """Takes the measurements of one series after the other."""
+    """Adds the measurements series by series."""
 
     def __init__(self, check: Checked, found: Collector, chunks: _Chunks, *, threaded: bool) -> None:
         self.check = check
@@ -209,7 +209,7 @@ class _Scan:
 
 
 class _Chunks:
-    """The arrays of single values, found by number of chunk and number in it."""
+    """The arrays of single values, by number of chunk and number within it."""
 
     def __init__(self, members: dict[str, bytes], check: Checked) -> None:
         self.members = members
@@ -217,7 +217,7 @@ class _Chunks:
         self._headers: dict[bytes, tuple[np.dtype[Any], tuple[int, ...]]] = {}
 
     def array(self, where: object, place: str) -> Array:
-        """Return an array of one dimension (repetitions) or more (locations follow)."""
+        """Return an array of one dimension (repetitions) or more (followed by locations)."""
         chunk, number = self._reference(where, place)
         index, values = (self.members.get(f"values/{chunk}.{ending}", b"") for ending in ("indx", "vals"))
         offset = 16 + 8 * (number + 1)

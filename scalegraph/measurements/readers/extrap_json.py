@@ -13,8 +13,8 @@ from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._files import Checked, parse_json, read_text
 
 STEP = 5000
-PARSED = 0.5  # share of the work that is done when the text is parsed
-# In lines of JSON and in TaLPas "parameters" is an object, here a list.
+PARSED = 0.5  # share of the work done when the text is parsed
+# In JSON lines and TaLPas "parameters" is an object, here a list.
 _TABLE = re.compile(r'"((parameters|callpaths|coordinates)"\s*:\s*\[|measurements"\s*:\s*[\[{])')
 OLDER = ("callpaths", "coordinates", "metrics")
 

@@ -39,7 +39,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 class _Scan:
-    """State between lines: the series (REGION and METRIC) that DATA lines belong to, and the next one's point."""
+    """State between lines: the series (REGION and METRIC) of the DATA lines, and the point of the next one."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -50,7 +50,7 @@ class _Scan:
         self.metric: str | None = None
         self.named_metric = False
         self.next_point = 0
-        self.series: dict[tuple[str, str], int] = {}  # where its first DATA line stands
+        self.series: dict[tuple[str, str], int] = {}  # line of its first DATA
 
     def refuse(self, message: str) -> InputError:
         return InputError(Fault(message, file=self.file, line=self.line))
@@ -127,7 +127,7 @@ class _Scan:
         self.named_metric = True
 
     def _close(self) -> None:
-        """Refuse a series that has fewer DATA lines than there are points."""
+        """Refuse a series with fewer DATA lines than points."""
         if self.next_point and self.found is not None and self.next_point != len(self.found.points):
             raise self.refuse(
                 f"{_count(self.next_point, 'DATA line')} of '{self.region}' before this line; "

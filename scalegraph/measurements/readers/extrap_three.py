@@ -1,7 +1,7 @@
-"""Experiments of Extra-P 3: a stream of records, each after its name; means, since single values are not kept in it.
+"""Experiments of Extra-P 3: a stream of records, each after its name; only means, as it keeps no single values.
 
-Byte order by the two bytes that the file begins with; texts after their length (4 bytes), numbers in 8 bytes. The
-points stand last, behind the models, which are fitted anew and so are not read.
+The first two bytes give the byte order; texts follow their length (4 bytes), numbers take 8 bytes. The points come
+last, after the models, which are not read, as models are fitted anew.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class _Stream:
 
 
 class _Head:
-    """What is before the models: names by their number."""
+    """The part before the models: names by number."""
 
     def __init__(self, stream: _Stream) -> None:
         self.stream = stream
@@ -124,7 +124,7 @@ class _Head:
         self._again: dict[str, int] = {}
 
     def read(self, cancel: CancelToken) -> None:
-        """Read up to the first record that is of models or of points."""
+        """Read up to the first record of models or points."""
         stream = self.stream
         while stream.at < len(stream.data):
             cancel.check()
@@ -145,7 +145,7 @@ class _Head:
             self.metrics[number] = unit[0], "" if unit[1] == "unknown" else unit[1]
         elif kind == "Region":
             self.regions[number] = self._named(stream.text())
-            stream.text()  # file and line, of the text that was imported
+            stream.text()  # file and line, in the imported text
             stream.take("q")
         elif kind == "Callpath":
             region, parent = stream.take("qq")
@@ -164,7 +164,7 @@ class _Head:
             stream.text()
 
     def _named(self, name: str) -> str:
-        """Return the name of a region, which ends in its number where others have it too, as in Extra-P."""
+        """Return the name of a region; as in Extra-P, duplicates end in their number."""
         again = self._again[name] = self._again.get(name, -1) + 1
         return f"{name} #{again}" if again else name
 

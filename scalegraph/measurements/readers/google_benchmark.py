@@ -13,7 +13,7 @@ from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._benchmarks import Measured, as_coordinate, collect_benchmarks, read_entries
 from scalegraph.measurements.readers._files import Checked
 
-# What is in an entry beside its times and counters.
+# Fields of an entry other than its times and counters.
 _ABOUT = {
     "name",
     "run_name",
@@ -89,7 +89,7 @@ def _entry(entry: dict[str, Any], place: str, check: Checked) -> Measured:
 
 
 def _parse_name(name: str) -> tuple[str, dict[str, Coordinate]]:
-    """Return the benchmark's own name and what follows it: ``key:value`` or bare numbers, called arg1, arg2, .."""
+    """Return the benchmark's own name and its arguments: ``key:value`` or bare numbers, called arg1, arg2, .."""
     parts = re.split(r"/(?![^<]*>)", name)
     base = [parts[0]]
     parameters: dict[str, Coordinate] = {}

@@ -1,4 +1,4 @@
-"""HPCToolkit: a database directory of hpcprof, one run; ``meta.db`` of version 4, or ``experiment.xml`` before it."""
+"""HPCToolkit: a database directory of hpcprof, one run; ``meta.db`` of version 4, or the older ``experiment.xml``."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 def _result(entry: dict[str, Any], place: str, check: Checked) -> tuple[Measured, int]:
-    """Return the runs that ended well, and how many did not."""
+    """Return the runs that succeeded, and how many did not."""
     check.text(check.member(entry, "command", place), f"{place}.command")
     if entry.get("times") is None:  # exported without single runs
         mean = check.number(check.member(entry, "mean", place), f"{place}.mean")

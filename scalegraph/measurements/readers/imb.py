@@ -1,4 +1,4 @@
-"""Outputs of the Intel MPI Benchmarks: times of each operation by processes and bytes of a message."""
+"""Outputs of the Intel MPI Benchmarks: times of each operation by number of processes and message size in bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROCESSES = re.compile(r"^#\s*#?processes\s*=\s*(\d+)")
 _MODE = re.compile(r"^#\s*(?:MODE:\s*(?P<mode>\S+)|\(\s*(?P<groups>\d+ groups? of \d+ process))")
 _HEAD = re.compile(r"^\s*#(?:bytes|repetitions)\b.*\[usec\]")
 _TITLE = re.compile(r"^(?P<name>[^\[]+?)(?:\[(?P<unit>[^\]]+)\])?$")
-_TIMES = ("t_avg", "t", "t_ovrl")  # what is the time of an operation, the first that is there
+_TIMES = ("t_avg", "t", "t_ovrl")  # the time of an operation: the first of these that is present
 _STEP = 5000
 _END, _TAIL = "entering MPI_Finalize", 64 << 10
 NOTE = (
@@ -31,7 +31,7 @@ NOTE = (
 
 @dataclass
 class _Table:
-    """The lines of one benchmark: what its name, processes and columns are."""
+    """The lines of one benchmark: its name, processes and columns."""
 
     name: str = ""
     processes: int = 0
@@ -55,7 +55,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 def _together(paths: Sequence[Path], cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    """Return the set of *paths*: those of the same benchmark, processes and bytes are repetitions."""
+    """Return the set of *paths*: equal benchmark, processes and bytes mean repetitions."""
     made = Collector(str(paths[0]), ("benchmark", "processes", "bytes"))
     cut = []
     for number, path in enumerate(paths, 1):
@@ -78,7 +78,7 @@ def _together(paths: Sequence[Path], cancel: CancelToken, progress: Progress) ->
 def _rows(text: str, path: Path, made: Collector) -> Iterator[tuple[_Table, list[float]]]:
     """Yield the rows of every benchmark in a file with their table; raise `InputError` for one that is cut off."""
     table = _Table()
-    endless = text.count("\n") + 1  # number of a line that has no end
+    endless = text.count("\n") + 1  # number of a line without an end
     for number, line in enumerate(text.splitlines(), 1):
         if found := _NAME.match(line):
             table = _Table(found[1])

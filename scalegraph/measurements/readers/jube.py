@@ -17,7 +17,7 @@ from scalegraph.measurements.readers._files import Checked, first_line, read_tex
 HOW = "columns of parameters beside those of patterns"
 PROGRAM = "program"
 _COLUMN = re.compile(r"(?P<name>[^\[\]]+?)\s*(?:\[(?P<unit>[^\[\]]*)\])?")
-_STATISTIC = re.compile(r"_(avg|min|max|std|cnt|sum|first|last)$")  # JUBE's own of a pattern that was found repeatedly
+_STATISTIC = re.compile(r"_(avg|min|max|std|cnt|sum|first|last)$")  # added by JUBE for a pattern found repeatedly
 _OWN = "jube_"  # variables of JUBE itself: numbers of the benchmark, the step, the work package
 _SEPARATORS = ",;\t|"
 
@@ -58,14 +58,14 @@ def _cells(line: str) -> list[str]:
 
 
 def _is_pattern(column: re.Match[str]) -> bool:
-    """Whether a column holds what was measured: it has a unit, or is a statistic of JUBE's."""
+    """Whether a column is measured: it has a unit, or is one of JUBE's statistics."""
     return column["unit"] is not None or _STATISTIC.search(column["name"]) is not None
 
 
 def _add(
     measured: dict[tuple[Coordinate, ...], Measured], names: list[re.Match[str]], cells: list[str], number: int
 ) -> bool:
-    """Add a work package; of the same parameters it is a repetition. Return whether anything was measured."""
+    """Add a work package; equal parameters make it a repetition. Return whether anything was measured."""
     values = {
         name: value
         for name, cell in zip(names, cells, strict=True)

@@ -29,7 +29,7 @@ GROUPS = (
 
 @dataclass
 class _Region:
-    """What was measured in a region: seconds by group, and sums of events over the hardware threads."""
+    """The values of a region: seconds by group, and sums of events over the hardware threads."""
 
     seconds: dict[int, float] = field(default_factory=dict)
     events: dict[str, float] = field(default_factory=dict)
@@ -66,17 +66,17 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 class _Scan:
-    """Takes line after line: of each table its head, then its rows."""
+    """Parses line by line: the head of each table, then its rows."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.regions: dict[str, _Region] = {}
         self.threads = self.derived = 0
         self._table: re.Match[str] | None = None
-        self._missing = self._columns = self._line = 0  # rows of the table, and threads in it
+        self._missing = self._columns = self._line = 0  # missing rows of the table, and its threads
 
     def take(self, line: str, number: int) -> None:
-        """Take the line of this number."""
+        """Parse *line*, which has this *number*."""
         self._line = number
         if line.startswith(("TABLE,", "STRUCT,")):
             self.end()
@@ -114,7 +114,7 @@ class _Scan:
             region.events[key] = region.events.get(key, 0.0) + sum(values)
 
     def _numbers(self, cells: list[str]) -> list[float]:
-        """Return the numbers of a row, without what likwid could not measure; refuse anything else."""
+        """Return the numbers of a row, without those that likwid could not measure; refuse anything else."""
         made = [number for cell in cells if (number := as_number(cell)) is not None]
         wrong = [cell for cell in cells if as_number(cell) is None and cell.lower() not in _NOT_MEASURED]
         if wrong or len(cells) < self._columns:

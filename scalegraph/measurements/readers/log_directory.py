@@ -1,4 +1,4 @@
-"""A directory of logs, a file a run, with what the names say: ``run_n1000_p16.log``."""
+"""A directory of logs, a file per run, with parameters in the names: ``run_n1000_p16.log``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scalegraph.measurements.readers.program_output import collected
 _ENDING = re.compile(r"(\.(log|out|txt|err|time|o\d*))?")  # also of batch systems: heat.o4711
 _MOST = 4096  # files
 _HEAD = 64 << 10
-_TIME = re.compile(  # what a program of one's own prints: the last such line of each file
+_TIME = re.compile(  # the user's own program's output: the last such line of each file
     r"^[^\n]{0,60}?\b(?:time|elapsed|runtime|wall ?clock|walltime|duration)\b[^\n\d]{0,40}?[:=]?\s*"
     r"(?P<value>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>s|sec|secs|seconds|ms|us|ns|min|minutes)\b",
     re.IGNORECASE | re.MULTILINE,
@@ -39,7 +39,7 @@ def _recognises(path: Path, _head: bytes) -> bool:
 
 
 def are_logs(files: Sequence[Path]) -> bool:
-    """Whether *files*, two or more, are logs of a run each, by their names and what the first holds."""
+    """Whether *files*, two or more, are logs of one run each, judged by their names and the first one's content."""
     if not 2 <= len(files) <= _MOST or not all(map(_is_log, files)):
         return False
     with files[0].open("rb") as file:
@@ -60,7 +60,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 def read_files(files: Sequence[Path], path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    """Return the set of *files*, a log a run, called by *path*; raise `InputError` where one cannot be read."""
+    """Return the set of *files*, a log per run, named after *path*; raise `InputError` if one cannot be read."""
     named = pairs([file.stem for file in files]) or [{} for _ in files]
     found = []
     kinds: Counter[str] = Counter()
@@ -85,7 +85,7 @@ def read_files(files: Sequence[Path], path: Path, cancel: CancelToken, progress:
 
 
 def _own(text: str) -> list[_outputs.Found]:
-    """Return the run in a program's own log: its last line with a time and a unit."""
+    """Return the run in an unknown program's log: its last line with a time and a unit."""
     matches = list(_TIME.finditer(text))
     if not matches:
         return []

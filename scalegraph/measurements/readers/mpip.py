@@ -65,7 +65,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 def _times(row: re.Match[str], path: Path, line: int) -> tuple[float, float]:
-    """Return the seconds of a rank, and of these those in MPI."""
+    """Return the seconds of a rank, and those in MPI."""
     try:
         return float(row["app"]), float(row["mpi"])
     except ValueError:

@@ -1,4 +1,4 @@
-"""perf stat: a directory of ``perf stat -x, -o app.p4.n100.r1.csv`` files, one a run."""
+"""perf stat: a directory of ``perf stat -x, -o app.p4.n100.r1.csv`` files, one per run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROGRAM = "program"
 # value, unit, event, time that the counter ran (ns), share of the time: -x, without -I, -A or --per-socket
 _LINE = re.compile(r"(?P<value>[^,;]*)[,;](?P<unit>[^,;]*)[,;](?P<event>[A-Za-z][^,;]*)[,;]\d+[,;][\d.]+(?:[,;].*)?")
 _NOT = ("<not counted>", "<not supported>")
-_ELAPSED = "duration_time"  # perf's event for the time that passed
+_ELAPSED = "duration_time"  # perf's event for the elapsed time
 
 
 def _files(path: Path) -> list[Path]:
@@ -55,7 +55,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 def _take(file: Path, found: Collector, point: int) -> set[str]:
-    """Add the counts of one file; return the events in it."""
+    """Add the counts of one file; return its events."""
     path = found.child(None, PROGRAM)
     seen: set[str] = set()
     text = read_text(file)

@@ -1,4 +1,4 @@
-"""Outputs of NPB, LULESH, HPCG, HPL and STREAM that say how many processors ran: a file, with a run or several."""
+"""Outputs of NPB, LULESH, HPCG, HPL and STREAM that state the number of processors: a file, with one run or several."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scalegraph.measurements.readers import _outputs
 from scalegraph.measurements.readers._files import read_text
 
 PROGRAM = "program"
-_SEARCHED = 256 << 10  # bytes of a file that are searched for marks, from its end
+_SEARCHED = 256 << 10  # bytes at the end of a file searched for marks
 
 
 _OTHERS = (".csv", ".json", ".jsonl", ".md", ".toml", ".tsv", ".xml")  # texts that may quote such an output
@@ -43,14 +43,14 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 def told(found: Sequence[_outputs.Found]) -> list[str]:
-    """Return what people should know of outputs of one kind."""
+    """Return the notes on outputs of one program."""
     return [f"the output of {found[0].kind}", *dict.fromkeys(run.note for run in found if run.note)]
 
 
 def collected(file: str, found: list[tuple[_outputs.Found, dict[str, Coordinate]]]) -> Collector:
-    """Return the runs *found*, each with what the name of its file says beside it.
+    """Return the runs *found*, each with the parameters in the name of its file added.
 
-    Raises `InputError` where runs say different things of themselves.
+    Raises `InputError` if the runs state different parameters.
     """
     if not found:
         raise InputError(Fault("holds no run that ended", file=file))

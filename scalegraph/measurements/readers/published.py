@@ -1,10 +1,10 @@
-"""Published tables: CSV below a header of ``# key: value`` lines that says what the numbers are and where they stand.
+"""Published tables: CSV below a header of ``# key: value`` lines with the meaning and source of the numbers.
 
-``kind: matrix`` is a scalability matrix: counts across in the first line, then a line for each N, cells that the source
-does not give left empty; ``metric`` (latency, isospeed, isoefficiency), ``bound`` and ``held`` say what it holds.
-``kind: table`` has a line of names, of which those in ``parameters`` are coordinates and the others quantities, with
-``unit NAME`` where they have one. A ``speed`` (operations/s for each processor, equal in all lines) gives the work of
-every line, W = N T speed.
+``kind: matrix`` is a scalability matrix: counts across in the first line, then a line for each N, with cells that the
+source does not give left empty; ``metric`` (latency, isospeed, isoefficiency), ``bound`` and ``held`` say what it
+holds. ``kind: table`` has a line of names; those in ``parameters`` are coordinates, the others quantities, with ``unit
+NAME`` if they have one. A ``speed`` (operations/s per processor, equal in all lines) gives the work of every line, W =
+N T speed.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _TEXTS = ("title", "source", "table", "program", "machine", "kind", "metric", "b
 
 @dataclass(frozen=True)
 class _Text:
-    """The file taken apart: what the header says, and the cells below with their lines."""
+    """The parsed file: the header's keys, and the cells below with their lines."""
 
     file: str
     said: dict[str, str]
-    lines: dict[str, int]  # where each key stands
+    lines: dict[str, int]  # line of each key
     rows: list[tuple[int, list[str]]]
 
     def wrong(self, message: str, line: int | None = None, key: str = "") -> NoReturn:
@@ -74,12 +74,12 @@ class _Text:
 
 
 def recognises(_path: Path, head: bytes) -> bool:
-    """Return whether the file begins as a published table does."""
+    """Return whether the file begins like a published table."""
     return head.startswith(FIRST[:-1].encode())
 
 
 def read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    """Return the table at *path*; raise `InputError` with the line of what is wrong."""
+    """Return the table at *path*; raise `InputError` with the faulty line."""
     text = _taken_apart(path)
     cancel.check()
     made = _matrix(text) if text.among("kind", _KINDS) == "matrix" else _table(text)
@@ -124,7 +124,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _said(text: _Text, number: int, line: str) -> None:
-    """Take in one line of the header."""
+    """Parse one line of the header."""
     key, colon, value = (part.strip() for part in line[1:].partition(":"))
     if not colon or not value:
         text.wrong("'# key: value' was expected", number)
@@ -161,7 +161,7 @@ def _set(
 
 
 def _matrix(text: _Text) -> MeasurementSet:
-    """One value for each pair that is given; the metric's description says what is held."""
+    """Return one value for each pair that is given; the metric's description says what is held."""
     (line, (corner, *across)), *below = text.rows
     if corner != FROM:
         text.wrong(f"'{corner}': '{FROM}', then the larger counts were expected", line)
@@ -218,7 +218,7 @@ def _table(text: _Text) -> MeasurementSet:
 
 
 def _values(text: _Text, rows: list[tuple[int, list[str]]]) -> tuple[list[tuple[int, int, float]], list[Skipped]]:
-    """Return (point, metric, value) of every cell with a number, and what else there is."""
+    """Return (point, metric, value) of every cell with a number, and what was left out."""
     values: list[tuple[int, int, float]] = []
     words: list[tuple[int, str]] = []
     for point, (number, row) in enumerate(rows):
@@ -255,7 +255,7 @@ def _worked(
 
 
 def _column(text: _Text, cells: list[tuple[int, str]]) -> pd.Series:
-    """Numbers if all of them are, else text."""
+    """Return numbers if all cells are, otherwise text."""
     for number, cell in cells:
         if not cell:
             text.wrong("a parameter has no value", number)

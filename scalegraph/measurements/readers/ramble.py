@@ -1,4 +1,4 @@
-"""Results of Ramble, with which Benchpark runs its benchmarks (``ramble workspace analyze --formats json``)."""
+"""Results of Ramble, which Benchpark uses to run its benchmarks (``ramble workspace analyze --formats json``)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 def _together(paths: Sequence[Path], cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    """Return the set of *paths*: what differs between any two experiments of them is a parameter."""
+    """Return the set of *paths*: parameters are the differences between any two experiments."""
     passed: list[tuple[str, dict[str, Any], Checked]] = []
     failed = 0
     for number, path in enumerate(paths, 1):
@@ -69,7 +69,7 @@ def _together(paths: Sequence[Path], cancel: CancelToken, progress: Progress) ->
 
 
 def _variables(experiment: dict[str, Any], place: str, check: Checked) -> Settings:
-    """Return the variables of an experiment, and what it says of itself beside them, but those that only name it."""
+    """Return the variables and other settings of an experiment, except those that only name it."""
     given = check.mapping(experiment.get("RAMBLE_VARIABLES") or {}, f"{place}.RAMBLE_VARIABLES")
     beside = {name: experiment[name] for name in _BESIDE if name in experiment}
     made: Settings = {}
@@ -84,7 +84,7 @@ def _variables(experiment: dict[str, Any], place: str, check: Checked) -> Settin
 def _figures(
     experiment: dict[str, Any], parameters: Mapping[str, Coordinate], place: str, check: Checked
 ) -> Iterator[Measured]:
-    """Yield the figures of merit of each context; text among them is left out."""
+    """Yield the numeric figures of merit of each context."""
     for index, entry in enumerate(check.sequence(experiment.get("CONTEXTS") or [], f"{place}.CONTEXTS")):
         where = f"{place}.CONTEXTS[{index}]"
         context = check.mapping(entry, where)
@@ -94,7 +94,7 @@ def _figures(
             figure = check.mapping(one, f"{where}.foms[{number}]")
             name = check.text(check.member(figure, "name", f"{where}.foms[{number}]"), f"{where}.foms[{number}].name")
             if str(figure.get("origin_type") or "").startswith(_SUMMARY):
-                continue  # mean, deviation, .. of repeated experiments, which are there themselves
+                continue  # mean, deviation, .. of repeated experiments, which are in the file themselves
             value = as_number(str(figure.get("value")))
             if value is not None:
                 made.values.setdefault(name, []).append(value)

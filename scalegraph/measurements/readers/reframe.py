@@ -1,4 +1,4 @@
-"""ReFrame's run report (``--report-file``): performance variables of test cases that passed, by their parameters."""
+"""ReFrame's run report (``--report-file``): performance variables of passed test cases, by their parameters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scalegraph.measurements.settings import Settings, varied
 HOW = "parameters of the test (name %tasks=4) or its num_tasks"
 _PARAMETER = re.compile(r"\s%([\w.]+)=(\S+)")
 _PASSED = ("pass", "success")
-PROGRAM = "program"  # call path of tests of several names
+PROGRAM = "program"  # call path of tests with several names
 _WHERE = {"system": "system", "partition": "partition", "environment": "environ"}
 
 
@@ -33,7 +33,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 def _together(paths: Sequence[Path], cancel: CancelToken, progress: Progress) -> MeasurementSet:
-    """Return the set of *paths*; where several tests or systems are in them these are parameters."""
+    """Return the set of *paths*; if they have several tests or systems, these are parameters."""
     measured: list[tuple[Measured, Settings]] = []
     failed = 0
     for number, path in enumerate(paths, 1):

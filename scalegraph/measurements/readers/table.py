@@ -1,4 +1,4 @@
-"""Tables: CSV, TSV and what else has columns; asked last, since much that is more than a table looks like one."""
+"""Tables: CSV, TSV and other columns; tried last, since many formats look like one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scalegraph.measurements.reader import Progress, Reader
 
 _SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _ENDINGS = (".csv", ".tsv", ".dat", ".txt", ".tab", ".psv", *_SHEETS)
-_LOGS = (".log", ".out", ".md", ".rst", ".org", "")  # tables where one is in them, and not only by their ending
+_LOGS = (".log", ".out", ".md", ".rst", ".org", "")  # tables only if the content is one, not by their ending alone
 
 
 def _recognises(path: Path, head: bytes) -> bool:

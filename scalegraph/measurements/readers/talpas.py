@@ -1,4 +1,4 @@
-"""TaLPas: one measurement a line, JSON with ``;`` for the comma."""
+"""TaLPas: one measurement per line, JSON with ``;`` instead of commas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TEXT_OR_SEMICOLON = re.compile(r'"(?:[^"\\]|\\.)*"|;')
 
 
 def _with_commas(line: str) -> str:
-    """Return a line with commas for the semicolons that stand outside of text."""
+    """Return a line with commas for the semicolons outside strings."""
     return _TEXT_OR_SEMICOLON.sub(lambda match: "," if match[0] == ";" else match[0], line)
 
 

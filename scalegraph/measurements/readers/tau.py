@@ -1,4 +1,4 @@
-"""TAU profiles: a directory of ``profile.RANK.0.THREAD`` files, one run; microseconds, paths parted by ``=>``."""
+"""TAU profiles: a directory of ``profile.RANK.0.THREAD`` files, one run; microseconds, paths separated by ``=>``."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _read(path: Path, cancel: CancelToken, progress: Progress) -> MeasurementSet
 
 
 def _take(file: Path, location: int, ranks: Locations) -> None:
-    """Add the functions of one file; those of a flat profile are below the first."""
+    """Add the functions of one file; those of a flat profile go below the first."""
     text = read_text(file)
     lines = text.splitlines()
     head = _HEAD.fullmatch(lines[0]) if lines else None
@@ -76,13 +76,13 @@ def _take(file: Path, location: int, ranks: Locations) -> None:
     whole = next((path[0] for path, _, _ in rows if path[0] == _WHOLE), "") or (rows[0][0][0] if rows else "")
     for path, calls, own in rows:
         if tree and len(path) == 1 and path[0] != whole:
-            continue  # the sum over all paths to the function, which stand by themselves
+            continue  # the sum over all paths to the function, which are listed separately
         full = path if path[0] == whole else (whole, *path)
         ranks.add(location, full, max(0.0, own) / 1e6, calls)
 
 
 def _check_end(file: Path, rest: list[str], last: int, *, whole: bool) -> None:
-    """Refuse a file that does not go on to its last user event."""
+    """Refuse a file that ends before its last user event."""
     counts = [match for line in rest if (match := re.fullmatch(r"(\d+) (aggregates|userevents)", line))]
     events = int(counts[1][1]) if len(counts) > 1 else 0
     if not whole or not counts or len(rest) < len(counts) + (events + 1 if events else 0):
@@ -90,7 +90,7 @@ def _check_end(file: Path, rest: list[str], last: int, *, whole: bool) -> None:
 
 
 def _path(name: str) -> tuple[str, ...]:
-    """Return the names of ``main() => solve() [{solve.c} {3,1}-{9,1}]`` from the outermost, without places."""
+    """Return the names in ``main() => solve() [{solve.c} {3,1}-{9,1}]`` from the outermost, without places."""
     return tuple(_PLACE.sub(" ", part).strip() or "?" for part in name.split(" => "))
 
 

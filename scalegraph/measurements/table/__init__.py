@@ -1,7 +1,7 @@
-"""Tables as people have them, CSV, TSV and their kin: what their columns are is guessed, asked, or said.
+"""Tables as people write them, CSV, TSV and the like: the roles of their columns are guessed, asked, or stated.
 
-`text` makes lines of bytes, `layout` finds the table in the lines, `columns` guesses what each column is, `guess` puts
-it together for the user to check and change, `build` reads the whole into a measurement set.
+`text` decodes bytes into lines, `layout` finds the table in the lines, `columns` guesses the role of each column,
+`guess` combines this for the user to check and change, `build` reads the whole table into a measurement set.
 """
 
 from scalegraph.measurements.table.build import read_table

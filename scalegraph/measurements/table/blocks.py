@@ -1,4 +1,4 @@
-"""Logs of `key: value` lines, a block of lines for each run, as the lines of a table."""
+"""Logs of `key: value` lines, a block of lines for each run, converted to the lines of a table."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Sequence
 
 _LINE = re.compile(r"\s*(?P<key>[A-Za-z][^:=\t,;|]{0,59}?)\s*(?::(?![:/\\])|=(?!=))\s*(?P<value>\S.{0,199}?)\s*")
 _FEWEST = 2  # blocks, and keys of each
-_SHARE = 0.5  # of the lines that are not empty
+_SHARE = 0.5  # of the nonempty lines
 
 
 def as_table(lines: Sequence[str]) -> list[str] | None:
-    """Return *lines* with a table of tabs in place of a log, None where they are no such log.
+    """Return *lines* with a tab-separated table in place of such a log, None if they are not one.
 
-    The names stand in the line of the first key, each run in the last line of its block, so that numbers of lines stay
-    true. A block ends where its first key, or any other that it already has, comes again; keys that only some blocks
-    have leave cells empty. Lines that are neither are left out.
+    The names go to the line of the first key, each run to the last line of its block, so that line numbers stay true. A
+    block ends when its first key, or any other that it already has, comes again; keys that only some blocks have leave
+    cells empty. Other lines are left out.
     """
     found = [
         (number, match) for number, line in enumerate(lines) if len(line) < 300 and (match := _LINE.fullmatch(line))
@@ -52,5 +52,5 @@ def as_table(lines: Sequence[str]) -> list[str] | None:
 
 
 def _quiet(key: str) -> str:
-    """Return a key as the name of a column."""
+    """Return a key in the form of a column name."""
     return re.sub(r"\s*-{2,}\s*", " ", key).strip()

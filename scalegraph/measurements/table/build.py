@@ -1,4 +1,4 @@
-"""A whole table, read by its guess, as a measurement set."""
+"""Reads a whole table by its guess into a measurement set."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ def read_table(
     cancel: CancelToken | None = None,
     progress: Progress = lambda _share: None,
 ) -> MeasurementSet:
-    """Return the table *path* as a set; what *choices* does not say is guessed.
+    """Return the table *path* as a set; what *choices* leaves open is guessed.
 
-    Raises `InputError` with file, line and column where a cell is not what it must be, `Unanswered` with what cannot be
-    guessed.
+    Raises `InputError` with file, line and column of an invalid cell, `Unanswered` with what cannot be guessed.
     """
     token = cancel or CancelToken()
     guess = guess_table(path, choices)
@@ -53,7 +52,7 @@ def read_table(
 
 @dataclass
 class _Block:
-    """Values of one metric at one value of the wide parameter: positions in the rows, and the values there."""
+    """Values of one metric at one value of the wide parameter: row positions and values."""
 
     column: Column
     metric: str
@@ -99,7 +98,7 @@ class _Builder:
         )
 
     def _only_runs(self) -> None:
-        """Leave out the rows that are no runs, and count them."""
+        """Leave out the rows that are not runs, and count them."""
         titles = [column.title for column in self.guess.columns]
         known = [jobs.may_tell(title) for title in titles]
         if not any(known):
@@ -119,7 +118,7 @@ class _Builder:
             self.rows = self.rows.only(np.array(keep))
 
     def _filled(self) -> Flags:
-        """Return which rows have a cell filled."""
+        """Return which rows have a nonempty cell."""
         filled = np.zeros(len(self.rows), dtype=bool)
         for column in self.guess.columns:
             if filled.all():
@@ -133,7 +132,7 @@ class _Builder:
         return filled
 
     def _points(self, keep: Flags) -> tuple[Ints, pd.DataFrame]:
-        """Return the number of every row's point by its parameters, and the points."""
+        """Return the point number of every row by its parameters, and the points."""
         table = pd.DataFrame(index=pd.RangeIndex(len(self.rows)))
         for column in self.guess.of("parameter"):
             self.cancel.check()
@@ -158,7 +157,7 @@ class _Builder:
         return number, there.drop_duplicates().reset_index(drop=True)
 
     def _paths(self) -> tuple[Ints, tuple[CallPath, ...]]:
-        """Return the number of every row's call path, and the paths with all their parents."""
+        """Return the call path number of every row, and the paths with all their ancestors."""
         columns = self.guess.of("call_path")
         if not columns:
             return np.zeros(len(self.rows), dtype=np.int64), (CallPath(_PROGRAM),)
@@ -192,7 +191,7 @@ class _Builder:
         return ranks.astype(np.int64) - 1
 
     def _columns(self, keep: Flags) -> tuple[list[_Block], list[Metric]]:
-        """Return the values of every column of measured values."""
+        """Return the values of every measured column."""
         measured = (*self.guess.of("metric"), *self.guess.of("wide"), *self.guess.of("value"))
         blocks: list[_Block] = []
         metrics: dict[str, Metric] = {}
@@ -213,7 +212,7 @@ class _Builder:
         return blocks, list(metrics.values())
 
     def _tall(self, keep: Flags) -> tuple[list[_Block], list[Metric]]:
-        """Return the values of a table with a row a value, by metric."""
+        """Return the values of a table with one value per row, by metric."""
         value, name = self.guess.of("value")[0], self.guess.of("metric_name")[0]
         found, infinite = self.rows.numbers(value)
         missing = _Missing()
@@ -255,7 +254,7 @@ class _Builder:
     def _placed(
         self, blocks: Sequence[_Block], metrics: Sequence[Metric], base: Ints, points: pd.DataFrame
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return row, point, metric, column and value of every value, and the points with those of wide columns."""
+        """Return row, point, metric, column and value of every value, and the points, including wide columns'."""
         number = {metric.name: index for index, metric in enumerate(metrics)}
         sizes = [len(block.rows) for block in blocks]
         if not sum(sizes):
@@ -290,7 +289,7 @@ class _Builder:
         return table, points
 
     def _numbered(self, table: pd.DataFrame, repetition: Ints | None) -> Ints:
-        """Return the repetition of every value: as rows and columns say, else by how often its place came before."""
+        """Return the repetition of every value: from rows and columns if given, otherwise by order of occurrence."""
         place = ["point", "call_path", "metric"]
         if repetition is None:
             ordered = table.sort_values(["row", "column"], kind="stable") if table["column"].any() else table
@@ -318,7 +317,7 @@ class _Builder:
 
 @dataclass
 class _Missing:
-    """Cells that hold no value, counted."""
+    """Counts cells that hold no value."""
 
     empty: int = 0
     infinite: int = 0
@@ -326,7 +325,7 @@ class _Missing:
     first_infinite: int | None = None
 
     def add(self, rows: Ints, infinite: Flags) -> None:
-        """Count *rows*, of which those of *infinite* hold a number without bound."""
+        """Count *rows*; those in *infinite* hold an infinite number."""
         if not len(rows):
             return
         unbound = rows[infinite[rows]]
@@ -339,7 +338,7 @@ class _Missing:
             self.first_infinite = int(unbound[0])
 
     def told(self, rows: Rows) -> list[Skipped]:
-        """Return what was counted."""
+        """Return the counts."""
         made = []
         for count, first, reason in (
             (self.empty, self.first, "no value is there"),
@@ -351,7 +350,7 @@ class _Missing:
 
 
 def _repeated(marks: Sequence[int | str | None], sizes: Sequence[int]) -> pd.Series:
-    """Return what the column of each value stands for: texts of series, else numbers."""
+    """Return each value's series name as text, if there are any, otherwise its number."""
     if any(isinstance(mark, str) for mark in marks):
         return pd.Series(np.repeat(np.array([str(mark) for mark in marks], dtype=object), sizes), dtype="str")
     return pd.Series(np.repeat(np.array([-1 if mark is None else int(mark) for mark in marks]), sizes))

@@ -1,4 +1,4 @@
-"""Roles of the columns of a table, guessed from names and first cells, each with its certainty and reason."""
+"""Roles of the columns of a table, guessed from names and first cells, each with its confidence and reason."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from scalegraph.measurements.table import durations, jobs, series, suffixes
 from scalegraph.measurements.table.layout import COMMA_NUMBER, GROUPED, NUMBER, is_missing, is_number
 
 # parameter: a coordinate; metric: measured; wide: measured at the parameter value `at`; call_path: the place in the
-# program; metric_name, value, unit: one measured value a row; repetition: its number; skip: left out, and said so
+# program; metric_name, value, unit: one measured value per row; repetition: its number; skip: left out, with a note
 Role: TypeAlias = Literal[
     "parameter", "metric", "wide", "call_path", "metric_name", "value", "unit", "repetition", "skip"
 ]
 Kind: TypeAlias = Literal["count", "number", "duration", "text", "empty"]
 ROLES: tuple[str, ...] = get_args(Role)
-SURE = 0.6  # below, people are asked
-_SAME = 1.05  # largest over least of what was measured again
+SURE = 0.6  # below this, the user is asked
+_SAME = 1.05  # maximum ratio between repetitions
 _OF_ITS_OWN = "a text of its own in every row"
 _INDEXED = re.compile(r"^\s*(.*?)[\s_.\-#=:]*(\d+)\s*$")
 _ASSIGNED = re.compile(r"^\s*([A-Za-z][\w ]*?)\s*=\s*(\d+)\s*$")
@@ -31,11 +31,11 @@ _COUNTED = re.compile(r"^\s*(\d+)[\s_\-]*([A-Za-z][A-Za-z_ ]*)$")
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its *title* in the file, its *name* (unique) and *unit* without it, and what it is.
+    """A column: its *title* in the file, its *name* (unique) and *unit*, and its role.
 
-    Of a wide column *at* is the value of the parameter it stands for, a number or a series' name; of several columns
-    of one metric *repetition* counts from 0. *confidence* is 0 to 1, *why* says what it rests on. *suffix* is what
-    stands behind the number in every cell (``%`` of ``96%``).
+    *at*: for a wide column the parameter value, a number or a series' name; *repetition*: number from 0 among columns
+    of one metric. *confidence*: 0 to 1; *why*: its reason. *suffix*: text after the number in every cell (``%`` of
+    ``96%``).
     """
 
     index: int
@@ -52,9 +52,9 @@ class Column:
 
 
 def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str = "") -> tuple[tuple[Column, ...], str]:
-    """Return the columns of a table and, of a wide one, the parameter its columns stand for.
+    """Return the columns of a table and, for a wide one, the parameter of its columns.
 
-    *across* says it where people did: a parameter's name, or ``repetition``.
+    *across*: the parameter as stated by the user, or ``repetition``.
     """
     shown = rows[:100]
     corner, _, beside = titles[0].partition("\\") if titles else ("", "", "")
@@ -72,7 +72,7 @@ def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str =
 
 
 def _kind(found: Sequence[str], *, counted: bool = False) -> Kind:
-    """Return of what kind cells are; where the name says that numbers are *counted* or measured, half of them do."""
+    """Return the kind of cells; if the name implies that numbers are *counted* or measured, half of them suffice."""
     there = [cell for cell in found if not is_missing(cell)]
     if not there:
         return "empty"
@@ -86,14 +86,14 @@ def _kind(found: Sequence[str], *, counted: bool = False) -> Kind:
 
 
 def _alone(index: int, title: str, found: Sequence[str]) -> Column:
-    """Return what the column is by itself."""
+    """Return the column judged by itself."""
     suffix = suffixes.of_all(found)
     found = [suffixes.without(cell, suffix) for cell in found] if suffix else found
     kind = _kind(found, counted=_of_number(title))
     title = _WHOLE.sub(r"\1", title)  # pandas writes the columns 1.0, 2.0
     if title.isdigit() and kind == "duration":
         return Column(index, title, title, "s", "metric", None, None, 0.9, "its cells are times", kind)
-    if title.isdigit() and kind in ("count", "number"):  # of a wide table, which has thousands of them
+    if title.isdigit() and kind in ("count", "number"):  # a wide table has thousands of them
         role, confidence, why = _of_numbers(title, counts=kind == "count", again=len(set(found)) < len(found))
         return Column(index, title, title, "", role, None, None, confidence, why, kind)
     if not title and index == 0 and kind == "count" and _rising(found):
@@ -102,13 +102,13 @@ def _alone(index: int, title: str, found: Sequence[str]) -> Column:
     unit = "s" if kind == "duration" else unit or suffixes.unit(suffix)
     if jobs.says_how_it_ended(title, found):
         return Column(index, title, name, "", "skip", None, None, 0.9, "says how runs ended", kind)
-    size = bool(suffix) and suffixes.is_bytes(suffix)  # `4 MB` may be a size of the problem as well
+    size = bool(suffix) and suffixes.is_bytes(suffix)  # `4 MB` may also be a problem size
     role, confidence, why = _role(name, "" if size else unit, kind, found)
     return Column(index, title, name, unit, role, None, None, confidence, why, kind, suffix)
 
 
 def _of_number(title: str) -> bool:
-    """Whether a name is one of numbers, so that a text below it is a slip: a time, a count of processors, a metric."""
+    """Whether a name implies numbers, so that a text below it is a slip: a time, a processor count, a metric."""
     name, unit = names.without_unit(title)
     short = names.plain(name)
     if short in names.REMARKS | names.REGIONS | names.METRIC_NAMES or short in ("mpi", "openmp", "omp"):
@@ -122,7 +122,7 @@ def _of_number(title: str) -> bool:
 
 
 def _rising(found: Sequence[str]) -> bool:
-    """Whether cells count 0, 1, 2, .. or 1, 2, 3, .. as programs number the rows they write."""
+    """Whether cells count 0, 1, 2, .. or 1, 2, 3, .. like row numbers."""
     numbers = [int(cell) for cell in found if not is_missing(cell)]
     return len(numbers) > 1 and numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
@@ -177,7 +177,7 @@ def _of_numbers(name: str, *, counts: bool, again: bool) -> tuple[Role, float, s
 
 
 def _labelled(columns: list[Column], rows: Sequence[Sequence[str]]) -> list[Column]:
-    """Return the columns with texts that differ in every row only by the number of processors as parameters."""
+    """Return the columns, with texts that differ between rows only by the number of processors as parameters."""
     counting = [item.index for item in columns if item.role == "parameter" and names.counts_processors(item.name)]
     made = []
     for item in columns:
@@ -191,7 +191,7 @@ def _labelled(columns: list[Column], rows: Sequence[Sequence[str]]) -> list[Colu
 
 
 def _settle(columns: list[Column]) -> list[Column]:
-    """Return the columns with roles that follow from the other columns."""
+    """Return the columns with roles that depend on the other columns."""
     roles = {column.role for column in columns}
     if "value" in roles and "metric_name" not in roles:
         return [replace(item, role="metric") if item.role == "value" else item for item in columns]
@@ -200,7 +200,7 @@ def _settle(columns: list[Column]) -> list[Column]:
         if len(metrics) == 1:
             return [replace(item, role="value") if item is metrics[0] else item for item in columns]
         return [replace(item, role="parameter") if item.role == "metric_name" else item for item in columns]
-    if _is_study(columns):  # whether these are sizes or results is asked where it matters, of all at once
+    if _is_study(columns):  # whether these are sizes or results is asked, if it matters, for all at once
         return [
             replace(item, confidence=0.65, why=f"{item.why}, beside processors and times")
             if item.role == "parameter" and item.confidence < SURE
@@ -216,17 +216,17 @@ def _settle(columns: list[Column]) -> list[Column]:
 
 
 def _is_study(columns: Sequence[Column]) -> bool:
-    """Whether names say plainly which column counts processors and which is a time or a rate."""
+    """Whether names clearly show which column counts processors and which is a time or a rate."""
     return any(
         item.role == "parameter" and names.counts_processors(item.name) and item.confidence >= 0.9 for item in columns
     ) and any(item.role == "metric" and item.confidence >= 0.9 for item in columns)
 
 
 def _wide(columns: list[Column], across: str, rows: Sequence[Sequence[str]]) -> tuple[list[Column], str]:
-    """Return the columns with those that stand for values of one parameter, or for repetitions, and that parameter."""
+    """Return the columns, those for values of one parameter or for repetitions marked as wide, and that parameter."""
     groups: dict[str, list[tuple[Column, int]]] = {}
     assigned: set[str] = set()  # `T=4`
-    many: dict[str, str] = {}  # of what is counted, as the last column says it
+    many: dict[str, str] = {}  # what is counted, as in the last column
     for column in columns:
         if column.kind not in ("count", "number", "duration") or column.role in ("repetition", "value"):
             continue
@@ -259,13 +259,13 @@ def _wide(columns: list[Column], across: str, rows: Sequence[Sequence[str]]) -> 
 
 
 def _across(prefix: str, numbers: Sequence[int], columns: Sequence[Column], said: str) -> tuple[str, float]:
-    """Return what the columns of a group stand for (a parameter, or ``repetition``), empty for nothing."""
+    """Return what a group of columns is over (a parameter, or ``repetition``), empty if nothing."""
     short = names.plain(prefix)
     consecutive = list(numbers) == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] in (0, 1)
     counted = any(column.role == "parameter" and names.counts_processors(column.name) for column in columns)
     timed = short in names.TIMES or names.is_time(prefix)
     if short and not timed and short not in names.PROCESSORS | names.REPETITIONS:
-        return "", 0.0  # level1, level2: columns of their own
+        return "", 0.0  # level1, level2: separate columns
     if said:
         return said, 1.0
     if short in names.REPETITIONS:
@@ -280,7 +280,7 @@ def _across(prefix: str, numbers: Sequence[int], columns: Sequence[Column], said
 
 
 def _same(group: Sequence[tuple[Column, int]], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the values of every row are nearly the same, as those of repetitions are."""
+    """Whether the values in every row are nearly the same, as those of repetitions are."""
     places = [column.index for column, _ in group]
     found = [
         [float(row[index]) for index in places]
@@ -332,7 +332,7 @@ def _marked(
 
 
 def _repeated(columns: list[Column]) -> list[Column]:
-    """Return the columns with those of one metric's name as its repetitions."""
+    """Return the columns with columns of the same metric name as its repetitions."""
     seen: dict[str, int] = {}
     for column in columns:
         if column.role == "metric" and column.repetition is None:
@@ -349,7 +349,7 @@ def _repeated(columns: list[Column]) -> list[Column]:
 
 
 def _unique(columns: list[Column]) -> list[Column]:
-    """Return the columns with names that differ, but for repetitions and wide columns of one metric."""
+    """Return the columns with unique names, except repetitions and wide columns of one metric."""
     taken: set[str] = set()
     made = []
     for column in columns:
@@ -365,7 +365,7 @@ def _unique(columns: list[Column]) -> list[Column]:
 
 
 def grouped(found: Sequence[str]) -> bool:
-    """Whether numbers among *found* are written with groups of thousands beyond doubt (``1,234.5``, ``1 234 567``)."""
+    """Whether numbers among *found* certainly have groups of thousands (``1,234.5``, ``1 234 567``)."""
     return any(
         GROUPED.fullmatch(cell)
         and ("." in cell or not cell.replace(",", "").lstrip("+-").isdigit() or cell.count(",") > 1)
@@ -374,7 +374,7 @@ def grouped(found: Sequence[str]) -> bool:
 
 
 def decimal_comma(found: Sequence[str]) -> str:
-    """Return ``comma`` where numbers have decimal commas, ``unsure`` where these may part thousands, else empty."""
+    """Return ``comma`` if numbers have decimal commas, ``unsure`` if these may separate thousands, else empty."""
     with_comma = [cell for cell in found if COMMA_NUMBER.fullmatch(cell)]
     if not with_comma or any("." in cell and NUMBER.fullmatch(cell) for cell in found):
         return "thousands" if with_comma and all(GROUPED.fullmatch(cell) for cell in with_comma) else ""

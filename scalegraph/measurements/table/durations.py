@@ -1,4 +1,4 @@
-"""Times as clocks and people write them: ``00:08:01``, ``8m1.5s``, ``1-02:03:04`` (Slurm), ``PT8M1.5S`` (ISO 8601)."""
+"""Durations as people and clocks write them: ``00:08:01``, ``8m1.5s``, ``1-02:03:04`` (Slurm), ``PT8M1.5S`` (ISO)."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _WORDS = re.compile(
     re.ASCII,
 )
 _SHORT = re.compile(rf"(?P<value>{_NUMBER})\s*(?P<unit>us|\u00b5s|\u03bcs|ns)", re.ASCII)
-_LONGEST = 60  # characters of a time
+_LONGEST = 60  # characters of a duration
 _PARTS = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0, "ms": 1e-3}
 
 
 def seconds(text: str) -> float | None:
-    """Return the seconds of a duration, None for anything else, plain numbers too.
+    """Return the seconds of a duration, None for anything else, including plain numbers.
 
-    Of two parts (``8:01``) the first are minutes, as ``time`` and Slurm write them; of one a unit is expected, and
-    ``8m`` alone, which may be metres, is none.
+    Of two parts (``8:01``) the first are minutes, as written by ``time`` and Slurm; a single part needs a unit, and
+    ``8m`` alone, which may be metres, is refused.
     """
     text = text.strip()
     if len(text) > _LONGEST:
@@ -50,7 +50,7 @@ def seconds(text: str) -> float | None:
 
 
 def _fits(parts: dict[str, float]) -> bool:
-    """Whether the parts of a clock are below the next larger: ``00:75`` is no time."""
+    """Whether the parts of a clock are below the next larger unit: ``00:75`` is not a time."""
     return parts["seconds"] < 60 and ("hours" not in parts or parts["minutes"] < 60)
 
 

@@ -1,4 +1,4 @@
-"""The guessed meaning of a table, with its certainty, for the user to check, answer and change."""
+"""The guessed interpretation of a table, with its confidence, for the user to check, answer and change."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from scalegraph.measurements.table.text import read_lines
 
 __all__ = ["Column", "Form", "Role", "TableChoices", "TableGuess", "guess_table"]
 
-# long: a row a measured point, a column a metric; tall: a row a value, with the metric's name in a column;
-# wide: a column for each value of a parameter
+# long: a row per measured point, a column per metric; tall: a row per value, with the metric's name in a column; wide:
+# a column for each value of a parameter
 Form: TypeAlias = Literal["long", "tall", "wide"]
 
-HEAD = 1 << 20  # bytes that are examined
+HEAD = 1 << 20  # bytes examined
 _PREVIEW = 30  # rows
 _ROLE_WORDS: dict[str, Role] = {"region": "call_path", "ignore": "skip", "coordinate": "parameter"}
 
 
 class TableChoices(BaseModel):
-    """What people said of a table; what is empty (*header* None) is guessed.
+    """The user's choices for a table; empty ones (*header* None) are guessed.
 
-    *delimiter* and *decimal* are characters, *header* the number of the line with the names (0: none, columns are
-    then called by *names*), *columns* roles by title, name or number (from 1) of a column, *across* the parameter that
-    the columns of a wide table stand for, or ``repetition``.
+    *delimiter* and *decimal* are characters; *header*: the number of the line with the names (0: none, columns are then
+    named by *names*); *columns*: roles by title, name or number (from 1) of a column; *across*: the parameter of the
+    columns of a wide table, or ``repetition``.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -50,10 +50,10 @@ class TableChoices(BaseModel):
 
 @dataclass(frozen=True)
 class TableGuess:
-    """How a table would be read. *preview* are its first rows as text; numbers of lines count from 1, *header* 0: none.
+    """How a table would be read. *preview*: its first rows as text; line numbers start at 1, *header* 0: none.
 
-    *thousands* is what groups digits, empty for nothing. *across* is the parameter that wide columns stand for. With
-    *questions* it cannot be read before they are answered; *confidence* is that of the least sure part, 0 to 1.
+    *thousands*: the digit grouping character, if any. *across*: the parameter of wide columns. With *questions* it
+    cannot be read before they are answered; *confidence*: of the least certain part, 0 to 1.
     """
 
     file: str
@@ -73,24 +73,24 @@ class TableGuess:
 
     @property
     def form(self) -> Form:
-        """How the rows are to be understood."""
+        """The form of the table."""
         roles = {column.role for column in self.columns}
         return "wide" if "wide" in roles else "tall" if "metric_name" in roles else "long"
 
     @property
     def confidence(self) -> float:
-        """How sure the least sure of it is, 0 to 1."""
+        """The confidence of its least certain part, 0 to 1."""
         return min((column.confidence for column in self.columns), default=0.0) if not self.questions else 0.0
 
     def of(self, role: Role) -> tuple[Column, ...]:
-        """Return the columns of a role."""
+        """Return the columns with a role."""
         return tuple(column for column in self.columns if column.role == role)
 
 
 def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
-    """Return how the table *path* would be read; what *choices* says is taken as said.
+    """Return how the table *path* would be read; *choices* take precedence.
 
-    Examines the beginning of the file only. Raises `InputError` where it is no table, or the choices do not fit it.
+    Reads only the beginning of the file. Raises `InputError` if it is not a table, or the choices do not fit it.
     """
     said = choices or TableChoices()
     file = str(path)
@@ -99,7 +99,7 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
         text = read_lines(path, said.encoding, limit)
         if sum(1 for line in text.lines if line.strip()) > 2 or limit >= _size(path):
             break
-        limit *= 8  # of a table with very long lines
+        limit *= 8  # for a table with very long lines
     header = 0 if said.names and said.header is None else said.header
     found = layout.find(text.lines, file, said.delimiter, said.comment, header)
     wide = max(len(found.names), max(map(len, found.rows)))
@@ -129,7 +129,7 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
 
 
 def _runs(titles: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
-    """Return the rows that are runs; all of them where none is, so that their columns are known."""
+    """Return the rows that are runs; all rows if none is, so that their columns are known."""
     cells = [[row[index] if index < len(row) else "" for row in rows] for index in range(len(titles))]
     keep, why = jobs.kept(titles, cells)
     return [row for row, good in zip(rows, keep, strict=True) if good] if why and any(keep) else rows
@@ -155,7 +155,7 @@ def _titles(found: layout.Layout, said: TableChoices, count: int, file: str) -> 
 
 
 def _chosen(columns: Sequence[Column], said: Mapping[str, str], file: str) -> tuple[Column, ...]:
-    """Return the columns with the roles that people gave them."""
+    """Return the columns with the roles that the user gave them."""
     made = list(columns)
     for key, word in said.items():
         role = _ROLE_WORDS.get(word, word)
@@ -184,7 +184,7 @@ def _chosen(columns: Sequence[Column], said: Mapping[str, str], file: str) -> tu
 
 
 def _check_roles(columns: Sequence[Column], said: Mapping[str, str], file: str) -> None:
-    """Refuse roles that were said and change nothing beside those of the other columns."""
+    """Refuse stated roles that have no effect, given the other columns."""
     roles = {column.role for column in columns}
     repeated = [column for column in columns if column.role == "repetition"]
     faults = []
@@ -201,7 +201,7 @@ def _check_roles(columns: Sequence[Column], said: Mapping[str, str], file: str) 
 
 
 def _check_across(columns: Sequence[Column], across: str, said: TableChoices, file: str) -> None:
-    """Refuse a parameter across where no columns stand for its values: an option that would do nothing."""
+    """Refuse a stated wide parameter if no columns hold its values: it would have no effect."""
     if not said.across or across == said.across or any(column.repetition is not None for column in columns):
         return
     numbers = ", ".join(column.title for column in columns if column.kind in ("count", "number"))[:80]
@@ -213,7 +213,7 @@ def _check_across(columns: Sequence[Column], across: str, said: TableChoices, fi
 
 
 def _numbers(found: layout.Layout, columns: Sequence[Column], said: TableChoices) -> tuple[str, str, list[Question]]:
-    """Return the decimal sign, what groups thousands, and what is not sure of them."""
+    """Return the decimal sign, the digit grouping character, and uncertainties about them."""
     numeric = [column.index for column in columns if column.kind in ("number", "count")]
     cells = [row[index] for row in found.rows for index in numeric if index < len(row)]
     if said.decimal:
@@ -233,7 +233,7 @@ def _numbers(found: layout.Layout, columns: Sequence[Column], said: TableChoices
 
 
 def _grouping(cells: Sequence[str], decimal: str, *, said: bool = False) -> str:
-    """Return what groups the digits of *cells*; where the decimal comma was *said* `1.500` is a thousand and more."""
+    """Return the digit grouping character of *cells*; if the decimal comma was *said*, `1.500` is above a thousand."""
     pattern = layout.GROUPED_POINT if decimal == "," else layout.GROUPED
     for cell in cells:
         if said and decimal == "," and pattern.fullmatch(cell):

@@ -1,4 +1,4 @@
-"""What was said of how a table is read and changes nothing, since nothing in it is meant."""
+"""User choices for reading a table that have no effect."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from scalegraph.measurements.table.guess import HEAD, TableChoices, guess_table
 from scalegraph.measurements.table.text import read_lines
 
 _CHECKED = 64 << 20  # bytes of a file that is compared as a whole
-_FIELDS = ("encoding", "decimal", "comment")  # a delimiter or a line of names that is not there is refused elsewhere
+_FIELDS = ("encoding", "decimal", "comment")  # an absent delimiter or header line is refused elsewhere
 
 
 def idle(paths: Sequence[Path], said: TableChoices) -> list[Fault]:
-    """Return a fault for each of encoding, decimal sign and comment that nothing in any of *paths* is meant by.
+    """Return a fault for each of encoding, decimal sign and comment that has no effect in any of *paths*.
 
-    *paths* are tables that can be read as *said*. What is found without being said may be said: who writes it down
-    wants the next file read in the same way.
+    *paths*: tables that can be read as *said*. Stating what would be detected anyway is accepted: the user may want the
+    next file read in the same way.
     """
     faults = []
     for name in _FIELDS:
@@ -28,9 +28,9 @@ def idle(paths: Sequence[Path], said: TableChoices) -> list[Fault]:
 
 
 def _applies(path: Path, said: TableChoices, name: str) -> bool:
-    """Whether there is something in *path* that the field *name* of *said* is about."""
+    """Whether the field *name* of *said* affects anything in *path*."""
     size = path.stat().st_size
-    if size > (HEAD if name == "decimal" else _CHECKED):  # the rest of the file was not looked at
+    if size > (HEAD if name == "decimal" else _CHECKED):  # the rest of the file was not examined
         return True
     if name == "encoding":
         return not path.read_bytes().isascii()
@@ -43,7 +43,7 @@ def _applies(path: Path, said: TableChoices, name: str) -> bool:
 
 
 def _lacking(said: TableChoices, name: str) -> str:
-    """Return in words what the field *name* of *said* finds nothing of."""
+    """Return in words what the field *name* of *said* does not find."""
     if name == "comment":
         return f"no line begins with '{said.comment}'"
     return "all of the file is ASCII" if name == "encoding" else f"no number has a '{said.decimal}'"

@@ -1,4 +1,4 @@
-"""Rows that are no runs: jobs that did not complete, and the steps of a job that has a row of its own."""
+"""Rows that are not runs: jobs that did not complete, and the steps of a job that has a row of its own."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _STEP = re.compile(r"(\d+(?:[_+\[]\S*?)?)\.(batch|extern|interactive|\d+)")
 
 
 def says_how_it_ended(title: str, cells: Sequence[str]) -> bool:
-    """Whether a column says of each row whether the run completed, by its name and by every cell."""
+    """Whether a column states for each row whether the run completed, judged by its name and every cell."""
     there = [cell.strip() for cell in cells if not is_missing(cell)]
     short = names.plain(title)
     if short in _CODES:
@@ -48,7 +48,7 @@ def says_how_it_ended(title: str, cells: Sequence[str]) -> bool:
 
 
 def may_tell(title: str) -> bool:
-    """Whether a column of this name may say that a row is no run."""
+    """Whether a column with this name may show that a row is not a run."""
     return names.plain(title) in _CODES | _WORDS | _JOB
 
 
@@ -57,10 +57,10 @@ def _good(cell: str) -> bool:
 
 
 def kept(titles: Sequence[str], columns: Sequence[Sequence[str]]) -> tuple[list[bool], list[tuple[str, int]]]:
-    """Return which rows are runs, and of those that are not why in words, with the index of each.
+    """Return which rows are runs, and for the others the reason in words, with the index of each.
 
-    *columns* are the cells of each column. A row is none if a column that says how runs ended says that it did not
-    complete, or if it is a step (``4101.batch``) of a job that has a row of its own, or one that only starts others.
+    *columns*: the cells of each column. A row is not a run if a status column says that it did not complete, or if it
+    is a step (``4101.batch``) of a job that has a row of its own, or a step that only starts others.
     """
     count = max(map(len, columns), default=0)
     keep = [True] * count

@@ -1,4 +1,4 @@
-"""The layout of a table in a file: delimiter, comments, the line with the names, lines before it."""
+"""The layout of a table in a file: delimiter, comments, header line, lines before it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ _SAMPLE = 400  # lines
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the table stands. Numbers of lines count from 1; *header* is 0 where no line has names.
+    """Where the table is. Line numbers start at 1; *header* is 0 if no line has names.
 
-    *rows* are the cells of the first lines of numbers, *names* those of the header; *before* lines stand ahead of it.
+    *rows*: the cells of the first lines of numbers, *names*: those of the header; *before*: number of lines ahead of
+    it.
     """
 
     delimiter: str
@@ -42,11 +43,11 @@ class Layout:
     rows: tuple[tuple[str, ...], ...]
     before: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
-    row_names: bool = False  # the first column has no name, as R writes its row names
+    row_names: bool = False  # the first column has no name, as in R's row names
 
 
 def cells(line: str, delimiter: str) -> list[str]:
-    """Return the cells of a line, without quotes and the space around them."""
+    """Return the cells of a line, without quotes and surrounding space."""
     if '"' not in line:
         return line.split() if delimiter == " " else [cell.strip() for cell in line.split(delimiter)]
     if delimiter == " ":
@@ -59,7 +60,7 @@ def cells(line: str, delimiter: str) -> list[str]:
 
 
 def is_number(cell: str) -> bool:
-    """Whether *cell* is a number as it is commonly written, or with a decimal comma or groups of thousands."""
+    """Whether *cell* is a number in common notation, or with a decimal comma or groups of thousands."""
     return bool(
         NUMBER.fullmatch(cell)
         or COMMA_NUMBER.fullmatch(cell)
@@ -70,24 +71,24 @@ def is_number(cell: str) -> bool:
 
 
 def is_missing(cell: str) -> bool:
-    """Whether *cell* stands for a value that is not there."""
+    """Whether *cell* marks a missing value."""
     return cell.lower() in MISSING
 
 
 def is_comment(line: str, comment: str = "") -> bool:
-    """Whether *line* is a remark for display, or a line drawn below the names."""
+    """Whether *line* is a comment, or a rule below the names."""
     return line.lstrip().startswith(comment or COMMENTS) or (line.lstrip().startswith(_RULES) and is_rule(line))
 
 
 def is_rule(line: str) -> bool:
-    """Whether *line* is drawn: ``|---|:--|`` or ``----- ----``."""
+    """Whether *line* is a rule: ``|---|:--|`` or ``----- ----``."""
     return "--" in line and not line.strip("|:+-= \t\r")
 
 
 def find(lines: Sequence[str], file: str, delimiter: str = "", comment: str = "", header: int | None = None) -> Layout:
-    """Return where the table stands; what is not empty (*header* None) is taken as said.
+    """Return where the table is; nonempty arguments (*header* not None) take precedence.
 
-    Raises `InputError` where there is no table of two columns at least.
+    Raises `InputError` if there is no table with at least two columns.
     """
     sample = _sample(lines, comment, header)
     written = [number for number, line in enumerate(lines, start=1) if line.strip()]
@@ -120,7 +121,7 @@ def find(lines: Sequence[str], file: str, delimiter: str = "", comment: str = ""
 
 
 def check_quotes(text: str, line: int, file: str) -> None:
-    """Refuse a line in which a quotation begins and does not end."""
+    """Refuse a line with an unclosed quotation."""
     if '"' in text and text.count('"') % 2:
         message = "a quotation mark is not closed in its line; a cell of one line was expected"
         raise InputError(Fault(message, file=file, line=line))
@@ -137,20 +138,20 @@ def _named(found: Layout, table: list[tuple[int, list[str]]]) -> Layout:
     first = table[1][0] if rows else header + 1
     made = replace(found, header=header, names=tuple(names), first=first, rows=rows, notes=notes)
     if rows and all(len(row) == len(names) + 1 for row in rows):
-        if all(is_missing(row[-1]) for row in rows):  # a delimiter too many at the end of each line
+        if all(is_missing(row[-1]) for row in rows):  # a superfluous delimiter at the end of each line
             return replace(made, names=(*names, ""))
         if not _are_row_names([row[0] for row in rows], found.delimiter):
-            return made  # a cell too many in each row; the reader of the rows refuses them with their lines
+            return made  # an extra cell in each row; the reader of the rows refuses them with their lines
         note = "the first column has no name: it was taken as the names of rows, as R writes them"
         return replace(made, names=("row name", *names), row_names=True, notes=(*notes, note))
     return made
 
 
 def _joined(names: list[str], below: Sequence[Sequence[str]]) -> tuple[list[str], int]:
-    """Return the names of columns with those of a second line, and how many lines below the first hold names.
+    """Return the column names combined with those of a second line, and the number of further lines with names.
 
-    A line is one of names if it has no number, and where it has a text all lines below it have numbers: parts of a
-    merged cell (`triad` over `mean` and `stddev`), units, or the name of the rows alone, as pandas writes it.
+    A line holds names if it has no number, and below each of its texts all lines have numbers: parts of a merged cell
+    (`triad` over `mean` and `stddev`), units, or just the name of the rows, as in pandas.
     """
     if len(below) < 2 or len(below[0]) != len(names):
         return names, 0
@@ -176,7 +177,7 @@ def _joined(names: list[str], below: Sequence[Sequence[str]]) -> tuple[list[str]
 
 
 def _under(above: str, below: str) -> str:
-    """Return the name of a column from those of two lines: a unit stands in brackets."""
+    """Return the name of a column from those of two lines: a unit goes into brackets."""
     short = below.strip("[](){} ")
     if above and (short.lower() in SECONDS or "/" in short or short == "%" or short != below):
         return f"{above} [{short}]"
@@ -184,14 +185,14 @@ def _under(above: str, below: str) -> str:
 
 
 def _are_row_names(first: Sequence[str], delimiter: str) -> bool:
-    """Return whether the *first* cells of rows name them, as R writes data frames: words, or 1, 2, 3 between spaces."""
+    """Return whether the *first* cells name the rows, as in R's data frames: words, or 1, 2, 3 between spaces."""
     if not any(map(is_number, first)):
         return True
     return delimiter in (" ", "\t") and list(first) == [str(number) for number in range(1, len(first) + 1)]
 
 
 def _unnamed(found: Layout, table: list[tuple[int, list[str]]], lines: Sequence[str], *, look: bool) -> Layout:
-    """Return a layout with the names of the last comment before the table, if it has as many, or with none."""
+    """Return a layout with names from the last comment before the table, if their number fits, or without names."""
     rows = tuple(tuple(row) for _, row in table)
     first = table[0][0]
     made = replace(found, first=first, rows=rows)
@@ -222,7 +223,7 @@ def _sample(lines: Sequence[str], comment: str, header: int | None) -> list[tupl
 
 
 def _delimiter(sample: Sequence[str]) -> str:
-    """Return the delimiter that divides most lines alike and leaves most cells numbers; empty where none does."""
+    """Return the delimiter that splits most lines alike and leaves most cells numbers; empty if none does."""
     best, chosen = (0.0, 0.0, 0), ""
     for delimiter in DELIMITERS:
         rows = [cells(line, delimiter) for line in sample]
@@ -239,14 +240,14 @@ def _delimiter(sample: Sequence[str]) -> str:
 
 
 def _plain(cell: str) -> float:
-    """Return how much *cell* looks like one number."""
+    """Return how much *cell* looks like a single number."""
     if NUMBER.fullmatch(cell) or is_missing(cell):
         return 1.0
     return 0.95 if is_number(cell) or durations.seconds(cell) is not None else 0.0
 
 
 def _start(counts: Sequence[int]) -> int:
-    """Return the index of the first line of the table: the first with as many cells as most lines have."""
+    """Return the index of the first line of the table: the first with the most common number of cells."""
     most = Counter(counts).most_common(1)[0][0]
     for index, count in enumerate(counts):
         following = counts[index + 1] if index + 1 < len(counts) else most
@@ -258,7 +259,7 @@ def _start(counts: Sequence[int]) -> int:
 
 
 def _is_header(table: list[tuple[int, list[str]]]) -> bool:
-    """Whether the first line has names: a cell that is no number above numbers, or above texts that differ from it."""
+    """Whether the first line has names: a nonnumeric cell above numbers, or above texts that differ from it."""
     names = table[0][1]
     below = [row for _, row in table[1:]]
     words = [index for index, name in enumerate(names) if name and not is_number(name) and not is_missing(name)]
@@ -272,7 +273,7 @@ def _is_header(table: list[tuple[int, list[str]]]) -> bool:
 
 
 def _counts(texts: Sequence[str]) -> bool:
-    """Whether *texts* are whole numbers of 1 or more that rise."""
+    """Whether *texts* are ascending whole numbers of 1 or more."""
     if not texts or not all(text.isascii() and text.isdigit() and len(text) < 10 for text in texts):
         return False
     numbers = [int(text) for text in texts]

@@ -1,4 +1,4 @@
-"""The rows below the names of a table: parsed at once, each cell with the line it is in."""
+"""The rows below a table's header: parsed at once, each cell with its line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _INFINITE = sorted({*layout.INFINITE, *(word.upper() for word in layout.INFINITE
 
 @dataclass(frozen=True)
 class Rows:
-    """The cells as text, columns by number; *lines* has the number of every row's line."""
+    """The cells as text, columns by number; *lines*: the line number of every row."""
 
     file: str
     table: pa.Table
@@ -41,17 +41,17 @@ class Rows:
         return len(self.lines)
 
     def only(self, keep: Flags) -> Rows:
-        """Return the rows that are to be kept."""
+        """Return the rows to *keep*."""
         return replace(self, table=self.table.filter(pa.array(keep)), lines=self.lines[keep])
 
     def texts(self, index: int) -> pa.ChunkedArray:
-        """Return the cells of a column without the space around them."""
+        """Return the cells of a column, stripped."""
         return compute.utf8_trim_whitespace(self.table.column(index))
 
     def numbers(self, column: Column) -> tuple[Floats, Flags]:
-        """Return the numbers of a column, NaN where none is, and where that is for one beyond `LEAST` or `MOST`.
+        """Return the numbers of a column, NaN for missing ones and ones beyond `LEAST` or `MOST`.
 
-        Raises `InputError` naming line and column of the first cells that are no numbers.
+        Raises `InputError` naming line and column of the first nonnumeric cells.
         """
         cells = self.texts(column.index)
         if column.suffix:
@@ -69,19 +69,19 @@ class Rows:
         useless = ~(np.abs(found) <= MOST) & ~np.isnan(found)
         tiny = np.abs(found) < LEAST
         if tiny.any():
-            written = compute.match_substring_regex(cells, "^[^eE]*[1-9]")  # 1e-400 is no 0
+            written = compute.match_substring_regex(cells, "^[^eE]*[1-9]")  # 1e-400 is not 0
             useless |= tiny & compute.fill_null(written, fill_value=False).to_numpy()
         return (np.where(useless, np.nan, found) if useless.any() else found), useless
 
     @staticmethod
     def _without(column: Column, cells: pa.ChunkedArray) -> pa.ChunkedArray:
-        """Return the cells without what stands behind each number."""
+        """Return the cells without the suffix of each number."""
         distinct = cells.combine_chunks().dictionary_encode()
         words = [suffixes.without(word, column.suffix) for word in distinct.dictionary.to_pylist()]
         return pa.chunked_array([pa.array(words, pa.string()).take(distinct.indices)])
 
     def _durations(self, column: Column, cells: pa.ChunkedArray) -> tuple[Floats, Flags]:
-        """Return the seconds of a column of durations, NaN where none stands."""
+        """Return the seconds of a column of durations, NaN for missing ones."""
         distinct = cells.combine_chunks().dictionary_encode()
         words = distinct.dictionary.to_pylist()
         known = {word: durations.seconds(word) for word in words if not layout.is_missing(word)}
@@ -133,7 +133,7 @@ def _short(text: str) -> str:
 def parse(lines: Sequence[str], guess: TableGuess, cancel: CancelToken, progress: Progress) -> Rows:
     """Return the rows of a table from all *lines* of its file.
 
-    Raises `InputError` for rows with another number of cells than there are columns, with their lines.
+    Raises `InputError` for rows whose number of cells is not that of the columns, with their lines.
     """
     kept, numbers = _kept(lines, guess)
     cancel.check()

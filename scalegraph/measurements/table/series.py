@@ -1,4 +1,4 @@
-"""Columns that are series of one measurement: times of several programs beside each other, `openmp` and `pthreads`."""
+"""Columns that are series of one measurement: times of several programs side by side, `openmp` and `pthreads`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from scalegraph.measurements.table.columns import Column
 
 PARAMETER = "series"
-_SPREAD = 100.0  # between two series of one measurement, at one number of processors
+_SPREAD = 100.0  # ratio between two series of one measurement, at one number of processors
 _MEANS = ("mean", "avg", "average", "median", "time", "time_s")
 _DEVIATIONS = ("stddev", "std", "stdev", "sd", "deviation", "error", "err", "std_dev", "sigma")
 
 
 def found(columns: list[Column], rows: Sequence[Sequence[str]], across: str) -> tuple[list[Column], str]:
-    """Return the columns with those that are series of times, and the parameter that their names are values of.
+    """Return the columns, those that are series of times marked, and the parameter whose values are their names.
 
-    Series are two columns of fractions at least that no name says anything of, that are of one size, and that all fall
-    from the fewest processors to the most. Columns of their deviations go with them. Others are left as they are.
+    Series are at least two columns of fractions with unknown names and similar magnitude, all of which fall from the
+    fewest processors to the most. Columns of their deviations go with them. Others are left unchanged.
     """
     counting = [item for item in columns if item.role == "parameter" and names.counts_processors(item.name)]
     if len(counting) != 1 or any(item.role in ("wide", "value", "metric_name", "call_path") for item in columns):
@@ -62,7 +62,7 @@ def found(columns: list[Column], rows: Sequence[Sequence[str]], across: str) -> 
 
 
 def _label(name: str) -> tuple[str, str]:
-    """Return the series that a column is of and what it is there: ``triad mean`` is the mean of ``triad``."""
+    """Return a column's series and its role in it: ``triad mean`` is the mean of ``triad``."""
     words = name.strip().rsplit(" ", 1)
     if len(words) == 2:
         last = names.plain(words[1])
@@ -74,7 +74,7 @@ def _label(name: str) -> tuple[str, str]:
 
 
 def _plain(item: Column, label: tuple[str, str]) -> bool:
-    """Whether nothing says what a column of numbers is but that it is a mean."""
+    """Whether the name of a column of numbers says at most that it is a mean."""
     metric = Metric(label[0], item.unit, names.metric_kind(label[0], item.unit))
     return (
         item.kind == "number"

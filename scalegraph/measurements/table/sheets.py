@@ -1,4 +1,4 @@
-"""Spreadsheets as lines of a table: the sheet that looks like one, values as they were last computed."""
+"""Spreadsheets as lines of a table: the sheet that looks like one, with values as last computed."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from scalegraph.measurements import names
 
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
-_LARGEST = 200 << 20  # bytes of a file that is unpacked
-_UNPACKED = 400 << 20  # bytes of all parts of one
+_LARGEST = 200 << 20  # bytes of a file to unpack
+_UNPACKED = 400 << 20  # bytes of all its parts
 _MOST_PARTS = 10_000
-_RATIO = 200  # of a part's size to what it is packed to; sheets of numbers reach 5 to 20
+_RATIO = 200  # maximum compression ratio of a part; sheets of numbers reach 5 to 20
 _MOST_CELLS = 20_000_000
 
 
 def is_sheet(path: Path, head: bytes) -> bool:
-    """Whether *path* is a spreadsheet, by its ending and first bytes."""
+    """Whether *path* is a spreadsheet, judged by its ending and first bytes."""
     return path.suffix.lower() in ENDINGS and head.startswith((_ZIP, _OLE))
 
 
 def read(path: Path) -> tuple[list[str], tuple[str, ...]]:
-    """Return the lines of a sheet as CSV, one a row from the first on, and what people should know of it.
+    """Return the lines of a sheet as CSV, one per row from the first, and notes for the user.
 
-    Of several sheets that with most rows of numbers and a column that counts processors is taken. No formula is
+    Of several sheets, the one with most rows of numbers and a column that counts processors is used. No formula is
     computed, no macro is opened. Raises `InputError` for a file that is damaged, locked or too large.
     """
-    import python_calamine as calamine  # late: only those who have spreadsheets pay for it
+    import python_calamine as calamine  # imported late: only needed for spreadsheets
 
     if path.stat().st_size > _LARGEST:
         raise InputError(Fault(f"is larger than {_LARGEST >> 20} MiB; save the sheet as CSV", file=str(path)))
@@ -63,9 +63,9 @@ def read(path: Path) -> tuple[list[str], tuple[str, ...]]:
 
 
 def _check_unpacked(path: Path) -> None:
-    """Refuse a zip archive whose parts, by its directory, are more than a spreadsheet holds once they are unpacked.
+    """Refuse a zip archive whose parts, according to its directory, unpack to more than a spreadsheet holds.
 
-    The sizes in the directory are what a reader allocates; parts that pretend to be smaller end as damaged.
+    A reader allocates the sizes in the directory; parts that pretend to be smaller are found damaged.
     """
     if not zipfile.is_zipfile(path):
         return
@@ -95,7 +95,7 @@ def _check_unpacked(path: Path) -> None:
 
 
 def _likeness(rows: Sequence[Sequence[Any]]) -> tuple[bool, int]:
-    """Return whether a sheet has a column that counts processors, and its rows of two numbers or more."""
+    """Return whether a sheet has a column that counts processors, and its number of rows with two or more numbers."""
     named = any(isinstance(cell, str) and _counts(cell) for row in rows[:20] for cell in row)
     return named, sum(1 for row in rows if sum(map(_number, row)) >= 2)
 

@@ -1,4 +1,4 @@
-"""What stands behind the number in a cell: ``1.92x``, ``96 %``, ``3.2 GB/s``, ``4 threads``."""
+"""Suffixes of numbers in cells: ``1.92x``, ``96 %``, ``3.2 GB/s``, ``4 threads``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BYTES = re.compile(r"[KMGT]?i?B(?:ytes?)?", re.IGNORECASE)
 
 
 def _parts(cell: str) -> tuple[str, str] | None:
-    """Return number and suffix of a cell, None of any other."""
+    """Split a cell into number and suffix; return None for any other cell."""
     if len(cell) > _LONGEST or not (found := _CELL.fullmatch(cell.strip())) or not is_number(found[1]):
         return None
     return found[1], found[2].strip()
@@ -35,12 +35,12 @@ def _known(suffix: str) -> bool:
 
 
 def _one(suffix: str) -> str:
-    """Return a suffix as those of a column are compared: `thread` and `threads` are one."""
+    """Return a suffix normalised for comparison: `thread` and `threads` are the same."""
     return suffix[:-1] if names.counts_processors(suffix) and len(suffix) > 2 and suffix.endswith("s") else suffix
 
 
 def of_all(cells: Sequence[str]) -> str:
-    """Return the suffix of all *cells* that are not missing, as the last has it; empty where they differ."""
+    """Return the common suffix of all *cells* that are not missing, as in the last one; empty if they differ."""
     found = ""
     for cell in cells:
         if is_missing(cell):
@@ -53,22 +53,22 @@ def of_all(cells: Sequence[str]) -> str:
 
 
 def differ(cells: Sequence[str]) -> bool:
-    """Whether *cells* are numbers with known suffixes that are not all the same: ``900 MB/s`` and ``1.2 GB/s``."""
+    """Whether *cells* are numbers with known but different suffixes: ``900 MB/s`` and ``1.2 GB/s``."""
     there = [_parts(cell) for cell in cells if not is_missing(cell)]
     return len(there) > 1 and all(parts is not None and _known(parts[1]) for parts in there)
 
 
 def without(cell: str, suffix: str) -> str:
-    """Return a cell without the *suffix* of its column; as it is where it has another."""
+    """Return a cell without the *suffix* of its column; unchanged if it has another one."""
     parts = _parts(cell)
     return parts[0] if parts is not None and _one(parts[1]) == _one(suffix) else cell
 
 
 def is_bytes(suffix: str) -> bool:
-    """Whether a suffix is a number of bytes."""
+    """Whether a suffix means a number of bytes."""
     return bool(_BYTES.fullmatch(suffix))
 
 
 def unit(suffix: str) -> str:
-    """Return the unit that a suffix is: none of `x` and of what is counted."""
+    """Return a suffix as a unit; empty for `x` and for counted things."""
     return "" if suffix in _TIMES or names.counts_processors(suffix) else suffix

@@ -1,4 +1,4 @@
-"""Bytes of a file to lines of text, whatever wrote it."""
+"""Decodes a file's bytes into lines of text, whatever program wrote it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from scalegraph.base.files import reason
 from scalegraph.measurements.limits import check_lines
 from scalegraph.measurements.table import blocks, sheets
 
-LARGEST = 4 * 2**30  # bytes of a file that is read at once
-_TABLES = (".csv", ".tsv", ".tab", ".psv")  # endings of what is no log
-_BLOCK = 1 << 20  # bytes of a file that does not know its size
+LARGEST = 4 * 2**30  # bytes of a file read at once
+_TABLES = (".csv", ".tsv", ".tab", ".psv")  # extensions of files that are not logs
+_BLOCK = 1 << 20  # bytes of a file of unknown size
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is a prefix of this one
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
@@ -26,7 +26,7 @@ _MARKS = (
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of a file without their ends, its encoding, and what people should know of it."""
+    """Lines of a file without their ends, its encoding, and notes for the user."""
 
     lines: list[str]
     encoding: str
@@ -34,17 +34,17 @@ class Lines:
 
 
 def read_lines(path: Path, encoding: str = "", limit: int = LARGEST) -> Lines:
-    """Return the lines of *path*, of its first *limit* bytes only.
+    """Return the lines of *path*, or of its first *limit* bytes.
 
-    *encoding* empty: by the file's mark, else UTF-8, else Latin-1.
+    An empty *encoding* means: by the file's byte order mark, else UTF-8, else Latin-1.
 
-    Raises `InputError` for a file that cannot be read or is no text.
+    Raises `InputError` for a file that cannot be read or is not text.
     """
     if not sheets.is_sheet(path, _head(path)):
         check_lines(path, limit)
     try:
         with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size  # so much is allocated, not all that would be allowed
+            size = os.fstat(file.fileno()).st_size  # allocates the file's size, not all that would be allowed
             raw = file.read(min(limit, max(size, _BLOCK)) + 1)
     except OSError as error:
         raise InputError(Fault(f"cannot be read: {reason(error)}", file=str(path))) from error
@@ -73,7 +73,7 @@ def _head(path: Path) -> bytes:
 
 
 def decoded(raw: bytes, file: str, encoding: str = "", *, cut: bool = False) -> Lines:
-    """Return the lines of *raw*; with *cut* its end may stand inside a character or line, which is left out."""
+    """Return the lines of *raw*; with *cut* its end may be within a character or line, which is dropped."""
     text, name, notes = _decode(raw, file, encoding, cut=cut)
     place = text.find("\0")
     if place >= 0:
@@ -104,7 +104,7 @@ def _decode(raw: bytes, file: str, encoding: str, *, cut: bool) -> tuple[str, st
 
 
 def _without_mark(raw: bytes) -> str:
-    """Return UTF-16's name where every other byte of the beginning is zero, as in Latin text without a mark."""
+    """Return UTF-16's name if every other byte at the beginning is zero, as in Latin text without a mark."""
     head = raw[:200]
     if len(head) >= 4:
         for start, name in ((1, "utf-16-le"), (0, "utf-16-be")):
