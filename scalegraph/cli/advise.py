@@ -79,10 +79,10 @@ def advise(
     as_json: bool,
     trust: bool,
 ) -> None:
-    """Say which run narrows the predicted time at a point most for what it costs.
+    """Say which run narrows the predicted time at a point most for its cost.
 
-    The interval holds what the points leave open, the law itself included. If the study keeps predictions of
-    ``scalegraph predict``, also which sample run narrows these most.
+    The interval includes what the points leave open, even about the law itself. If the study keeps predictions of
+    ``scalegraph predict``, the sample run that narrows these most is named, too.
     """
     if trust and not running:
         raise click.UsageError("--trust goes with --run")
@@ -110,7 +110,7 @@ def advise(
                 if cancel.cancelled:
                     raise Cancelled(f"interrupted; {source} has what was finished")
                 done.append(entries[0])
-                # the point to be known stays, though more processors have been run since
+                # the target point stays the same, although more processors have been run since
                 where = (int(goal[0]), goal[1] if len(goal) > 1 else None)
                 model, goal, entries = _entries(session, source, *where, cost, most)
     if as_json:
@@ -158,7 +158,7 @@ def _entries(
 
 
 def _consent(session: Session, source: Path, entries: list[Advice], *, trust: bool) -> Consent | None:
-    """Return the user's consent to run the study's program; it is the same for every entry."""
+    """Return the user's consent to run the study's program; it covers every run."""
     from scalegraph.request.run import advising
 
     if not entries:

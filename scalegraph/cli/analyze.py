@@ -158,7 +158,7 @@ def _compute(
 
 
 def _documents(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows as JSON, numbers to the last digit; what is missing or infinite is null."""
+    """Return the rows as JSON with full precision; missing and infinite values are null."""
     rows = table.astype(object).to_dict("records")
     return [{str(name): _json(cell) for name, cell in row.items()} for row in rows]
 
@@ -169,7 +169,7 @@ def _json(cell: Any) -> Any:
 
 
 def show(figure: Figure) -> None:
-    """Print the table of *figure* with the texts that reports and Markdown have."""
+    """Print the table of *figure* with the same texts as reports and Markdown."""
     from scalegraph.figures.render import numbers
 
     header, rows = numbers.readable(figure)

@@ -1,4 +1,4 @@
-"""Options that set a value of a request: name, help, range and default are those that the value is declared with."""
+"""Options for values of a request: name, help, range and default come from the declaration of the value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class Amount(click.ParamType[float]):
-    """A number in the range that *value* is declared with; sizes and times with any unit: ``512M``, ``10min``."""
+    """A number in the declared range of *value*; sizes and times with any unit: ``512M``, ``10min``."""
 
     name = "amount"
 
@@ -49,13 +49,13 @@ class Amount(click.ParamType[float]):
 
 
 def flag_of(key: str) -> str:
-    """Return the option that sets the request's value *key*, "" if there is none."""
+    """Return the option for the request's value *key*, "" if there is none."""
     found = declared(Request, key)
     return "" if found is None or found.option is None else found.option.flag
 
 
 def request_option(key: str, name: str = "", **more: Any) -> Callable[[_Command], _Command]:
-    """Return the option that sets the request's value *key*; *name* is that of the parameter, *more* click's own."""
+    """Return the option for the request's value *key*; *name* is the parameter's, *more* is passed to click."""
     value = request_value(key)
     said = value.option
     assert said is not None, key
@@ -66,7 +66,7 @@ def request_option(key: str, name: str = "", **more: Any) -> Callable[[_Command]
 
 
 def _kind(value: Declared) -> dict[str, Any]:
-    """Return what click needs to know to read the value: a switch, a choice, a number in its range, or text."""
+    """Return the click arguments for parsing the value: a switch, a choice, a number in its range, or text."""
     if isinstance(value.default, bool):
         return {"is_flag": True}
     if isinstance(value.default, str):

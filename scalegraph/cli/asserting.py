@@ -1,4 +1,4 @@
-"""``--assert`` and ``--junit``, as several commands have them."""
+"""``--assert`` and ``--junit``, shared by several commands."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def assert_options(command: _Command) -> _Command:
 
 
 def check_given(statements: Sequence[str], junit: Path | None) -> None:
-    """Refuse statements that are none before any work is done."""
+    """Reject invalid statements before any work is done."""
     if not statements:
         if junit is not None:
             raise click.UsageError("--junit goes with --assert")
@@ -50,7 +50,7 @@ def check_given(statements: Sequence[str], junit: Path | None) -> None:
 def outcomes(
     session: Session, study: Study, statements: Sequence[str], junit: Path | None, name: str
 ) -> Sequence[Outcome]:
-    """Check *statements* on *study*, say each outcome on standard error, write *junit*; return the outcomes."""
+    """Check *statements* on *study*, print each outcome on standard error, write *junit*; return the outcomes."""
     if not statements:
         return ()
     from scalegraph.request.results import assertions
@@ -64,5 +64,5 @@ def outcomes(
 
 
 def outcome(session: Session, study: Study, statements: Sequence[str], junit: Path | None, name: str) -> bool:
-    """Do as `outcomes`; return whether all hold."""
+    """Do the same as `outcomes`; return whether all hold."""
     return all(item.passed for item in outcomes(session, study, statements, junit, name))

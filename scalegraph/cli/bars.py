@@ -16,13 +16,13 @@ from scalegraph.cli.progress import ending, remarks, summary
 
 
 def escape(text: str) -> str:
-    """Return *text* without markup for rich and with control characters visible."""
+    """Return *text* with rich markup escaped and control characters visible."""
     return escape_markup(visible(text))
 
 
 @contextlib.contextmanager
 def runs_bar() -> Iterator[events.EventSink]:
-    """Yield a sink of events that shows them as a bar, wiped when done."""
+    """Yield an event sink that shows a progress bar, erased when done."""
     console = Console(stderr=True)
     columns = (
         SpinnerColumn(),
@@ -37,7 +37,7 @@ def runs_bar() -> Iterator[events.EventSink]:
 
 @contextlib.contextmanager
 def share_bar(what: str) -> Iterator[Callable[[float], None]]:
-    """Yield a function that shows which share of *what* is done."""
+    """Yield a function that shows the completed share of *what*."""
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TextColumn("{task.percentage:>3.0f} %"))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(escape(what), total=1.0)
@@ -45,13 +45,13 @@ def share_bar(what: str) -> Iterator[Callable[[float], None]]:
 
 
 class _Bar:
-    """A bar that is wiped when done; failures and remarks stay above it."""
+    """A bar that is erased when done; failures and remarks stay above it."""
 
     def __init__(self, bar: Progress) -> None:
         self._bar = bar
         self._task: TaskID = bar.add_task("preparing", total=None, left="")
         self._running: dict[str, str] = {}
-        self._files: TaskID | None = None  # of a build that counts its files
+        self._files: TaskID | None = None  # of a build with counted files
 
     def __call__(self, event: events.Event) -> None:
         update = self._bar.update
@@ -79,7 +79,7 @@ class _Bar:
                     self._bar.console.print(text, highlight=False)
 
     def _building(self, event: events.Building) -> None:
-        """Show what is built; a build whose files are counted has a bar of its own until it is done."""
+        """Show what is being built; a build with counted files gets its own bar."""
         text = f"building {escape(event.program)}"
         if not event.of:
             self._bar.update(self._task, description=text)

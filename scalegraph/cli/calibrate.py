@@ -37,7 +37,7 @@ from scalegraph.machine import Machine
 from scalegraph.request.model import programs
 from scalegraph.runtime.compiler import find_compiler
 
-# Long enough that starting a process does not count, short enough to wait for: shipped programs and arguments.
+# Shipped programs and arguments that run long enough for process start not to matter, and short enough to wait for.
 PROGRAMS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("ge1-owner", ("500",)),
     ("ge2-owner", ("700",)),
@@ -54,7 +54,7 @@ PROGRAMS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("water", ("343", "4")),
 )
 _THREADS: Final = (1, 2)
-_NOISY = 0.25  # spread of measurements from which the host counts as busy
+_NOISY = 0.25  # spread of measurements above which the host counts as busy
 
 
 @click.command("calibrate")
@@ -99,14 +99,14 @@ def calibrate(
 ) -> None:
     """Measure this host and write its machine file; it takes a minute or two on an otherwise idle host.
 
-    Operations, caches, memory, what two processors cost each other and the primitives of OpenMP are measured by a
-    small C program that your compiler builds on the spot, and with growing numbers of cores what depends on that:
-    clock, bandwidth, barriers, locks, page faults. Every value says where it comes from; nothing names the host or its
-    user. Use the file with `scalegraph simulate ... --machine FILE`.
+    A small C program, built by your compiler on the spot, measures operations, caches, memory, communication between
+    two processors and the OpenMP primitives, and with growing numbers of cores what depends on that: clock, bandwidth,
+    barriers, locks, page faults. Every value states its origin; nothing identifies the host or its user. Use the file
+    with `scalegraph simulate ... --machine FILE`.
 
-    With --compare one table has each program's measured and predicted times: with its own flags, and without
-    vectorisation. A file for --also has the form of the
-    descriptions of shipped programs; title and sources are enough, and arguments come from its parameters' defaults.
+    With --compare a table shows each program's measured and predicted times: with its own flags, and without
+    vectorisation. A file for --also has the form of the descriptions of shipped programs; title and sources are enough,
+    and arguments come from its parameters' defaults.
     """
     if given is not None and not comparing:
         raise click.UsageError("--machine goes with --compare; it names a machine that was calibrated before")
@@ -151,7 +151,7 @@ def _warn_of_noise(measured: dict[str, Sample]) -> None:
 
 @contextlib.contextmanager
 def _told() -> Iterator[Callable[[str], None]]:
-    """Yield what says on standard error what is being done: one changing line on a terminal, else line by line."""
+    """Yield a progress reporter for standard error: one updated line on a terminal, otherwise a line each."""
     changing = on_terminal(err=True)
     try:
         yield replace_line if changing else lambda text: echo(text, err=True)
@@ -161,7 +161,7 @@ def _told() -> Iterator[Callable[[str], None]]:
 
 
 def _counts(threads: str | None, known: Machine | None) -> list[int]:
-    """Return the numbers of threads to compare with: of the machine, or of this host, which is about to become one."""
+    """Return the thread counts to compare: those of the machine, or of this host, which is about to become one."""
     if threads is None:
         return list(_THREADS)
     most, whose = (
@@ -171,7 +171,7 @@ def _counts(threads: str | None, known: Machine | None) -> list[int]:
 
 
 def _subjects(chosen: tuple[str, ...], others: tuple[Path, ...]) -> list[Subject]:
-    """Return the programs to compare: the *chosen* ones, or the shipped ones that are installed, and *others*."""
+    """Return the programs to compare: the *chosen* ones, or the installed shipped ones, and *others*."""
     known = programs.names()
     also = {described.name: described for path in others for described in [programs.load(str(path.absolute()))]}
     shipped = {name: arguments for name, arguments in PROGRAMS if name in known}
@@ -185,7 +185,7 @@ def _subjects(chosen: tuple[str, ...], others: tuple[Path, ...]) -> list[Subject
 
 
 def _subject(described: programs.Described, arguments: tuple[str, ...] | None = None) -> Subject:
-    """Return the program as it is compared: with *arguments*, or with those that its description has."""
+    """Return the program to compare, with *arguments*, or else those in its description."""
     program = described.program
     if arguments is None:
         if any(programs.COUNT in argument for argument in program.args):
@@ -238,7 +238,7 @@ def _print(found: Machine, rows: list[Row], *, as_json: bool) -> None:
 
 
 def _not_as_calibrated(found: Machine, rows: list[Row]) -> str:
-    """Return what is to be known of rows none of whose native runs had the clock of *found* and a core to itself."""
+    """Return a note on rows none of whose native runs had the clock of *found* and a core to itself."""
     others = [row for row in rows if not row.failure and not row.as_calibrated]
     if not others:
         return ""
@@ -266,7 +266,7 @@ def _entry(row: Row) -> dict[str, object]:
 
 
 def _plain(values: dict[str, object]) -> dict[str, object]:
-    """Return *values* with null for what is no number."""
+    """Return *values* with null for anything that is not a number."""
     return {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in values.items()}
 
 

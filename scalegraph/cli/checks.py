@@ -1,4 +1,4 @@
-"""The checks of ``scalegraph doctor``: one function a check, each with its finding and its remedy."""
+"""The checks of ``scalegraph doctor``: one function each, with its finding and remedy."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the report. *needed*: the main job cannot run without it."""
+    """One line of the report. *needed*: the main task is impossible without it."""
 
     name: str
     state: State
@@ -91,7 +91,7 @@ class Check:
 
 
 def all_checks() -> Iterator[Check]:
-    """Yield every check, the cheap ones first; none raises."""
+    """Yield every check, cheap ones first; none raises."""
     yield _python()
     yield _system()
     yield _cache()
@@ -136,7 +136,7 @@ def _dask() -> Check:
 
 
 def _version(module: str) -> str:
-    """Return the version of an installed package, empty if it is not there; imports nothing."""
+    """Return the version of an installed package, empty if missing, without importing it."""
     try:
         return version(module)
     except PackageNotFoundError:
@@ -280,7 +280,7 @@ def _thread_pointer() -> Check:
 
 def _fixed_addresses(runtime: Library) -> Check:
     name = "fixed addresses (personality)"
-    prefix = emulator(runtime.launcher)  # found, or no compiled program had run
+    prefix = emulator(runtime.launcher)  # found; otherwise no compiled program would have run
     ran = _call([*prefix, str(runtime.launcher), str(os.getpid()), "/bin/cat", "cat", "/proc/self/personality"])
     if ran is None or not ran.stdout.strip() or not int(ran.stdout, 16) & _ADDR_NO_RANDOMIZE:
         return Check(name, "remark", "not allowed; addresses of libraries vary, those of the program do not")
@@ -320,7 +320,7 @@ def _module(name: str, module: str) -> Check:
 
 
 def _call(command: list[str]) -> subprocess.CompletedProcess[str] | None:
-    """Run *command*; ``None`` when it cannot be started or does not end."""
+    """Run *command*; ``None`` if it cannot be started or does not end."""
     try:
         return subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=30, check=False, stdin=subprocess.DEVNULL

@@ -1,4 +1,4 @@
-"""``scalegraph compare``: studies beside each other, one matrix minus another."""
+"""``scalegraph compare``: studies side by side, one matrix minus another."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def compare(
     *,
     as_json: bool,
 ) -> None:
-    """Put two or more studies or measurement sets beside each other: curves, and differences from the first.
+    """Compare two or more studies or measurement sets: curves, and differences from the first.
 
     `--option quantity=efficiency` compares efficiencies; speedup, time, latency and unit-speed are the others.
     """

@@ -1,4 +1,4 @@
-"""``scalegraph demo``: the main job on real input, with or without a window."""
+"""``scalegraph demo``: the main task on real input, with or without a window."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from scalegraph.store import Study
 
 _MAIN = "demo"
-_MORE = ("ge1-owner", "ge2-owner")  # requests beside the main one, for comparison
+_MORE = ("ge1-owner", "ge2-owner")  # requests besides the main one, for comparison
 _MATRIX_FORMATS = (".png", ".csv", ".svg", ".pdf", ".tex")
 
 
 @dataclass(frozen=True)
 class Made:
-    """A study of the demonstration."""
+    """A study made by the demonstration."""
 
     name: str
     path: Path
@@ -95,7 +95,7 @@ def _headless(directory: Path, *, fresh: bool) -> int:
 
 
 def session_study(session: Session, made: Made) -> Study:
-    """Return the study of *made*, to be closed by the caller."""
+    """Return the study of *made*, which the caller has to close."""
     session.forget(made.path)
     store = importlib.import_module("scalegraph.store")
     study: Study = store.Study.open(made.path)
@@ -105,9 +105,9 @@ def session_study(session: Session, made: Made) -> Study:
 def compute(
     session: Session, name: str, path: Path, emit: EventSink, cancel: CancelToken, *, fresh: bool = False
 ) -> Made:
-    """Carry out the shipped request *name* into the study at *path*; what it has already is not run again.
+    """Run the shipped request *name* into the study at *path*, skipping runs that it already has.
 
-    A study of another version of ScaleGraph or of the program is replaced.
+    A study from another version of ScaleGraph or of the program is replaced.
     """
     request = session.load(resource_dir("requests") / f"{name}.toml")
     try:
@@ -121,7 +121,7 @@ def compute(
 
 
 def write_all(session: Session, made: Made, directory: Path) -> Iterator[str]:
-    """Write every view of a study that has something to show; yield a sentence for each that cannot be written."""
+    """Write every non-empty view of a study; yield a sentence for each that cannot be written."""
     prefix = "" if made.name == _MAIN else f"{made.name}-"
     with session_study(session, made) as study:
         write_atomic(directory / f"{prefix}runs.csv", study.table().to_csv(index=False))

@@ -105,7 +105,7 @@ def export(
 
 
 def _say_what_is_left_out(figure: Figure, output: Path) -> None:
-    """Say of a format of one table that the view has several."""
+    """Say that the view has several tables, if the output format holds only one."""
     from scalegraph.figures.render import numbers
 
     if output.suffix.lower() in (".csv", ".parquet") and (count := len(numbers.parts(figure))) > 1:
@@ -113,13 +113,13 @@ def _say_what_is_left_out(figure: Figure, output: Path) -> None:
 
 
 def check_shows(figure: Figure, source: Path) -> None:
-    """Refuse to write a view that shows nothing, with what is missing: no file is better than an empty one."""
+    """Refuse to write an empty view, saying what is missing: no file is better than an empty one."""
     if figure.empty:
         raise WorkError(f"{source}: nothing to show: {figure.told}")
 
 
 def _check_view(name: str, subject: Subject, sources: Sequence[Path]) -> None:
-    """Refuse a view that does not exist or shows something else, before anything is read."""
+    """Reject an unknown view, or one for another kind of input, before anything is read."""
     from scalegraph import views
 
     view = views.get(name)
@@ -157,7 +157,7 @@ def _show_view(view: View) -> None:
 
 
 def size_cm(text: str | None) -> tuple[float, float] | None:
-    """Return width and height in cm of ``16x10``; raise `InputError` for anything else."""
+    """Return width and height in cm from ``16x10``; raise `InputError` for anything else."""
     if text is None:
         return None
     width, cross, height = text.lower().partition("x")
@@ -172,7 +172,7 @@ def size_cm(text: str | None) -> tuple[float, float] | None:
 
 
 def check_ending(path: Path, *, key: str = "-o") -> None:
-    """Refuse a file whose ending is no format."""
+    """Reject an unknown file extension."""
     endings = known_endings()
     if path.suffix.lower() not in endings:
         hint = near(path.suffix.lower(), endings) or f"; one of {' '.join(endings)} was expected"

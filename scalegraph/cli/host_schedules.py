@@ -1,4 +1,4 @@
-"""``scalegraph schedules --target host``: a program under schedules on this host itself, timed with threads."""
+"""``scalegraph schedules --target host``: a program under several schedules, timed with threads on this host."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WRITTEN = "as written"
 
 @dataclass(frozen=True)
 class Series:
-    """The times of one schedule with so many threads, in seconds, as they were measured."""
+    """The measured times of a schedule on a number of threads, in seconds."""
 
     schedule: str
     threads: int
@@ -29,16 +29,16 @@ class Series:
 
     @property
     def median(self) -> float:
-        """The middle of the times."""
+        """The median time."""
         return statistics.median(self.times)
 
     @property
     def interval(self) -> tuple[float, float, float]:
-        """Two of the times between which the median of such runs is, and how sure that is: 0.95, less for few runs."""
+        """The ends of the interval of the median, and its confidence: 0.95, less with few runs."""
         return median_interval(self.times)
 
     def document(self) -> dict[str, Any]:
-        """Return the fields of ``schedules --target host --json``."""
+        """Return the fields for ``schedules --target host --json``."""
         low, high, sure = self.interval
         return {
             "name": self.schedule,
@@ -58,9 +58,9 @@ def measured(
     cancel: CancelToken,
     say: Callable[[str], None],
 ) -> list[Series]:
-    """Return the times of the program of *request* as it is written and under *names*, by schedule and threads.
+    """Return the times of *request*'s program as written and under *names*, by schedule and threads.
 
-    The schedules take turns, so that what else the host does meets all of them. Raises `RunError` when a run fails.
+    The schedules take turns, so that other load on the host affects all of them. Raises `RunError` if a run fails.
     """
     target = resolved(request).target
     found: dict[tuple[str, int], list[float]] = {}
@@ -88,7 +88,7 @@ def measured(
 
 
 def show(series: Sequence[Series], counts: Sequence[int]) -> None:
-    """Print the measured times, the fastest schedule first, and what they say."""
+    """Print the measured times, fastest schedule first, and a conclusion."""
     table = {(one.schedule, one.threads): one for one in series}
     last = counts[-1]
     times = measure([one.median for one in series], "s")

@@ -22,7 +22,7 @@ _MOST = 1000  # columns of a preview in a document
 
 
 def show_formats() -> None:
-    """Print every format that can be read."""
+    """Print every readable format."""
     from scalegraph.request.imports import sets as imports
 
     rows = []
@@ -37,7 +37,7 @@ def show_formats() -> None:
 def show_preview(
     sources: Sequence[Path], name: str, choices: TableChoices, answers: dict[str, Any], *, as_json: bool
 ) -> None:
-    """Print how files would be read, what their names seem to mean, and what is not sure; write nothing."""
+    """Print how files would be read, the assumed meaning of their names, and what is uncertain; write nothing."""
     from scalegraph.measurements import asking
     from scalegraph.measurements.table import guess_table
     from scalegraph.request.imports import sets as imports
@@ -127,7 +127,7 @@ def _notes(measured: MeasurementSet, guess: Guess | None) -> list[str]:
 
 
 def amount(measured: MeasurementSet) -> str:
-    """Return how much is in a set: ``1,000 values of 2 metrics at 10 points of p, n and 50 call paths``."""
+    """Return the size of a set: ``1,000 values of 2 metrics at 10 points of p, n and 50 call paths``."""
     parameters = f" of {', '.join(measured.parameters)}" if measured.parameters else ""
     return (
         f"{thousands(len(measured.values))} values of {counted(len(measured.metrics), 'metric')} at "
@@ -160,7 +160,7 @@ def describe(study: Study, target: Path) -> dict[str, Any]:
 
 
 def report(study: Study, target: Path) -> None:
-    """Print what was imported, what was skipped, and what people should know."""
+    """Print what was imported, what was skipped, and notes."""
     from scalegraph.request.imports import sets as imports
 
     echo(f"{counted(len(study), 'run')} in {target}")
@@ -175,7 +175,7 @@ def report(study: Study, target: Path) -> None:
 
 
 def no_runs(study: Study) -> None:
-    """Print why measurements have no runs, which the command then fails with."""
+    """Print why measurements contain no runs; the command then fails with that."""
     from scalegraph.request.imports import sets as imports
 
     why = imports.why_no_runs(study)

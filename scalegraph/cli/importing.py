@@ -103,11 +103,11 @@ def import_(
     as_json: bool,
     **said: Any,
 ) -> None:
-    """Make a study of measurements: of each FILE, all of the same parameters, or a directory.
+    """Make a study from measurements: one from each FILE, all with the same parameters, or from a directory.
 
-    Formats are recognised (--list-formats names them); what the names in a file mean is guessed, and where that is
-    not safe one line for each question says which option answers it. A table of runs in ScaleGraph's own columns
-    (`scalegraph analyze --what runs`) and a study (.sgstudy, a copy) are taken too.
+    Formats are detected (--list-formats lists them); the meaning of the names in a file is guessed, and where that is
+    not safe, one line per question says which option answers it. A table of runs with ScaleGraph's own columns
+    (`scalegraph analyze --what runs`) and a study (.sgstudy, copied) are accepted, too.
     """
     if list_formats:
         show_formats()
@@ -153,7 +153,7 @@ def _study(sources: tuple[Path, ...], name: str, choices: TableChoices, answers:
 
 
 def _answers(said: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a mapping that the options give."""
+    """Return the mapping fields set by the options."""
     known = ("processors", "time", "rate", "unit", "clock_hz", "total", "summed", "scaling", "extent", "sizes")
     made = {key: said[key] for key in known if said[key] is not None}
     if said["columns"]:

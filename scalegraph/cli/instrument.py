@@ -38,9 +38,9 @@ from scalegraph.instrument.headers import working
 def instrument(
     ctx: click.Context, source: Path, output: Path | None, detail: Detail, *, regions: bool, as_json: bool
 ) -> None:
-    """Show SRC with the region probes that ScaleGraph plants before it compiles a program.
+    """Show SRC with the region probes that ScaleGraph inserts before it compiles a program.
 
-    Line numbers and the program's result stay as they are; SRC itself is never changed.
+    Line numbers and the program's result do not change; SRC itself is never modified.
     """
     text = _text(source)
     made = instrument_source(text, str(source), detail=detail, working=working(source, text))
@@ -84,12 +84,12 @@ def _write(source: Path, output: Path, made: Instrumented) -> None:
 
 
 def _printable(text: str) -> str:
-    """Return *text* with bytes that are no UTF-8 replaced."""
+    """Return *text* with bytes that are not UTF-8 replaced."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _list(regions: list[Region]) -> None:
-    """Print the regions as a tree, one a line."""
+    """Print the regions as a tree, one per line."""
     inside: dict[int | None, list[Region]] = {}
     for region in regions:
         inside.setdefault(region.parent, []).append(region)

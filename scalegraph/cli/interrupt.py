@@ -1,4 +1,4 @@
-"""Ctrl-C as a request to stop: what is finished is kept, a second Ctrl-C ends at once."""
+"""Ctrl-C as a request to stop: finished work is kept, a second Ctrl-C quits at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scalegraph.base.cancel import CancelToken, working
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[CancelToken]:
-    """Yield a token that Ctrl-C (and SIGTERM) cancels while the block runs; only the main thread can listen."""
+    """Yield a token that Ctrl-C (or SIGTERM) cancels while the block runs; only effective in the main thread."""
     token = CancelToken()
     if threading.current_thread() is not threading.main_thread():
         with working(token):

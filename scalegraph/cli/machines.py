@@ -1,4 +1,4 @@
-"""``scalegraph machines``: the targets there are, their values and where each comes from."""
+"""``scalegraph machines``: the available targets, their values and the origin of each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.cli.calibrate import calibrate
 from scalegraph.cli.output import echo, print_json, print_rows
 
-_PROSE = ("title", "summary")  # said around the table
+_PROSE = ("title", "summary")  # keys of the texts around the table
 
 
 @click.group("machines", invoke_without_command=True)
@@ -51,7 +51,7 @@ def machines(ctx: click.Context, *, as_json: bool) -> None:
 @click.option("--toml", "as_toml", is_flag=True, help="Print it as a machine file, to start one of your own from.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 def show(name: str, *, as_toml: bool, as_json: bool) -> None:
-    """Show every value of machine NAME (or of a machine file): its unit, what it means, where it comes from."""
+    """Show every value of machine NAME (or of a machine file): its unit, meaning and origin."""
     found = machine.load(name)
     if as_toml:
         echo(found.to_toml(), nl=False, exact=True)
@@ -72,11 +72,11 @@ def show(name: str, *, as_toml: bool, as_json: bool) -> None:
 @machines.command("check")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 def check(files: tuple[Path, ...]) -> None:
-    """Check machine files: every fault is named with its line. Prints nothing but `ok` for a file without faults."""
+    """Check machine files: prints every fault with its line, and `ok` for a file without faults."""
     faults: list[Fault] = []
     for file in files:
         try:
-            found = machine.load(str(file.absolute()))  # a path, also where it reads like a shipped machine's name
+            found = machine.load(str(file.absolute()))  # a path, even if it equals a shipped machine's name
         except InputError as error:
             faults += error.faults
         else:

@@ -1,4 +1,4 @@
-"""The ``scalegraph`` command: the window by default, everything it does as commands; errors end here."""
+"""The ``scalegraph`` command: the window by default, everything else as subcommands; errors are reported here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-# pydantic searches for plugins among all installed packages before the first model: a tenth of a short run.
+# pydantic looks for plugins in all installed packages before the first model: a tenth of a short run.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 import click
@@ -23,7 +23,7 @@ from scalegraph.base.files import reason
 from scalegraph.cli import collecting
 from scalegraph.cli.output import STANDARD_OUTPUT, echo
 
-# command -> (module, what it does); a module is imported when its command is used, so that --help starts at once
+# command -> (module, description); a module is imported when its command is used, so that --help is fast
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "The main job on real input: shipped programs on the simulated KSR-1."),
     "doctor": ("doctor", "Check what works on this computer and say what to install."),
@@ -66,17 +66,17 @@ def command(name: str) -> click.Command:
 
 
 class LazyGroup(click.Group):
-    """Finds commands when they are used, opens the window when none is named, and knows near matches."""
+    """Imports commands on demand, opens the window if none is named, and suggests similar names."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        """Return the commands in the order of a user's way through them."""
+        """Return the commands in the order of a typical workflow."""
         return list(COMMANDS)
 
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return the command."""
         if cmd_name not in COMMANDS:
             return None
-        if VARIABLE in os.environ:  # a shell completes a word and waits
+        if VARIABLE in os.environ:  # the shell is waiting for a completion
             stub: click.Command | None = importlib.import_module("scalegraph.cli.completion.stubs").command(cmd_name)
             return stub
         return command(cmd_name)
@@ -87,7 +87,7 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        """Return the commands, and files, which open in the window."""
+        """Return completions: commands, and files to open in the window."""
         stubs = importlib.import_module("scalegraph.cli.completion.stubs")
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
@@ -97,7 +97,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command named first; files in its place open in the window."""
+        """Return the named command; if files are named instead, they are opened in the window."""
         name = args[0]
         if ctx.resilient_parsing and name not in COMMANDS:
             return name, None, args
@@ -129,7 +129,7 @@ def cli(ctx: click.Context) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and end the process with the exit code of its outcome."""
+    """Run the command line and exit the process with its exit code."""
     collecting.seldom()
     code = run(arguments)
     collecting.done()
@@ -137,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code. Every error becomes sentences on standard error here."""
+    """Run the command line; return the exit code. All errors become sentences on standard error here."""
     try:
         outcome = cli.main(
             args=None if arguments is None else list(arguments), prog_name="scalegraph", standalone_mode=False
@@ -148,7 +148,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _tell(error)
     except click.exceptions.Exit as error:
         return error.exit_code
-    except SystemExit as error:  # click's own way out when the reader of our output has gone
+    except SystemExit as error:  # click's exception when the reader of our output is gone
         return error.code if isinstance(error.code, int) else 0
     except click.ClickException as error:
         return _usage(error)
@@ -169,7 +169,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tell(error: ScaleGraphError) -> int:
-    """Print one line for every fault, with its file and line."""
+    """Print one line per fault, with its file and line."""
     lines = [str(fault) for fault in error.faults] if isinstance(error, InputError) else str(error).splitlines()
     for line in lines or [type(error).__name__]:
         echo(f"scalegraph: {line}", err=True)
@@ -179,7 +179,7 @@ def _tell(error: ScaleGraphError) -> int:
 
 
 def _usage(error: click.ClickException) -> int:
-    """Print what is wrong with the command line, and where help is."""
+    """Print the usage error, and where to find help."""
     message = error.format_message().rstrip(".")
     if isinstance(error, click.NoSuchOption):
         names = [name for item in (error.ctx.command.params if error.ctx else []) for name in item.opts]
@@ -193,14 +193,14 @@ def _usage(error: click.ClickException) -> int:
 
 
 def _silence() -> None:
-    """Keep the interpreter from complaining when the reader of our output has gone."""
+    """Stop the interpreter from complaining that the reader of our output is gone."""
     null = os.open(os.devnull, os.O_WRONLY)
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(null, sys.stdout.fileno())
 
 
 def _unwritable(error: OSError) -> int:
-    """Say which file, or standard output, the operating system did not let us read or write."""
+    """Report which file (or standard output) the operating system did not let us read or write."""
     if not isinstance(error.errno, int):
         return _unexpected(error)
     place = error.filename if isinstance(error.filename, str | bytes) else "standard output or a temporary file"
@@ -211,7 +211,7 @@ def _unwritable(error: OSError) -> int:
 
 
 def _unexpected(error: Exception) -> int:
-    """Keep the traceback in a file and say so in one sentence."""
+    """Save the traceback to a file and report that in one sentence."""
     text = "".join(traceback.format_exception(error))
     if os.environ.get("SCALEGRAPH_DEBUG"):
         echo(text, err=True)

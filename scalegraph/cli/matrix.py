@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _MARKS = {"predicted": "*"}
-_AT_SPEED = ["log2", "theorem1", "theorem2"]  # `subjects.matrix_ways`, which is not imported for --help
+_AT_SPEED = ["log2", "theorem1", "theorem2"]  # `subjects.matrix_ways`, not imported for --help
 _HELD = ("efficiency", "time", "memory", "speed", "energy")
 _OF_WAYS = ("overhead", "alpha", "beta", "up_to")
 _WAYS = ["runs", "measured", "computed", "predicted", "best", *_AT_SPEED]
@@ -170,7 +170,7 @@ def matrix(
 def _view(
     bound: str, average: str | None, processors: str | None, targets: dict[str, float | None]
 ) -> tuple[str, dict[str, Any]]:
-    """Return the name of the view that shows the matrix, and its options besides those of the ratio."""
+    """Return the name of the view that shows the matrix, and its options other than those of the ratio."""
     if average is not None:
         return "average-scalability", {"efficiencies": "" if average == "usual" else average}
     options: dict[str, Any] = {name: value for name, value in targets.items() if value is not None}
@@ -179,7 +179,7 @@ def _view(
 
 
 def _why_empty(made: Matrix) -> str:
-    """Return why *made* has no number at all."""
+    """Return why *made* has no numbers at all."""
     words = (reasons(made) or ["no cell has a number"])[0]
     return f"{words}; no operations were counted (work_ops)" if made.work_unit == "s" else words
 
@@ -193,7 +193,7 @@ def _efficiencies(text: str) -> tuple[float, ...]:
 def _averaged(
     session: Session, study: Study, source: Path, average: str, bound: str, options: dict[str, Any]
 ) -> tuple[Matrix, tuple[float, ...]]:
-    """Return the mean over the efficiencies of *average* (latency-metric eq. 3.8), and which these are."""
+    """Return the mean over the efficiencies of *average* (latency-metric eq. 3.8), and those efficiencies."""
     from scalegraph.subjects import matrices
 
     if bound != "efficiency":
@@ -222,7 +222,7 @@ def _check(bound: str, targets: dict[str, float | None], output: Path | None, *,
 
 
 def _no_matrix(data: StudyData, bound: str, file: str) -> ScaleGraphError:
-    """Return why there is no matrix: an energy that no run can have is bad input."""
+    """Return why there is no matrix: an impossible energy is an input error."""
     from scalegraph.request.results.data import why_no_matrix
     from scalegraph.subjects import run_costs
 
@@ -232,7 +232,7 @@ def _no_matrix(data: StudyData, bound: str, file: str) -> ScaleGraphError:
 
 
 def _of_way(way: str, values: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of *way* that are given; raise `InputError` for those of another way."""
+    """Return the given options of *way*; raise `InputError` for options of another way."""
     takes = {"up_to": ("log2",)}
     given = {name: values[name] for name in _OF_WAYS if values[name] is not None}
     faults = [
@@ -246,7 +246,7 @@ def _of_way(way: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def show(made: Matrix, words: str = "", work: str = "") -> None:
-    """Print a matrix as a table, its reasons and notes below; *words* replace what is said to be held, *work* is W."""
+    """Print a matrix as a table, with reasons and notes below; *words* replaces the bound's text, *work* is W."""
     rows: list[list[str]] = []
     for n in made.processors:
         row = [str(n)]
@@ -275,7 +275,7 @@ def show(made: Matrix, words: str = "", work: str = "") -> None:
 
 
 def reasons(made: Matrix) -> list[str]:
-    """Return why cells are empty, each reason once: those of a processor count stand for all its cells."""
+    """Return why cells are empty, each reason once; one for a processor count covers all its cells."""
     unknown = {n for n, anchor in made.anchors.items() if not anchor.known}
     found = [made.reasons[(n, n)] for n in made.processors if n in unknown and (n, n) in made.reasons]
     found += [reason for pair, reason in made.reasons.items() if not unknown & set(pair)]

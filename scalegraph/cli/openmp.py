@@ -1,4 +1,4 @@
-"""Options of commands that simulate: which OpenMP library the program has."""
+"""Options of simulating commands: which OpenMP library the program uses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def openmp_options(command: _Command) -> _Command:
-    """Return *command* with the options that `openmp_variables` takes."""
+    """Return *command* with the options for `openmp_variables`."""
     queue = click.option(
         "--task-queue",
         type=click.Choice(["members", "central"]),
@@ -30,7 +30,7 @@ def openmp_options(command: _Command) -> _Command:
 
 
 def openmp_variables(openmp: str, task_queue: str | None) -> Iterator[str]:
-    """Yield the variables that say which OpenMP library is simulated, where they change what holds without them."""
+    """Yield the variables that select the simulated OpenMP library, if they differ from the default."""
     if openmp != "libgomp":
         yield f"SCALEGRAPH_OPENMP={openmp}"
     if task_queue is not None:

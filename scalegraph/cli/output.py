@@ -1,4 +1,4 @@
-"""Results on standard output: JSON documents, and tables that are plain when output is no terminal."""
+"""Results on standard output: JSON documents, and tables, which are plain text if output is not a terminal."""
 
 from __future__ import annotations
 
@@ -16,62 +16,62 @@ STANDARD_OUTPUT = "standard output"
 
 
 def echo(text: str = "", *, err: bool = False, nl: bool = True, exact: bool = False) -> None:
-    """Print *text*, which may hold names of files that others made, on standard output or, with *err*, standard error.
+    """Print *text* that may contain names from files of others, on standard output or, with *err*, standard error.
 
     Control characters become visible, see `base.text.visible`: a name must not move the cursor or hide a line. *exact*:
-    text to be kept, such as a source; it is changed on a terminal only.
+    text such as a source that must be unchanged; it is escaped only on a terminal.
     """
     if err:
-        with contextlib.suppress(OSError):  # messages that cannot be written do not stop the work
+        with contextlib.suppress(OSError):  # unwritable messages do not stop the work
             click.echo(visible(text), err=True, nl=nl)
         return
     _print(text if exact and not on_terminal() else visible(text), nl=nl)
 
 
 def replace_line(text: str) -> None:
-    """Print *text* in the place of the last line of standard error, a terminal."""
+    """Replace the last line on standard error, a terminal, by *text*."""
     with contextlib.suppress(OSError):
         click.echo(f"\r\033[K{one_line(text)}", err=True, nl=False)
 
 
 def on_terminal(*, err: bool = False) -> bool:
-    """Return whether standard output, or with *err* standard error, is a terminal; a closed one (``>&-``) is none."""
+    """Return whether standard output (or *err*: standard error) is a terminal; not if it is closed (``>&-``)."""
     stream = sys.stderr if err else sys.stdout
     return stream is not None and stream.isatty()
 
 
 def print_json(data: Any) -> None:
-    """Print one JSON document on standard output; what is no number becomes ``null``."""
-    import orjson  # documents of many ranks have megabytes; other commands need not wait for this import
+    """Print a JSON document on standard output; numbers that are not finite become ``null``."""
+    import orjson  # documents of many ranks take megabytes; other commands need not wait for this import
 
     try:
         options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
         made = orjson.dumps(data, default=_plain, option=options)
-    except TypeError:  # output of a program that is no text: half a character; an integer of more than 64 bits
+    except TypeError:  # program output that is not valid text, such as half a character; or an integer beyond 64 bits
         echo_json(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=_plain))
         return
     if made.isascii() and b"\x7f" not in made and hasattr(sys.stdout, "buffer"):
-        _print(made, nl=False)  # bytes: megabytes of text would be searched for colours
+        _print(made, nl=False)  # bytes: otherwise megabytes of text would be scanned for colours
     else:
         echo_json(made.decode(), nl=False)
 
 
 def _plain(value: Any) -> Any:
-    """Return *value*, which JSON does not have, such as a path or a model, as what it does have."""
+    """Return *value*, such as a path or a model, in a form that JSON supports."""
     from pydantic_core import to_jsonable_python
 
     return to_jsonable_python(value)
 
 
 def echo_json(text: str, *, nl: bool = True) -> None:
-    """Print the JSON document *text*; control characters in its strings become JSON's escapes, which mean the same."""
-    if not text.isascii() or "\x7f" in text:  # JSON itself has escapes for the others of ASCII
+    """Print the JSON document *text*; control characters in its strings become equivalent JSON escapes."""
+    if not text.isascii() or "\x7f" in text:  # JSON escapes the other ASCII control characters itself
         text = HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
     _print(text, nl=nl)
 
 
 def _print(text: str | bytes, *, nl: bool) -> None:
-    """Write *text* to standard output; an `OSError` names it."""
+    """Write *text* to standard output; an `OSError` gets its name."""
     try:
         click.echo(text, nl=nl)
     except OSError as error:
@@ -84,7 +84,7 @@ def print_rows(
 ) -> None:
     """Print *rows* under *headers*: coloured on a terminal, aligned plain text elsewhere.
 
-    Columns are aligned to the right but those whose index is in *left*; a row may be shorter than the headers.
+    Columns are right-aligned except those with an index in *left*; a row may be shorter than the headers.
     """
     rows = [[one_line(cell) for cell in row] for row in rows]
     if on_terminal():
@@ -93,7 +93,7 @@ def print_rows(
     if title:
         echo(title)
     everything = [list(headers), *map(list, rows)]
-    # the last cell of a short row may run over the columns it lacks
+    # the last cell of a short row may extend over the missing columns
     sized = [row if len(row) == len(headers) else row[:-1] for row in everything]
     widths = [max(len(row[i]) for row in sized if i < len(row)) for i in range(len(headers))]
     for row in everything:

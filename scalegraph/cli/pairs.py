@@ -1,4 +1,4 @@
-"""Options of the form ``KEY=VALUE`` that may be given several times."""
+"""Repeatable options of the form ``KEY=VALUE``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from scalegraph.base.errors import Fault, InputError
 
 
 def pairs(option: str, words: Sequence[str], form: str = "KEY=VALUE", *, last: bool = False) -> dict[str, str]:
-    """Return the *words* of *option* as a mapping; with *last* a key may hold equals signs, else a value may.
+    """Return the *words* of *option* as a mapping; equals signs belong to the key with *last*, otherwise to the value.
 
-    Raises `InputError` with every word that is not of that *form*, and with every key that has two values.
+    Raises `InputError` with every word not of that *form*, and every key with two values.
     """
     faults = []
     found: dict[str, str] = {}

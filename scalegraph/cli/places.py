@@ -1,4 +1,4 @@
-"""Places that a command writes to, checked before it computes anything."""
+"""Output paths, checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scalegraph.base.files import check_directory
 
 
 class Written(click.Path):
-    """A file that a command will write, or a directory that it will make; the one above must exist."""
+    """A file to write or a directory to create; its parent must exist."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(path_type=Path, **options)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path; raise `InputError` if the directory above it does not exist."""
+        """Return the path; raise `InputError` if its parent directory does not exist."""
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if ctx is None or not ctx.resilient_parsing:
             check_directory(path)

@@ -1,4 +1,4 @@
-"""Reads lists of processor counts: ``1,2,4``, ``1-8``, ``1..64`` (doubling)."""
+"""Parses lists of processor counts: ``1,2,4``, ``1-8``, ``1..64`` (doubling)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _FORM = "expected counts as in 1,2,4 or 1-8 (every one) or 1..64 (doubling)"
 
 
 def parse_processors(text: str, maximum: int, whose: str) -> list[int]:
-    """Return the processor counts of *text*, each once, rising.
+    """Return the distinct processor counts in *text*, ascending.
 
-    Raises `InputError` with a fault for every part that is no count, or not between 1 and *maximum*; *whose* names what
-    has so many (``machine 'ksr1'``).
+    Raises `InputError` with a fault for every part that is not a count from 1 to *maximum*; *whose* names what sets the
+    maximum (``machine 'ksr1'``).
     """
     found: set[int] = set()
     faults: list[Fault] = []

@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar with count and time left on a terminal, plain lines otherwise."""
+"""Progress on standard error: a bar with count and remaining time on a terminal, otherwise plain lines."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from scalegraph.base.units import counted, seconds, si
 from scalegraph.base.working_words import building_words, left_words
 from scalegraph.cli.output import echo, on_terminal
 
-_BUILD_LINES_S = 2.0  # between two lines on how far a build is
+_BUILD_LINES_S = 2.0  # between two lines on the progress of a build
 
 
 @contextlib.contextmanager
 def progress(*, quiet: bool = False) -> Iterator[EventSink]:
-    """Yield a sink of events that shows them on standard error; *quiet* leaves only failures and remarks."""
+    """Yield an event sink that shows progress on standard error; *quiet* keeps only failures and remarks."""
     with contextlib.ExitStack() as stack:
         if quiet or not on_terminal(err=True):
             sink: EventSink = _Lines(quiet=quiet)
@@ -40,20 +40,20 @@ def progress(*, quiet: bool = False) -> Iterator[EventSink]:
 
 
 class Unrecorded:
-    """A sink of events that passes them on to *sink*, and the *count* of runs that failed without leaving a record."""
+    """An event sink that forwards to *sink* and counts (*count*) failed runs that left no record."""
 
     def __init__(self, sink: EventSink) -> None:
         self._sink, self.count = sink, 0
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
+        """Process an event."""
         self.count += isinstance(event, RunFailed) and event.record is None
         self._sink(event)
 
 
 @contextlib.contextmanager
 def share_bar(what: str) -> Iterator[Callable[[float], None]]:
-    """Yield a function that shows which share of *what* is done, on a terminal; elsewhere it shows nothing."""
+    """Yield a function that shows the completed share of *what* on a terminal; elsewhere it does nothing."""
     if not on_terminal(err=True):
         yield lambda _share: None
         return
@@ -64,7 +64,7 @@ def share_bar(what: str) -> Iterator[Callable[[float], None]]:
 
 
 def ending(event: RunFinished | RunFailed | RunSkipped) -> str:
-    """Return what became of a run, in words."""
+    """Return the outcome of a run in words."""
     name = event.point.label()
     if isinstance(event, RunSkipped):
         return f"{name}: already in the study"
@@ -75,13 +75,13 @@ def ending(event: RunFinished | RunFailed | RunSkipped) -> str:
 
 
 def remarks(event: RunFinished | RunFailed | RunSkipped) -> list[str]:
-    """Return what the run's record warns of, one line each."""
+    """Return the warnings in the run's record, one line each."""
     record = None if isinstance(event, RunSkipped) else event.record
     return [f"{event.point.label()}: {warning}" for warning in record.warnings] if record else []
 
 
 class _Lines:
-    """One line for everything that happens."""
+    """One line per event."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -110,7 +110,7 @@ class _Lines:
         return ""
 
     def _building(self, event: Building) -> str:
-        """Return how far a build is: nothing where a line less than two seconds ago said so."""
+        """Return the progress of a build; empty if a line was printed less than two seconds ago."""
         now = time.monotonic()
         if event.of and 0 < event.done < event.of and now < self._next_line:
             return ""
@@ -118,7 +118,7 @@ class _Lines:
         return building_words(event)
 
     def _planned(self, total: int, about: str) -> str:
-        """Return what is planned; after the first time, what was added."""
+        """Return what is planned; from the second time on, what was added."""
         more, self._total = total - self._total, max(total, self._total)
         if more == total:
             return f"{counted(total, 'run')} planned{about}"
@@ -126,7 +126,7 @@ class _Lines:
 
 
 def summary(failed: int, *, cancelled: bool) -> str:
-    """Return how a request ended, in words; empty if all of it is done."""
+    """Return how a request ended, in words; empty if it is complete."""
     if cancelled:
         return "interrupted; what was finished is kept"
     return f"{counted(failed, 'run')} failed" if failed else ""

@@ -19,7 +19,7 @@ from scalegraph.request import Session
 
 
 def _name(name: str, source: Path) -> str:
-    """Return the name of a study, of one in memory that of the file it was made of."""
+    """Return the name of a study; for one in memory, that of its source file."""
     return source.stem if source.suffix.lower() != ".sgstudy" else name
 
 

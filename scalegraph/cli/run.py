@@ -69,7 +69,7 @@ def run(
 ) -> None:
     """Carry out a request: program, scaling method, bounds, processors, machine, what to collect.
 
-    Runs land in the study one by one. If the study has some of them already, only the others are run.
+    Runs are saved in the study one by one. If the study already has some of them, only the others are run.
     """
     check_given(statements, junit)
     where = place_given(on, settings, jobs_directory)
@@ -100,7 +100,7 @@ def run(
 
 
 def _shown(session: Session, study: Study, request: Request, path: Path, *, as_json: bool) -> int:
-    """Print the runs of *request* as their kind is shown; return the number of runs that failed."""
+    """Print the runs of *request* in the format for their kind; return the number of failed runs."""
     if not request.program.command:
         return report(session, study, path, as_json=as_json)
     from scalegraph.cli.measuring.table import print_command
@@ -153,7 +153,7 @@ def show_plan(session: Session, request: Request, path: Path, *, as_json: bool) 
 
 
 def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
-    """Print the runs and what the searches found; return the number of runs that failed."""
+    """Print the runs and the results of searches; return the number of failed runs."""
     if len(study.members()) == 1:
         return _report_one(session, study, path, as_json=as_json)
     parts = [study.member(one) for one in study.members()]
@@ -170,7 +170,7 @@ def report(session: Session, study: Study, path: Path, *, as_json: bool) -> int:
 
 
 def _document(study: Study, path: Path) -> tuple[dict[str, Any], int]:
-    """Return the runs of one choice as a document, and how many failed."""
+    """Return the runs of one choice as a document, and the number of failed ones."""
     from scalegraph.analyze.timed import chosen_part, clock_part
     from scalegraph.cli import run_table
     from scalegraph.cli.predict.kept_table import documents
@@ -216,7 +216,7 @@ def _report_one(session: Session, study: Study, path: Path, *, as_json: bool) ->
     compared = [group for group in groups.values() if any(one.ok and one.point.processors == 1 for one in group)]
     values = run_table.derived(
         [record for group in compared for record in group]
-    )  # of all sizes at once: 100 times as fast
+    )  # for all sizes at once: 100 times as fast
     for title, group in groups.items():
         part = chosen_part(group, study.manifest.regions, name)
         run_table.print_table(title, group, {record.point.key for record in group}, part, values)
@@ -235,7 +235,7 @@ def _report_one(session: Session, study: Study, path: Path, *, as_json: bool) ->
 
 
 def by_size(records: list[RunRecord]) -> Mapping[str, list[RunRecord]]:
-    """Return the runs by their parameters in words, sizes in the order of their first run."""
+    """Return the runs by their parameters in words, in order of first occurrence."""
     groups: dict[str, list[RunRecord]] = {}
     for record in records:
         title = assigned(record.point.parameters.items()) or "fixed arguments"
@@ -244,7 +244,7 @@ def by_size(records: list[RunRecord]) -> Mapping[str, list[RunRecord]]:
 
 
 def findings(session: Session, study: Study) -> list[str]:
-    """Return the sentences that the views say about *study*, each once."""
+    """Return the sentences of the views about *study*, each once."""
     data = session.study_data(study)
     if data.table.empty or not any(record.ok for record in data.runs):
         return []

@@ -1,4 +1,4 @@
-"""The runs of a study on standard output: a table for display, a document for programs."""
+"""The runs of a study on standard output: a table for people, a document for programs."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from scalegraph.cli.output import echo, print_rows
 from scalegraph.request.model.tracing import path_of
 
 _DERIVED = ("latency_s", "latency_method1_s", "latency_difference_s", "ml_s", "it_s", "pt_s", "efficiency", "speedup")
-ESTIMATED = "~ "  # before a time that is an estimate from samples of repeated phases
-_TIMED = 4  # where columns of a part stand: behind those of the whole run
-_SHARES = ("busy/NT", "stall/NT", "idle/NT", "prim./NT")  # of processor time, N times the time: waiting included
+ESTIMATED = "~ "  # marks a time estimated from samples of repeated phases
+_TIMED = 4  # where the columns of a part are: after those of the whole run
+_SHARES = ("busy/NT", "stall/NT", "idle/NT", "prim./NT")  # of processor time, N times the time, including waiting
 
 
 def derived(records: Sequence[RunRecord]) -> dict[str, dict[str, float | None]]:
-    """Return what follows from each run and its one-processor run, by the key of the run's point; see METRICS."""
+    """Return the metrics of each run relative to its one-processor run, by the key of its point; see METRICS."""
     if not any(record.ok and record.point.processors == 1 for record in records):
         return {}
-    # pandas takes longer to import than a short run takes
+    # importing pandas takes longer than a short run
     import pandas as pd
 
     from scalegraph.analyze import metrics
@@ -53,10 +53,10 @@ def document(
     part: timed.Part | None = None,
     every: Sequence[RunRecord] = (),
 ) -> dict[str, Any]:
-    """Return the JSON document of ``simulate --json``: the runs whose keys are *shown*, and *others*, of what-ifs.
+    """Return the document of ``simulate --json``: the runs whose keys are *shown*, and *others*, the what-ifs.
 
-    *place*: the study's file, to which the paths of traces are relative; *part*: what is timed by itself; *every*:
-    all repetitions of measured runs, of which *records* are one for each point.
+    *place*: the study's file, to which trace paths are relative; *part*: the part timed separately; *every*: all
+    repetitions of measured runs, of which *records* has one per point.
     """
     values = derived(every or records)
     runs = [_run(record, values.get(record.point.key, {}), place) for record in records if record.point.key in shown]
@@ -76,7 +76,7 @@ def document(
 
 
 def what_if_documents(records: Sequence[RunRecord], others: Sequence[RunRecord]) -> list[dict[str, Any]]:
-    """Return each what-if run of *others* as ``runs`` has them, with what is different and the actual time."""
+    """Return each what-if run of *others* in the format of ``runs``, with its variant and the actual time."""
     from scalegraph.analyze import whatif
 
     rows = {row.key: row for row in whatif.compared(records, others)}
@@ -133,9 +133,9 @@ def _run(record: RunRecord, values: dict[str, float | None], place: Path | None 
 
 
 def intervals(records: Sequence[RunRecord], every: Sequence[RunRecord]) -> list[dict[str, Any]]:
-    """Return what the repetitions of each of *records* say, if they are measured: the median, mean and its interval.
+    """Return statistics of the repetitions of each measured run in *records*: median, mean and interval.
 
-    ``low_s`` to ``high_s`` is the interval of 95 % of the median (the whole range of fewer than six), null of one run.
+    ``low_s`` to ``high_s`` is the 95 % interval of the median (the whole range with fewer than six), null for one run.
     """
     if not any(record.source == "measured" for record in records):
         return [{} for _ in records]
@@ -169,7 +169,7 @@ def intervals(records: Sequence[RunRecord], every: Sequence[RunRecord]) -> list[
 
 
 def usage_document(record: RunRecord) -> dict[str, Any]:
-    """Return what a command used that was measured as it is; nothing of other runs."""
+    """Return the resource usage of a measured command; empty for other runs."""
     used = record.usage
     if used is None:
         return {}
@@ -182,7 +182,7 @@ def usage_document(record: RunRecord) -> dict[str, Any]:
 
 
 def sampling_document(record: RunRecord) -> dict[str, Any]:
-    """Return how a run was sampled, and the interval of 95 % of its time in s; both null of a whole run."""
+    """Return how a run was sampled, and the 95 % interval of its time in s; both null for a complete run."""
     interval = record.time_interval_s
     return {
         "sampled": record.sampled.model_dump() if record.sampled else None,
@@ -191,14 +191,14 @@ def sampling_document(record: RunRecord) -> dict[str, Any]:
 
 
 def unattributed_s(record: RunRecord) -> float | None:
-    """Return the processor time of a measured run that nothing accounts for, in seconds; ``None`` of other runs."""
+    """Return the unaccounted processor time of a measured run in seconds; ``None`` for other runs."""
     if "unattributed" not in record.categories or not record.clock_hz:
         return None
     return record.categories["unattributed"] / record.clock_hz
 
 
 def message_documents(record: RunRecord) -> dict[str, Any] | None:
-    """Return what messages cost by communicator and by rank and partner; ``None`` of a program without messages."""
+    """Return the cost of messages by communicator and by rank and partner; ``None`` for a program without messages."""
     if record.messages is None:
         return None
     return {"communicators": message_rows.by_communicator(record), "partners": message_rows.by_partner(record)}
@@ -211,10 +211,10 @@ def print_table(
     part: timed.Part | None = None,
     values: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> None:
-    """Print one row for each run whose key is in *shown*; a failed run's row says how it ended.
+    """Print one row per run whose key is in *shown*; the row of a failed run says how it ended.
 
-    Columns for *part*, what is timed by itself, are beside those of the whole run. *values*: what `derived` returns for
-    *records* or more, if the caller knows it.
+    Columns for *part*, which is timed separately, are next to those of the whole run. *values*: the result of `derived`
+    for *records* or more, if the caller has it.
     """
     values = derived(records) if values is None else values
     listed = [record for record in records if record.point.key in shown]
@@ -249,7 +249,7 @@ def print_table(
 def verified_documents(
     records: Sequence[RunRecord], others: Sequence[RunRecord], regions: Sequence[Region]
 ) -> list[dict[str, Any]]:
-    """Return the places that the loss names and runs have checked, the one that gains most first."""
+    """Return the places of the loss that runs have verified, largest gain first."""
     from scalegraph.analyze import culprits
 
     found = culprits.of_largest(records, regions, others)
@@ -263,9 +263,9 @@ def verified_documents(
 
 
 def print_losses(records: Sequence[RunRecord], regions: Sequence[Region], others: Sequence[RunRecord] = ()) -> None:
-    """Print where the run on the most processors loses its time, and to what; *others* may have checked it.
+    """Print where the run on the most processors loses its time, and why; *others* may have verified it.
 
-    Against one processor, or else the fewest there are; a single run has only what is no computing.
+    The loss is relative to one processor, or else to the fewest; for a single run it is everything but computing.
     """
     known = [record for record in records if record.ok and record.regions]
     if all(record.point.processors == 1 for record in known):

@@ -1,4 +1,4 @@
-"""``scalegraph schedules``: the schedules of worksharing loops that there are, and a program under each of them."""
+"""``scalegraph schedules``: the available schedules of worksharing loops, and a program under each of them."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def schedules(
     """List the schedules of worksharing loops; or run a program under each and say which is best, and why.
 
     SRC are sources of the program, or the name of a shipped one; what follows ``--`` are its arguments. All its
-    worksharing loops get the schedule, static ones too. With --sample times that are estimates are marked ~ and have
-    their interval of 95 % behind them.
+    worksharing loops get the schedule, including static ones. With --sample, estimated times are marked ~ and followed
+    by their 95 % interval.
     """
     if listing or not given["sources"]:
         _list(as_json=as_json)
@@ -122,7 +122,7 @@ def schedules(
     picks: list[Picked] = []
     with interruptible() as cancel, progress() as emit, TemporaryDirectory() as scratch:
         if names == [loops.AUTOMATIC]:
-            study = study or Path(scratch) / "automatic.sgstudy"  # what the probe ran is not run again
+            study = study or Path(scratch) / "automatic.sgstudy"  # schedules run by the probe are not run again
             names, picks = automatic(request, study, emit, cancel)
         kept = submit(_comparing(request, names), study, emit, cancel, None)
         with kept:
@@ -146,12 +146,12 @@ def schedules(
 
 @dataclass(frozen=True)
 class _Found:
-    """*gains*: by machine and N, the share of the time that the schedule advised on the most processors saves."""
+    """*gains*: by machine and N, the time saved by the schedule advised on the most processors, as a share."""
 
     advices: Sequence[Advice]
     gains: Mapping[str, Mapping[int, float]]
     series: Sequence[Series]  # measured on this computer
-    picks: Sequence[Picked] = ()  # why --schedules automatic tried what it tried
+    picks: Sequence[Picked] = ()  # why --schedules automatic tried these schedules
 
 
 def _request(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[Request, Sequence[int]]:
@@ -174,7 +174,7 @@ def _request(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[Reques
 
 
 def _check_measured(names: Sequence[str], study: Path | None, *, sample: bool) -> None:
-    """Raise `click.UsageError` for what only simulated runs can do."""
+    """Raise `click.UsageError` for options that apply only to simulated runs."""
     refused = [
         (names == [loops.AUTOMATIC], "automatic chooses from simulated runs"),
         (study is not None, "-o keeps simulated runs"),
@@ -190,14 +190,14 @@ def _comparing(request: Request, names: Sequence[str], *, advise: bool = True) -
 
 
 def automatic(request: Request, study: Path, emit: EventSink, cancel: CancelToken) -> tuple[list[str], list[Picked]]:
-    """Return the schedules that a run under the probe suggests, itself among them, and what it showed of each loop."""
+    """Return the schedules suggested by a probe run, including the probe, and what it showed about each loop."""
     with submit(_comparing(request, [PROBE], advise=False), study, emit, cancel, None) as kept:
         found = picked(Session().study_data(kept))
     return [PROBE, *to_try(found)], found
 
 
 def _gains(data: StudyData) -> dict[int, float]:
-    """Return the gain by N of the one schedule that the study *data* has besides the program as written."""
+    """Return the gain by N of the single schedule in the study *data* besides the program as written."""
     written = {run.point.processors: run for run in data.runs if run.ok}
     return {
         run.point.processors: saving(written[run.point.processors], run)
@@ -235,7 +235,7 @@ def _list(*, as_json: bool) -> None:
 
 
 def _chosen(text: str) -> list[str]:
-    """Return the schedules to compare; raise `InputError` with all that there are not."""
+    """Return the schedules to compare; raise `InputError` with all unknown ones."""
     if text.strip().lower() == loops.AUTOMATIC:
         return [loops.AUTOMATIC]
     if text.strip() == "all":
@@ -254,7 +254,7 @@ def _chosen(text: str) -> list[str]:
 
 
 def _report(kept: Study, found: _Found, names: Sequence[str], counts: Sequence[int], *, as_json: bool) -> bool:
-    """Print the comparison; return whether all runs ended well."""
+    """Print the comparison; return whether all runs succeeded."""
     records = [(WRITTEN, record) for record in kept.runs() if not record.point.repetition]
     records += [(record.point.variant.schedule, record) for record in kept.variants()]
     table = {(name, record.point.processors): record for name, record in records}
@@ -288,7 +288,7 @@ def _report(kept: Study, found: _Found, names: Sequence[str], counts: Sequence[i
 
 
 def _sampling(rows: Sequence[tuple[str, Sequence[RunRecord | None]]]) -> list[str]:
-    """Return how much of the runs was not simulated, and why others were simulated as a whole, a sentence each."""
+    """Return sentences on how much of the runs was not simulated, and why others were simulated completely."""
     tried = [(name, run) for name, runs in rows for run in runs if run is not None and run.ok]
     shares: list[float] = []
     whole: dict[str, list[str]] = {}
@@ -376,7 +376,7 @@ def _print(rows: Sequence[tuple[str, Sequence[RunRecord | None]]], counts: Seque
 
 
 def _cell(run: RunRecord | None, times: Measure) -> str:
-    """Return the time of a run; of an estimate with half its interval."""
+    """Return the time of a run; for an estimate with half its interval."""
     time = _time(run)
     if run is None or time is None:
         return "failed"

@@ -47,14 +47,14 @@ from scalegraph.store import Study
 
 _KEYS = pattern(r"^program\.\w+(\.\d+)?$")
 _Found = TypeVar("_Found")
-Printed: TypeAlias = Literal["", "whole", "ranks"]  # of what a program printed
+Printed: TypeAlias = Literal["", "whole", "ranks"]  # of a program's output
 
 
 class ProgramArguments(click.Command):
-    """A command that passes everything after ``--`` to the user's program, untouched."""
+    """A command that passes everything after ``--`` to the user's program unchanged."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take what follows the first ``--`` out of *args*."""
+        """Remove everything after the first ``--`` from *args*."""
         if "--" in args:
             split = args.index("--")
             ctx.meta["program_arguments"] = tuple(args[split + 1 :])
@@ -62,7 +62,7 @@ class ProgramArguments(click.Command):
         return super().parse_args(ctx, with_value(args))
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Name the program's arguments, which click does not know of."""
+        """Mention the program's arguments, which click does not know about."""
         formatter.write_usage(ctx.command_path, "SRC...|EXECUTABLE [OPTIONS] [-- ARGS]")
 
 
@@ -138,11 +138,11 @@ def simulate(
 ) -> None:
     """Run an unmodified parallel program on a simulated machine.
 
-    SRC are sources in C, C++ or Fortran (objects and archives may be among them), EXECUTABLE a program that was
-    linked by scalegraph-cc, scalegraph-c++ or scalegraph-fc. The program is run once for each processor count; ARGS go
-    to it; in them, and in the values of --env, {N} stands for that count. For speedup and latency the one-processor run
-    is needed, so it is made even if -p does not name it, unless --no-reference is given. SRC may also be the name of a
-    shipped program (as billiard, ge1, qs1), which then gets its default arguments if there are no ARGS.
+    SRC are sources in C, C++ or Fortran (possibly with objects and archives), EXECUTABLE is a program linked by
+    scalegraph-cc, scalegraph-c++ or scalegraph-fc. The program is run once for each processor count with ARGS; in
+    these, and in the values of --env, {N} stands for that count. Speedup and latency need the one-processor run, so it
+    is made even if -p does not name it, unless --no-reference is given. SRC may also be the name of a shipped program
+    (such as billiard, ge1, qs1), which gets its default arguments if there are no ARGS.
     """
     traced = trace_given(ctx, study)
     request, shown = make_request(
@@ -173,7 +173,7 @@ def simulate(
 
 
 def _show(kept: Study, shown: tuple[int, ...], request: Request, *, as_json: bool, printed: Printed) -> bool:
-    """Print the runs of the request's target in a study; return whether all ended well."""
+    """Print the runs of the request's target in a study; return whether all succeeded."""
     parts, left_out = chosen_parts(kept, request)
     documents = []
     done = True
@@ -215,12 +215,12 @@ def _show(kept: Study, shown: tuple[int, ...], request: Request, *, as_json: boo
 def submit(
     request: Request, study: Path | None, emit: EventSink, cancel: CancelToken, traced: TraceGiven | None
 ) -> Study:
-    """Carry the request out; name sources in its faults as the user did, not by their place in a request."""
+    """Carry out the request; faults name sources as the user did, not by their path in the request."""
     return as_typed(lambda: Session().submit(request, study, emit, cancel, traces=traced.directory if traced else None))
 
 
 def as_typed(work: Callable[[], _Found]) -> _Found:
-    """Return what *work* returns; its faults name options in place of keys of a request."""
+    """Return the result of *work*; its faults name options instead of keys of a request."""
     try:
         return work()
     except InputError as error:
@@ -255,11 +255,11 @@ def report(
     every: Sequence[RunRecord] = (),
     verify: bool = False,
 ) -> dict[str, Any]:
-    """Print the runs of the processor counts *shown*, and those that failed; then *others*, the what-if runs.
+    """Print the runs on the processor counts *shown*, and failed ones; then *others*, the what-if runs.
 
-    *machine* is its name and title, *place* the study's file, *regions* what the loss is attributed to, *timed_part*
-    what is shown beside the whole run, as ``--timed`` names it, *every* all repetitions. With *as_json* nothing is
-    printed: the document is returned.
+    *machine* is its name and title, *place* the study's file, *regions* those of the loss, *timed_part* the part shown
+    beside the whole run, as named by ``--timed``, *every* all repetitions. With *as_json* nothing is printed: the
+    document is returned.
     """
     ordered = sorted(records, key=lambda record: record.point.processors)
     part = as_typed(lambda: chosen_part(ordered, regions, timed_part))

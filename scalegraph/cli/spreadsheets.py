@@ -1,4 +1,4 @@
-"""``--for-spreadsheets``: CSV whose text no spreadsheet takes for a formula."""
+"""``--for-spreadsheets``: CSV in which no text can be taken for a formula."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _META = "scalegraph.for_spreadsheets"
 
 
 def spreadsheet_option(command: _Command) -> _Command:
-    """Add ``--for-spreadsheets`` to a command that writes CSV; `for_spreadsheets` says whether it was given."""
+    """Add ``--for-spreadsheets`` to a command that writes CSV; see `for_spreadsheets`."""
     return click.option(
         "--for-spreadsheets",
         is_flag=True,

@@ -1,4 +1,4 @@
-"""Standard input that the user redirects: read once, given to every run."""
+"""Redirected standard input: read once and given to every run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scalegraph.runtime.cache import cache_root, tidy
 if TYPE_CHECKING:
     from scalegraph.request.model.request import Request
 
-_SILENT_S: Final = 2.0  # a pipe that is quiet for so long, and not ended, is one that nobody writes into
+_SILENT_S: Final = 2.0  # a pipe without data that stays open this long has no writer
 _CHUNK: Final = 1 << 20
 _LIMIT_BYTES: Final = 256 * 2**20
 _READS = pattern(
@@ -28,11 +28,11 @@ _FORTRAN = frozenset((".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08"))
 
 
 def redirected(sources: Sequence[str]) -> Path | None:
-    """Return a file with what standard input is redirected from; None for a terminal, a device, or nothing.
+    """Return a file with the redirected standard input; None for a terminal, a device, or nothing.
 
     A regular file is returned as it is. A pipe is read to its end, but only if one of *sources* reads standard input,
-    or cannot be looked at: else it may be meant for somebody else. A pipe in which nothing is, and which does not end,
-    is given up after some seconds, with a remark.
+    or cannot be inspected: otherwise it may be meant for someone else. A pipe without data that does not end is
+    abandoned after some seconds, with a remark.
     """
     try:
         status = os.fstat(0)
@@ -53,7 +53,7 @@ def redirected(sources: Sequence[str]) -> Path | None:
 
 
 def with_redirected(request: Request) -> Request:
-    """Return *request* with what standard input is redirected from, unless it names an input or does not read one."""
+    """Return *request* with the redirected standard input, unless it names an input or does not read one."""
     program = request.program
     place = Path(program.directory or ".").expanduser()
     sources = [str(place / name) for name in (*program.sources, *filter(None, (program.executable,)))]
@@ -63,7 +63,7 @@ def with_redirected(request: Request) -> Request:
 
 
 def _file() -> Path | None:
-    """Return the file that standard input is, or a copy of what is left of it, or of one that has no name."""
+    """Return the file behind standard input, or a copy of its remainder if it is partly read or has no name."""
     place = Path(f"/proc/self/fd/{0}")
     at = os.lseek(0, 0, os.SEEK_CUR)
     named = Path(os.path.realpath(place))
@@ -75,7 +75,7 @@ def _file() -> Path | None:
 
 
 def _may_read(source: str) -> bool:
-    """Return whether *source* may read standard input; what is no text may."""
+    """Return whether *source* may read standard input; assumed for anything that is not text."""
     path = Path(source)
     try:
         text = path.read_text(encoding="utf-8")
@@ -86,7 +86,7 @@ def _may_read(source: str) -> bool:
 
 
 def _kept(content: bytes) -> Path:
-    """Return the file with *content* in the cache: its name says what is in it, so that a study can be resumed."""
+    """Return the file with *content* in the cache, named by its content, so that a study can be resumed."""
     parent = cache_root() / "input"
     path = parent / hashlib.sha256(content).hexdigest()[:32]
     if not path.is_file():

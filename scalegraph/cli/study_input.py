@@ -1,4 +1,4 @@
-"""INPUT of a command: a study file, or measurements that are read as one."""
+"""INPUT of a command: a study file, or measurements read as one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _META = "scalegraph.mapping"
 _WORK = "scalegraph.work"
 _SELECT = "scalegraph.select"
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-# what is said of measurements -> field of the answers, and what its text is taken as
+# statement about measurements -> field of the answers, and its type
 _KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "processors": ("processors", str),
     "time": ("time", str),
@@ -53,7 +53,7 @@ _KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
 
 
 def _meaning(ctx: click.Context, _parameter: click.Parameter, words: tuple[str, ...]) -> None:
-    """Keep what is said of measurements for `open_input`; raise `InputError` with every word that says nothing."""
+    """Save the statements about measurements for `open_input`; raise `InputError` for every invalid word."""
     said: dict[str, Any] = {}
     faults = []
     for word in words:
@@ -68,10 +68,10 @@ def _meaning(ctx: click.Context, _parameter: click.Parameter, words: tuple[str, 
             faults.append(Fault(f"'{word}': {error}", key="--mapping"))
     if faults:
         raise InputError(faults)
-    ctx.meta[_META] = said | ctx.meta.get(_META, {})  # a switch of its own says more than a word of --mapping
+    ctx.meta[_META] = said | ctx.meta.get(_META, {})  # a dedicated option overrides a word of --mapping
 
 
-# the switches of `scalegraph import` that every command with measurements as INPUT takes: a message may name them
+# the options of `scalegraph import` accepted by every command with measurements as INPUT: messages may name them
 _SWITCHES = {
     "time": "the metric that is the elapsed time",
     "unit": "the unit of the time: s, ms, us, ns, min, h, cycles",
@@ -83,7 +83,7 @@ _SWITCHES = {
 
 
 def _switched(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    """Keep what one switch says of measurements; raise `InputError` if it says nothing."""
+    """Save one option's statement about measurements; raise `InputError` if it is invalid."""
     if value is None:
         return
     field, taken = _KEYS[str(parameter.name)]
@@ -94,7 +94,7 @@ def _switched(ctx: click.Context, parameter: click.Parameter, value: str | None)
 
 
 def _select(ctx: click.Context, _parameter: click.Parameter, words: tuple[str, ...]) -> None:
-    """Keep what is selected of a study of several choices for `open_input`."""
+    """Save the selection from a study of several choices for `open_input`."""
     if words:
         from scalegraph.request.results import selecting
 
@@ -102,9 +102,9 @@ def _select(ctx: click.Context, _parameter: click.Parameter, words: tuple[str, .
 
 
 def mapping_option(command: _Command) -> _Command:
-    """Give a command whose INPUT may be measurements the options of `scalegraph import` that say what names mean.
+    """Add the options of `scalegraph import` on the meaning of names to a command whose INPUT may be measurements.
 
-    An option that the command declares below, of another meaning, stays; ``--mapping`` says the same there.
+    An option with another meaning declared below by the command takes precedence; ``--mapping`` replaces it there.
     """
     taken = {word for option in getattr(command, "__click_params__", ()) for word in option.opts}
     for name, text in reversed(_SWITCHES.items()):
@@ -138,7 +138,7 @@ def _chosen_work(ctx: click.Context, _parameter: click.Parameter, value: str | N
 
 
 def work_option(command: _Command) -> _Command:
-    """Give a command whose INPUT is a study the option that says what W is, whatever the study's request says."""
+    """Add the option that defines W to a command whose INPUT is a study, overriding the study's request."""
     return click.option(
         "--work",
         metavar="FORMULA",
@@ -149,19 +149,19 @@ def work_option(command: _Command) -> _Command:
 
 
 def selection() -> dict[str, str]:
-    """Return what ``--select`` takes of a study of several choices."""
+    """Return the selection by ``--select`` from a study of several choices."""
     context = click.get_current_context(silent=True)
     found: dict[str, str] = {} if context is None else context.meta.get(_SELECT, {})
     return found
 
 
 def open_whole(path: Path) -> Study:
-    """Return the study at *path* with all its choices, whatever is selected."""
+    """Return the study at *path* with all its choices, ignoring the selection."""
     return _opened(path)
 
 
 def open_choices(path: Path) -> Study:
-    """Return the study at *path* with those of its choices that are selected, all if nothing is."""
+    """Return the study at *path* with the selected choices, or all if nothing is selected."""
     study = _opened(path)
     if study.members() == ({},):
         return study
@@ -175,9 +175,9 @@ def open_choices(path: Path) -> Study:
 
 
 def open_input(path: Path) -> Study:
-    """Return the study at *path*, with W as `work_option` has it; see `_opened`.
+    """Return the study at *path*, with W as set by `work_option`; see `_opened`.
 
-    Of a study of several machines, splits and so on it is the one that ``--select`` takes, or the first, which is said.
+    For a study of several machines, splits and so on it is the one chosen by ``--select``, or the first, with a note.
     """
     study = _opened(path)
     context = click.get_current_context(silent=True)
@@ -197,7 +197,7 @@ def open_input(path: Path) -> Study:
 
 
 def _opened(path: Path) -> Study:
-    """Return the study at *path*; measurements, and a graph file, become a study in memory.
+    """Return the study at *path*; measurements and graph files become a study in memory.
 
     Raises `StoreError` or `InputError` saying what was expected, and how to answer what cannot be guessed.
     """
@@ -234,14 +234,14 @@ def _opened(path: Path) -> Study:
 
 
 def _here(error: InputError, context: click.Context | None) -> InputError:
-    """Return *error* with switches that the running command takes, and takes for what they are of `import`."""
+    """Return *error* with options that the running command accepts in the same meaning as `import`."""
     if context is None:
         return error
     return switch_words.faults(error, switch_words.taken(context.command, _switched), _KEYS)
 
 
 def known_endings() -> tuple[str, ...]:
-    """Return the endings of the files that can be written."""
+    """Return the file extensions that can be written."""
     from scalegraph.figures import render
 
     return tuple(f".{ending}" for ending in render.ENDINGS)

@@ -1,4 +1,4 @@
-"""Switches named in messages about measurements, in the form that the command accepts."""
+"""Options named in messages about measurements, in the form that the command accepts."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import click
 
 from scalegraph.base.errors import Fault, InputError
 
-# a switch of `scalegraph import` and what follows it, quoted or one word
+# an option of `scalegraph import` and what follows it, quoted or one word
 _SWITCH: Final = re.compile(r"(?<![\w-])--([a-z][a-z-]+)(?: (?=['\"A-Z.a-z])('[^']*'|\"[^\"]*\"|[\w.*=]+))?")
-_VERBS: Final = frozenset({"says", "names", "keeps", "another", "or", "if", "for", "to", "and"})  # no arguments
+# options without argument
+_VERBS: Final = frozenset({"says", "names", "keeps", "another", "or", "if", "for", "to", "and"})
 _IMPORT: Final = "scalegraph import "
 
 
 def worded(text: str, own: Collection[str], mapped: Collection[str]) -> str:
-    """Return *text* with the switches of `scalegraph import` as a command takes them.
+    """Return *text* with the options of `scalegraph import` as the command accepts them.
 
-    Those among *own* stay; of those among *mapped* it becomes ``--mapping KEY=VALUE``; others name `scalegraph import`.
+    Those in *own* stay; those in *mapped* become ``--mapping KEY=VALUE``; for others `scalegraph import` is named.
     """
 
     def one(found: re.Match[str]) -> str:
@@ -37,12 +38,12 @@ def worded(text: str, own: Collection[str], mapped: Collection[str]) -> str:
 
 
 def taken(command: click.Command, marks: object) -> frozenset[str]:
-    """Return the names of the options of *command* whose callback is *marks*: those with the meaning of `import`'s."""
+    """Return the names of the options of *command* with the callback *marks*, which mean the same as `import`'s."""
     return frozenset(str(option.name) for option in command.params if option.callback is marks)
 
 
 def faults(error: InputError, own: Collection[str], mapped: Collection[str]) -> InputError:
-    """Return *error* with its faults as `worded` says them."""
+    """Return *error* with its faults reworded by `worded`."""
     return InputError([_fault(one, own, mapped) for one in error.faults])
 
 

@@ -1,4 +1,4 @@
-"""``scalegraph trace``: what is in a trace, whether it contradicts itself, and the same in another format."""
+"""``scalegraph trace``: what is in a trace, whether it is consistent, and conversion to other formats."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON doc
 @click.option("--list-formats", is_flag=True, help="List the formats that are read and written.")
 @click.pass_context
 def trace(ctx: click.Context, *, list_formats: bool) -> None:
-    """Say what is in a trace, check it, or write it in another format."""
+    """Show what is in a trace, check it, or convert it to another format."""
     if list_formats:
         from scalegraph.traces.formats import readers, writers
 
@@ -61,10 +61,10 @@ def info(file: Path, name: str, *, partial: bool, as_json: bool) -> None:
 @_JSON
 @click.pass_context
 def check(ctx: click.Context, file: Path, name: str, *, partial: bool, as_json: bool) -> None:
-    """Check that trace FILE does not contradict itself; exit code 1 if it does.
+    """Check that trace FILE is consistent; exit code 1 if it is not.
 
-    Enters and leaves nest, time does not go back, messages are received after they are sent, everything is inside
-    the run and refers to what is there.
+    Enters and leaves nest, time does not go back, messages are received after they are sent, everything is inside the
+    run and refers to existing definitions.
     """
     from scalegraph.traces import checking
 
@@ -114,7 +114,7 @@ def check(ctx: click.Context, file: Path, name: str, *, partial: bool, as_json: 
 @_PARTIAL
 @_JSON
 def convert(file: Path, output: Path, target: str, name: str, *, partial: bool, as_json: bool) -> None:
-    """Write trace FILE as OUT; what the format of OUT has no place for is counted and said."""
+    """Write trace FILE as OUT; data that the format of OUT cannot hold is counted and reported."""
     from scalegraph.traces.formats import Writing, writer_for
 
     writer = writer_for(output, target)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def are_traces(paths: Sequence[Path]) -> bool:
-    """Whether all of *paths* are traces; raises `InputError` when only some of them are."""
+    """Return whether all of *paths* are traces; raises `InputError` if only some of them are."""
     from scalegraph.request.imports.kinds import is_trace
 
     found = [is_trace(path) for path in paths]
@@ -31,7 +31,7 @@ def are_traces(paths: Sequence[Path]) -> bool:
 
 
 class _Waiting:
-    """Says on standard error, once, that another process converts the trace at *path*."""
+    """Reports once, on standard error, that another process is converting the trace at *path*."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._said = path, False
@@ -43,14 +43,14 @@ class _Waiting:
 
 
 def warn_of_damage(found: Trace) -> None:
-    """Say on standard error what of a trace could not be read."""
+    """Report on standard error the parts of a trace that could not be read."""
     for sentence in found.meta.damage:
         echo(f"scalegraph: damaged: {sentence}", err=True)
 
 
 @contextlib.contextmanager
 def open_traces(session: Session, paths: Sequence[Path], *, partial: bool = False) -> Iterator[list[TraceData]]:
-    """Give the traces at *paths*, with progress on a terminal; says what is damaged. Raises as `Session.open_trace`."""
+    """Yield the traces at *paths*, with progress on a terminal; reports damage. Raises as `Session.open_trace`."""
     with contextlib.ExitStack() as stack:
         made = []
         for path in paths:

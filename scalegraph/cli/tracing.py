@@ -1,4 +1,4 @@
-"""The options of ``simulate`` about traces, and what is said of the traces that were written."""
+"""The options of ``simulate`` about traces, and the report on written traces."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _META = "scalegraph.trace"
 _USUAL = "usual"
 _ALL = "all"
-_VALUES = ("what", "begin", "end", "region", "interval", "runs", "limit")  # of the request's trace, in help's order
+_VALUES = ("what", "begin", "end", "region", "interval", "runs", "limit")  # of the request's trace, in help order
 _DIRECTORY = "--trace-output"
 
 
 @dataclass(frozen=True)
 class TraceGiven:
-    """What shall be traced, and the directory for it if one was named."""
+    """What to trace, and the directory for traces if given."""
 
     choice: TraceChoice
     directory: Path | None
 
 
 def trace_options(command: _Command) -> _Command:
-    """Add the options about traces to a command; `trace_given` returns what they say."""
+    """Add the options about traces to a command; `trace_given` evaluates them."""
     place = "Where traces go; STUDY-NAME.traces next to the study if not given."
     command = click.option(
         _DIRECTORY, "trace_directory", metavar="DIR", help=place, expose_value=False, callback=_keep("directory")
@@ -46,7 +46,7 @@ def trace_options(command: _Command) -> _Command:
 
 
 def with_value(arguments: Sequence[str]) -> list[str]:
-    """Return the words of a command line with the value that ``--trace`` alone stands for."""
+    """Return the command line with the implied value added to a bare ``--trace``."""
     return [f"--trace={_USUAL}" if word == "--trace" else word for word in arguments]
 
 
@@ -59,9 +59,9 @@ def _keep(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
 
 
 def trace_given(ctx: click.Context, study: Path | None) -> TraceGiven | None:
-    """Return what the options request, None for no traces; raise `InputError` with every fault, each with its option.
+    """Return the traces requested by the options, None for none; raise `InputError` with every fault.
 
-    *study*: the file of the runs, if there is one; without it a directory must be named.
+    *study*: the file for the runs, if any; without it a directory must be given.
     """
     values: dict[str, str] | None = ctx.meta.get(_META)
     if not values:
@@ -88,14 +88,14 @@ def trace_given(ctx: click.Context, study: Path | None) -> TraceGiven | None:
 
 
 def option(key: str) -> str:
-    """Return the option that the user wrote for the request's field *key*; other keys as they are."""
+    """Return the option for the request's field *key*; other keys unchanged."""
     parts = key.split(".")
     asked = key in ("timed", "collect.sample") or (parts[0] == "trace" and len(parts) > 1)
     return (flag_of(".".join(parts[:2])) or key) if asked else key
 
 
 def print_traces(study: Study) -> None:
-    """Say how many traces the runs of *study* have written, how large they are, and where they lie."""
+    """Report how many traces the runs of *study* have written, their size and location."""
     found = [record.trace for record in study.every_run() if record.trace is not None]
     if not found:
         return

@@ -1,4 +1,4 @@
-"""``--trust``: consent to run code that came in a file, requested on a terminal."""
+"""``--trust``: consent to run code from a file, asked for on a terminal."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def trust_option(command: _Command) -> _Command:
 
 
 def settled(session: Session, request: Request, *, trust: bool) -> Consent | None:
-    """Return the user's consent to what *request* runs, None where none is needed; on a terminal it is requested.
+    """Return the user's consent to what *request* runs, None if none is needed; on a terminal the user is asked.
 
-    Raises `InputError` when there is none: nothing may be run then.
+    Raises `InputError` without consent: nothing may be run then.
     """
     consent = session.consent(request)
     if consent is None or trust:

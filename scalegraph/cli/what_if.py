@@ -1,4 +1,4 @@
-"""What-if runs on the command line: the options that request them, and the table that shows them."""
+"""What-if runs on the command line: the options for them, and their table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scalegraph.request.model.request import WhatIf
 
 
 def what_ifs(ideals: Sequence[str], speedups: Sequence[str]) -> tuple[WhatIf, ...]:
-    """Return what ``--what-if contention,cache+sync,all`` and ``--speedup TARGET=FACTOR`` request, each by itself.
+    """Return the what-ifs of ``--what-if contention,cache+sync,all`` and ``--speedup TARGET=FACTOR``, one each.
 
     Raises `InputError` with every fault.
     """
@@ -48,13 +48,13 @@ def what_ifs(ideals: Sequence[str], speedups: Sequence[str]) -> tuple[WhatIf, ..
 
 
 def print_what_if(records: Sequence[RunRecord], others: Sequence[RunRecord], regions: Sequence[Region] = ()) -> None:
-    """Print one row for each what-if run: its time beside the actual one; a failed run's row says how it ended.
+    """Print one row per what-if run: its time beside the actual one; the row of a failed run says how it ended.
 
-    What is made faster has the name that it has among *regions*.
+    Targets are named as in *regions*.
     """
     if not others:
         return
-    from scalegraph.analyze import whatif  # with pandas
+    from scalegraph.analyze import whatif  # imports pandas
     from scalegraph.analyze.loss import place_words
 
     names = {f"#{region.id}": place_words(region.model_dump()) for region in regions}

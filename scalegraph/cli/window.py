@@ -1,4 +1,4 @@
-"""Opens the window, or says in one sentence why it cannot."""
+"""Opens the window, or explains in one sentence why it cannot."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def window(files: tuple[Path, ...] = ()) -> int:
 
 
 def open_window(files: tuple[Path, ...], *, demo: bool = False, fresh: bool = False) -> int:
-    """Open the window on *files*, or on the *demo* (*fresh*: computed anew); return its exit code when it is closed.
+    """Open the window on *files*, or on the *demo* (*fresh*: recomputed); return its exit code when it is closed.
 
-    Raises `MissingTool` saying what to install when there is no display or a library of Qt is missing.
+    Raises `MissingTool` saying what to install if there is no display or a Qt library is missing.
     """
     check_display()
     app = check_qt()
@@ -39,19 +39,19 @@ def open_window(files: tuple[Path, ...], *, demo: bool = False, fresh: bool = Fa
 
 
 def check_qt() -> Any:
-    """Return the window's module; raise `MissingTool` saying what to install when Qt does not work here."""
+    """Return the window's module; raise `MissingTool` saying what to install if Qt does not work here."""
     try:
         importlib.import_module("PySide6.QtWidgets")
         importlib.import_module("pyqtgraph")
         app = importlib.import_module("scalegraph.gui.app")
     except ImportError as error:
         raise MissingTool(_no_qt(error)) from error
-    app.check_display()  # knows whether the display that is named answers
+    app.check_display()  # finds out whether the named display responds
     return app
 
 
 def check_display() -> None:
-    """Raise `MissingTool` when there is no display to open a window on."""
+    """Raise `MissingTool` if there is no display for a window."""
     chosen = os.environ.get("QT_QPA_PLATFORM", "")
     if sys.platform.startswith("linux") and not chosen:
         display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")

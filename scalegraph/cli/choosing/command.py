@@ -1,4 +1,4 @@
-"""``scalegraph choose``: which machine, how many processors, which split and schedule to take, and what that costs."""
+"""``scalegraph choose``: which machine, processor count, split and schedule to use, and what that costs."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def choose(
     """Say which point of a study to take: machine, processors, split, schedule.
 
     A study may have runs of several machines, splits, schedules, affinities and flags (`scalegraph simulate` takes
-    lists of each). The answer names the point, what it costs, what limits it there and how sure that is; below it is
-    the frontier: the points that none is both faster and cheaper than. Energy and price are those that the machine's
-    file states. Times of one problem size compare; --select n=.. takes one of several.
+    lists of each). The answer names the point, its cost, what limits it there and how sure that is; below it is the
+    frontier: the points that no other beats in both time and cost. Energy and price come from the machine's file. Only
+    times of one problem size can be compared; --select n=.. picks one of several.
     """
     wishes = _wishes(minimise, within, efficiency, queue, preset, whole_nodes=whole_nodes)
     from scalegraph.request.results import selecting
@@ -105,7 +105,7 @@ def _wishes(
     *,
     whole_nodes: bool,
 ) -> Wishes:
-    """Return what is asked for; raise `InputError` with every option that says nothing."""
+    """Return the constraints; raise `InputError` for every option without effect."""
     from scalegraph.analyze.choosing.choice import EFFICIENT, Wishes
 
     faults = []

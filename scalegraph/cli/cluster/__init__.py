@@ -1,1 +1,1 @@
-"""Runs elsewhere: option ``--on``, jobs that are written, and their collection."""
+"""Remote runs: option ``--on``, written batch jobs, and collecting their results."""

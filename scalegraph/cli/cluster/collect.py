@@ -1,4 +1,4 @@
-"""``scalegraph collect``: the results of batch jobs; and what ``run --write-jobs`` says."""
+"""``scalegraph collect``: the results of batch jobs; and the output of ``run --write-jobs``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from scalegraph.cli.places import WRITTEN_FILE
 def collect(ctx: click.Context, directory: Path, output: Path | None, *, as_json: bool) -> None:
     """Put the results of the batch jobs in DIR into their study.
 
-    DIR is what 'scalegraph run REQUEST.toml --write-jobs DIR' wrote. Results that are there already stay; jobs that
+    DIR was written by 'scalegraph run REQUEST.toml --write-jobs DIR'. Results already in the study are kept; jobs that
     have not run yet are counted. Collect as often as you like.
     """
     from scalegraph.request.run.batches import collect as put

@@ -1,4 +1,4 @@
-"""Option ``--on``: runs that leave this computer."""
+"""Option ``--on``: runs on other computers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def on_options(command: _Command) -> _Command:
-    """Give *command* the options that say where its runs are carried out."""
+    """Add the options to *command* that say where its runs take place."""
     examples = ", ".join(place.example for place in PLACES.values())
     command = click.option(
         "--set",
@@ -50,9 +50,9 @@ def on_options(command: _Command) -> _Command:
 
 
 def place_given(on: str | None, settings: tuple[str, ...], directory: Path | None) -> Where | None:
-    """Return the place that the options name, None for this computer; raise `InputError`, `MissingTool`.
+    """Return the place named by the options, None for this computer; raise `InputError`, `MissingTool`.
 
-    Jobs that are written into a *directory* have the settings of a batch system.
+    Jobs written into a *directory* use the settings of a batch system.
     """
     if directory is not None:
         if on is not None:
@@ -70,7 +70,7 @@ def place_given(on: str | None, settings: tuple[str, ...], directory: Path | Non
 def there(
     session: Session, where: Where | None, path: Path, emit: EventSink, cancel: CancelToken, workers: int | None
 ) -> AbstractContextManager[Session]:
-    """Return the session that carries runs out at *where*: *session* itself for this computer."""
+    """Return the session that runs at *where*: *session* itself for this computer."""
     if where is None:
         return contextlib.nullcontext(session)
     return session.elsewhere(where, path, emit, cancel, workers=workers)
@@ -79,7 +79,7 @@ def there(
 def write_jobs(
     session: Session, request: Request, path: Path, directory: Path, where: Where, consent: Consent | None
 ) -> None:
-    """Write what *request* wants next into *directory* as batch jobs, and say how they are run and collected."""
+    """Write the next runs of *request* into *directory* as batch jobs, and print how to run and collect them."""
     from scalegraph.request.run import batches
 
     with interruptible() as cancel, progress() as emit:

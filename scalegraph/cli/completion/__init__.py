@@ -1,1 +1,1 @@
-"""Completion in the shell: what each command takes, known without importing the commands."""
+"""Shell completion of commands and options, without importing the commands."""

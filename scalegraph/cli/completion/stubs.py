@@ -1,7 +1,7 @@
-"""Commands that can only be completed: a shell waits while it completes a word, and the real ones import the analyses.
+"""Completion-only commands: the shell waits while it completes a word, and the real commands import the analyses.
 
-A wheel holds ``words.json``, written when it is built (``hatch_build.py``). A checkout has none: the first completion
-after a change of its sources makes the words and keeps them in the cache.
+A wheel contains ``words.json``, written when it is built (``hatch_build.py``). In a checkout the first completion after
+a source change generates the words and caches them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HELP: Final = 60  # characters beside a word
 
 @cache
 def words() -> Mapping[str, Any]:
-    """Return ``commands``, ``views``, ``quantities`` and ``formats`` as `making` finds them."""
+    """Return ``commands``, ``views``, ``quantities`` and ``formats`` from `making`."""
     path = _FILE if _FILE.exists() else _of_sources()
     found: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
     return found
@@ -47,18 +47,18 @@ def _of_sources() -> Path:
 
 
 def command(name: str) -> click.Command | None:
-    """Return a command that completes as the real one called *name* does; None if there is none."""
+    """Return a stub that completes like the command *name*; None if there is none."""
     found = words()["commands"].get(name)
     return None if found is None else _command(name, found)
 
 
 def items(names: Mapping[str, str], incomplete: str) -> list[CompletionItem]:
-    """Return the *names* that begin with *incomplete*, with what they mean."""
+    """Return the *names* that begin with *incomplete*, with their descriptions."""
     return [CompletionItem(name, help=_short(text)) for name, text in names.items() if name.startswith(incomplete)]
 
 
 def files(incomplete: str) -> CompletionItem:
-    """Return the item that lets the shell complete files; it stands first, because shells forget what is before it."""
+    """Return the item that lets the shell complete files; it must come first, as shells drop items before it."""
     return CompletionItem(incomplete, type="file")
 
 
@@ -78,7 +78,7 @@ def _command(name: str, found: Mapping[str, Any]) -> click.Command:
 
 
 class _Option(click.Option):
-    """An option whose values are of a kind of `_values`."""
+    """An option whose values are of a kind known to `_values`."""
 
     def __init__(self, found: Mapping[str, Any]) -> None:
         self.kind: str = found.get("kind", "")
@@ -94,7 +94,7 @@ class _Option(click.Option):
         )
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the values that fit."""
+        """Return the matching values."""
         return _values(self.kind, self.choices, ctx, incomplete)
 
 
@@ -103,19 +103,19 @@ def _option(found: Mapping[str, Any]) -> click.Option:
 
 
 class _Argument(click.Argument):
-    """An argument whose values are of a kind of `_values`."""
+    """An argument whose values are of a kind known to `_values`."""
 
     def __init__(self, found: Mapping[str, Any]) -> None:
         self.kind: str = found.get("kind", "")
         super().__init__([found["name"]], nargs=found.get("nargs", 1), required=False)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the values that fit."""
+        """Return the matching values."""
         return _values(self.kind, (), ctx, incomplete)
 
 
 def _values(kind: str, choices: Sequence[str], ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-    """Return what fits at *incomplete*: one of *choices*, a file, a directory, or a name of that *kind*."""
+    """Return the completions of *incomplete*: one of *choices*, a file, a directory, or a name of that *kind*."""
     if choices:
         return [CompletionItem(one) for one in choices if one.startswith(incomplete)]
     if kind in ("file", "dir"):
@@ -136,7 +136,7 @@ def _values(kind: str, choices: Sequence[str], ctx: click.Context, incomplete: s
 
 
 def _given(ctx: click.Context, option: str) -> str:
-    """Return the value that the command line has for *option* already."""
+    """Return the value already given for *option* on the command line."""
     for param in ctx.command.params:
         if option in param.opts:
             return str(ctx.params.get(param.name or "") or "")
@@ -144,8 +144,8 @@ def _given(ctx: click.Context, option: str) -> str:
 
 
 def _of_subject(names: Mapping[str, Mapping[str, Any]], ctx: click.Context) -> dict[str, str]:
-    """Return the *names* that fit the files that are given already: those of traces, or of studies."""
-    given = " ".join(str(value) for value in (*ctx.params.values(), *ctx.args))  # words that were not parsed yet
+    """Return the *names* that apply to the files already given: those for traces, or for studies."""
+    given = " ".join(str(value) for value in (*ctx.params.values(), *ctx.args))  # words not parsed yet
     wanted = "trace" if ".sgtrace" in given else "study" if ".sgstudy" in given else ""
     return {name: one["help"] for name, one in names.items() if wanted in ("", one["subject"])}
 

@@ -1,4 +1,4 @@
-"""``scalegraph measure``: a command as it is, or ``scalegraph simulate`` with this computer for its target."""
+"""``scalegraph measure``: a command as it is, or ``scalegraph simulate`` with this computer as target."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ With sources in C, C++ or Fortran, or the name of a shipped program, it is `scal
 program is built with a monitor, and the runs land in the same study as simulated ones, with the same quantities; what
 was not measured is missing in them.
 """
-# Options of programs that ScaleGraph builds, by the names of their parameters.
+# Options for programs built by ScaleGraph, by parameter name.
 _BUILT: Final = frozenset(
     (
         "build",
@@ -66,7 +66,7 @@ _BUILT: Final = frozenset(
 
 
 def _here(parameter: click.Parameter) -> click.Parameter:
-    """Return *parameter*; of the option ``--target`` a copy whose default is this computer."""
+    """Return *parameter*; for the option ``--target`` a copy whose default is this computer."""
     if parameter.name != "target":
         return parameter
     made = copy.copy(parameter)
@@ -75,9 +75,9 @@ def _here(parameter: click.Parameter) -> click.Parameter:
 
 
 def _words(sources: tuple[str, ...], executable: str) -> tuple[str, ...]:
-    """Return the words of a command that stand in place of sources, none if there are sources.
+    """Return the words of a command given instead of sources, empty if there are sources.
 
-    What ScaleGraph's compilers linked for this computer is no such command: it has a monitor.
+    An executable linked by ScaleGraph's compilers for this computer does not count as a command: it has a monitor.
     """
     if executable or not sources or is_shipped(sources):
         return ()
@@ -165,7 +165,7 @@ def _submitted(request: Any, study: Path | None, on: str | None, emit: Unrecorde
 
 
 def _refuse_built_options(ctx: click.Context) -> None:
-    """Raise `InputError` for options that belong to programs that ScaleGraph builds."""
+    """Raise `InputError` for options that apply only to programs built by ScaleGraph."""
     faults = [
         Fault("belongs to a program that ScaleGraph builds; a command is measured as it is", key=parameter.opts[0])
         for parameter in ctx.command.params

@@ -1,4 +1,4 @@
-"""Options of the target, and what the command line derives from it."""
+"""Options of the target, and values derived from it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from scalegraph.machine import Machine
 from scalegraph.request.model.parts import PINS
 from scalegraph.store import Study
 
-_ANY: Final = 2**16  # a range of counts has an end
+_ANY: Final = 2**16  # upper limit for ranges of counts
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def target_options(command: _Command) -> _Command:
-    """Add the options that choose a target and how a real one measures."""
+    """Add the options that choose a target and how a real one is measured."""
     options = (
         request_option("target.warm_up"),
         request_option("target.pin", "pin", type=str, metavar=f"[{'|'.join(PINS)}],.."),
@@ -33,9 +33,9 @@ def target_options(command: _Command) -> _Command:
 
 
 def most_processors(target: str, machine: Machine, settings: Mapping[str, str] | None = None) -> tuple[int, str]:
-    """Return the most processors of a run and whose they are: the machine's if the target is simulated.
+    """Return the maximum processor count of a run and what sets it: the machine, for a simulated target.
 
-    *settings*: of the target; with some of them, as hosts, its runs may have any number of processors.
+    *settings* of the target: with some, such as hosts, its runs may have any number of processors.
     """
     most = None if target == SIMULATED else named(target).processors()
     if most is None:
@@ -46,7 +46,7 @@ def most_processors(target: str, machine: Machine, settings: Mapping[str, str] |
 
 
 def place_of(study: Study, target: str) -> tuple[str, str]:
-    """Return name and title of the machine that the runs of *target* in *study* were made on."""
+    """Return name and title of the machine used for the runs of *target* in *study*."""
     place = None if target == SIMULATED else named(target).place()
     if place is not None:
         return place.name, place.title
@@ -55,14 +55,15 @@ def place_of(study: Study, target: str) -> tuple[str, str]:
 
 
 def shown_runs(records: Sequence[RunRecord]) -> list[RunRecord]:
-    """Return one run of each point: the first of simulated ones, of measured ones that with the median time."""
+    """Return one run per point: the first simulated one, or the measured one with the median time."""
     if not any(record.source == "measured" and record.point.repetition for record in records):
         return [record for record in records if not record.point.repetition]
-    from scalegraph.analyze.targets import repeated, representative  # with what takes long to load
+    # imported here as its dependencies are slow to load
+    from scalegraph.analyze.targets import repeated, representative
 
     return [representative(group) or group[0] for group in repeated(records).values()]
 
 
 def own_counts() -> str:
-    """Return the counts to measure where none are named: doubling, up to the processors of this computer."""
+    """Return the default counts to measure: doubling, up to the processors of this computer."""
     return f"1..{max(named('host').processors() or 1, 1)}"

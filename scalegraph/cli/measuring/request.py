@@ -1,4 +1,4 @@
-"""The request of a command that is measured as it is, from the options of ``scalegraph measure``."""
+"""The request for measuring a command, from the options of ``scalegraph measure``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HELD: Final = ("efficiency", "time")
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked for: the options of commands, and *given*, those that all measured programs have."""
+    """The command line input: the options for commands, and *given*, those common to all measured programs."""
 
     command: str
     shell: bool
@@ -41,7 +41,7 @@ class Asked:
 def command_request(asked: Asked, *, on: bool) -> tuple[Request, tuple[int, ...]]:
     """Return the request and the processor counts to show; raise `InputError` with the faults of the options.
 
-    *on*: the workers of a cluster measure.
+    *on*: whether workers of a cluster measure.
     """
     given = asked.given
     if asked.time_from and asked.rate_from:
@@ -116,5 +116,5 @@ def _bound(hold: str, grow: dict[str, str]) -> Bound:
         return Bound(kind=kind, value=float(text.removesuffix("s")))  # type: ignore[arg-type]
     except ValueError as error:
         said = str(error).splitlines()
-        why = said[2].strip() if len(said) > 2 else "no number"  # what pydantic puts around it says nothing more
+        why = said[2].strip() if len(said) > 2 else "no number"  # pydantic's wrapper adds no information
         raise InputError(Fault(f"'{hold}': {why}", key="--hold")) from None

@@ -1,4 +1,4 @@
-"""The runs of a command that was measured as it is: a table with intervals, or JSON."""
+"""The runs of a measured command: a table with intervals, or JSON."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from scalegraph.store import Study
 
 _LISTED = 8  # outliers
-_ENOUGH = 4  # runs of a point, fewer of which have no outlier
+_ENOUGH = 4  # with fewer runs of a point, there are no outliers
 
 
 def print_command(
     study: Study, target: str, shown: Sequence[int] | None = None, *, as_json: bool, printed: bool = False
 ) -> bool:
-    """Print the runs of a command on *target*: those on the counts *shown*, all if None, and those that failed.
+    """Print the runs of a command on *target*: those on the counts *shown* (default all), and failed ones.
 
-    Return whether all ended well. *printed*: with what the command printed.
+    Return whether all succeeded. *printed*: include the command's output.
     """
     parts = [study.member(one) for one in study.members()]
     if as_json:
@@ -40,7 +40,7 @@ def print_command(
 
 
 def _listed(every: Sequence[RunRecord], shown: Sequence[int] | None) -> tuple[Sequence[RunRecord], Sequence[RunRecord]]:
-    """Return one run of each point, by N and size, and those of them that are shown."""
+    """Return one run per point, by N and size, and which of them are shown."""
     ordered = sorted(shown_runs(every), key=lambda run: (run.point.processors, assigned(run.point.parameters.items())))
     return ordered, [run for run in ordered if shown is None or run.point.processors in shown or not run.ok]
 
@@ -70,12 +70,12 @@ def _print_one(study: Study, target: str, shown: Sequence[int] | None, *, printe
 
 
 def command_of(study: Study) -> str:
-    """Return the command that the runs of *study* are of, empty where they are of a program that was built."""
+    """Return the command of the runs in *study*, empty if they are of a program that was built."""
     return str(study.manifest.request.get("program", {}).get("command", ""))
 
 
 def _rows(listed: Sequence[RunRecord], every: Sequence[RunRecord]) -> tuple[list[str], list[list[str]]]:
-    """Return the head and the rows of the table."""
+    """Return the header and the rows of the table."""
     values = derived(every)
     known = {_place(one.runs[0]): one for one in noise(every)}
     sized = any(run.point.parameters for run in listed)
@@ -117,7 +117,7 @@ def _place(run: RunRecord) -> str:
 
 
 def _sentences(every: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield what is said below the table: outliers, waiting for nodes, remarks."""
+    """Yield the notes below the table: outliers, queue times, remarks."""
     outliers = [text for one in noise(every) for text in _outliers(one)]
     yield from outliers[:_LISTED]
     if len(outliers) > _LISTED:

@@ -45,7 +45,7 @@ from scalegraph.request.run.predicting_graphs import predict_graph
 from scalegraph.store.study import SUFFIX
 
 _MOST_PROCESSORS = 1 << 20
-_REGIONS = 3  # that the text names for each point
+_REGIONS = 3  # regions named in the text for each point
 
 
 @click.command("predict", cls=ProgramArguments)
@@ -161,12 +161,12 @@ def predict(
 
 
 def _predict_graph(ctx: click.Context, path: Path, at: str, processors: str, *, as_json: bool) -> None:
-    """Show what the graph file at *path* predicts."""
+    """Print the prediction of the graph file at *path*."""
     _end(ctx, predict_graph(path, sizes(at, "--at") if at else [], _counts(processors, "-p")), as_json=as_json)
 
 
 def _end(ctx: click.Context, found: Predictions, *, as_json: bool) -> None:
-    """Show what was found; end with exit code 1 if a point has no prediction."""
+    """Print the result; exit with code 1 if a point has no prediction."""
     _show(found, as_json=as_json)
     if any(point.predicted is None for point in found.points):
         ctx.exit(1)
@@ -179,7 +179,7 @@ def _needed(at: str) -> str:
 
 
 def _fits_graph(samples: str, blocks: str, graph: Path | None, study: Path | None, *, runs: bool) -> None:
-    """Raise a usage error for options that have no meaning where a graph file is all there is."""
+    """Raise a usage error for options that do not apply to a graph file."""
     if runs or samples or blocks or graph is not None or study is not None:
         raise click.UsageError(
             "a graph file has its times, and no program is run: only --at, -p, --at-processors and --json are taken"
@@ -187,7 +187,7 @@ def _fits_graph(samples: str, blocks: str, graph: Path | None, study: Path | Non
 
 
 def _may_sample(sources: Sequence[str], samples: str, blocks: str) -> None:
-    """Raise a usage error where ``--sample`` has no meaning, or is a ``--samples`` with a letter missing."""
+    """Raise a usage error if ``--sample`` does not apply, or is a misspelt ``--samples``."""
     if not samples and any("=" in source for source in sources):
         raise click.UsageError("--sample takes no value; the parameters of the sample runs are given by --samples")
     if blocks:
@@ -195,9 +195,9 @@ def _may_sample(sources: Sequence[str], samples: str, blocks: str) -> None:
 
 
 def sizes(text: str, option: str) -> list[Values]:
-    """Return parameters by point of ``m=8,16;n=8,16``: values in the same place belong together, one is for all.
+    """Return the parameters of each point in ``m=8,16;n=8,16``: values at the same position belong together.
 
-    Raises `InputError` naming *option*.
+    A single value applies to all points. Raises `InputError` naming *option*.
     """
     try:
         return list(by_point(read_sizes(text)))
@@ -237,7 +237,7 @@ def _request(
         )
     )
     one_choice(request)
-    if arguments:  # with their braces, which stand for parameters
+    if arguments:  # including their braces, which mark parameters
         request = request.model_copy(update={"program": request.program.model_copy(update={"args": tuple(arguments)})})
     elif not request.program.name:
         raise click.UsageError("arguments with a parameter were expected behind --, as in -- {n} 6")
@@ -245,7 +245,7 @@ def _request(
 
 
 def _from_program(request: Request, wanted: Wanted, blocks: str, study: Path | None) -> Predictions:
-    """Predict from runs of the program of *request*; *blocks*: those of a data-parallel program, "" of others."""
+    """Predict from runs of the program of *request*; *blocks*: those of a data-parallel program, otherwise ""."""
     structure = load_blocks(blocks) if blocks else None
     with interruptible() as cancel, progress() as emit:
         if structure is not None:
@@ -258,7 +258,7 @@ def _from_program(request: Request, wanted: Wanted, blocks: str, study: Path | N
 
 
 def _from_study(path: Path, samples: str, targets: list[Values], processors: str, at_processors: str) -> Predictions:
-    """Predict from the runs of a study; those at a predicted point are what the prediction is compared with."""
+    """Predict from the runs of a study; runs at a predicted point are compared with the prediction."""
     chosen = sizes(samples, "--samples") if samples else None
     counts = _counts(processors, "-p")
     session = Session()
@@ -277,7 +277,7 @@ def _from_study(path: Path, samples: str, targets: list[Values], processors: str
 
 
 def _fits_study(path: Path, kept: Path | None, *, runs: bool) -> None:
-    """Raise a usage error for options that have no meaning where the runs of the study at *path* are the samples."""
+    """Raise a usage error for options that do not apply if the samples are the runs of the study at *path*."""
     if runs:
         raise click.UsageError(
             "the runs of a study are the samples, and no program is run:"
@@ -288,7 +288,7 @@ def _fits_study(path: Path, kept: Path | None, *, runs: bool) -> None:
 
 
 def _are_traces(sources: Sequence[str], *, asked: object) -> bool:
-    """Return whether *sources* are traces; raise a usage error if options that run a program are *asked* for."""
+    """Return whether *sources* are traces; raise a usage error if options for running a program are *asked* for."""
     found = bool(sources) and all(Path(source).exists() and is_trace(Path(source)) for source in sources)
     if found and asked:
         raise click.UsageError(
@@ -298,7 +298,7 @@ def _are_traces(sources: Sequence[str], *, asked: object) -> bool:
 
 
 def _from_traces(sources: Sequence[str], samples: str, targets: list[Values]) -> Predictions:
-    """Predict from traces, whose parameters are *samples*."""
+    """Predict from traces with the parameters *samples*."""
     if not samples:
         raise click.UsageError("--samples is missing: the parameters of each trace, as in n=64,160")
     with interruptible() as cancel:
@@ -306,7 +306,7 @@ def _from_traces(sources: Sequence[str], samples: str, targets: list[Values]) ->
 
 
 def _write_graph(found: Predictions, path: Path) -> None:
-    """Write the thread graph of the first point that has one."""
+    """Write the thread graph of the first point with one."""
     point = next((one for one in found.points if one.predicted is not None and one.predicted.sampled), None)
     if point is None or found.predictor is None:
         raise InputError(Fault("no predicted point has samples on its own N, so there is no graph", key="--graph"))
@@ -353,7 +353,7 @@ def _show(found: Predictions, *, as_json: bool) -> None:
 
 
 def _document(found: Predictions) -> dict[str, Any]:
-    """Return what ``--json`` prints."""
+    """Return the ``--json`` document."""
     return {
         "program": found.program,
         "machine": found.machine,
@@ -383,7 +383,7 @@ def _document(found: Predictions) -> dict[str, Any]:
 
 
 def _sampling(found: Predictions) -> list[str]:
-    """Return what was sampled of each sample run, and why some were simulated as a whole, a sentence each."""
+    """Return sentences on what was sampled in each sample run, and why some were simulated completely."""
     whole: dict[str, list[str]] = {}
     lines = []
     for run in found.samples:
@@ -431,7 +431,7 @@ def _words(point: Point) -> list[str]:
 
 
 def document(point: Point, *, measured: bool = False) -> dict[str, Any]:
-    """Return a predicted point as a JSON document; null is what is not known, as stalls of *measured* runs."""
+    """Return a predicted point as JSON; null for unknown values, such as stalls of *measured* runs."""
     found = point.predicted
     return {
         "processors": point.processors,

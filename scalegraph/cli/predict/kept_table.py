@@ -1,4 +1,4 @@
-"""The predictions that a study keeps, as a table and as JSON."""
+"""The predictions saved in a study, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HEADERS = ("E", "error", "ratio", "host ratio")
 
 
 def print_kept(points: Sequence[KeptPoint]) -> None:
-    """Print *points* as a table, and why some have no time; nothing without any."""
+    """Print *points* as a table, and why some have no time; nothing if there are none."""
     if not points:
         return
     times = measure((point.time_s for point in points if point.time_s is not None), "s")
@@ -44,7 +44,7 @@ def print_kept(points: Sequence[KeptPoint]) -> None:
 
 
 def documents(points: Sequence[KeptPoint]) -> list[dict[str, Any]]:
-    """Return *points* as JSON; null is what is not known."""
+    """Return *points* as JSON; null for unknown values."""
     return [
         point.model_dump(mode="json", exclude={"parts"})
         | {

@@ -1,1 +1,1 @@
-"""What the options of ``scalegraph simulate`` mean: its request, lists of values, and several choices printed."""
+"""The options of ``scalegraph simulate``: its request, lists of values, and output of several choices."""

@@ -1,4 +1,4 @@
-"""A study of several machines, splits, schedules and so on, on standard output: a document or a table for each."""
+"""A study of several machines, splits, schedules and so on, on standard output: a document or table for each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scalegraph.store import Study
 
 
 def chosen_parts(kept: Study, request: Request) -> tuple[list[Study], list[str]]:
-    """Return *kept* as each choice of *request* sees it, and what of the request was left out."""
+    """Return *kept* restricted to each choice of *request*, and the choices that were left out."""
     if not request.space.varies:
         return [choice_of(kept, request)], []
     every = members(request)
@@ -28,14 +28,14 @@ def chosen_parts(kept: Study, request: Request) -> tuple[list[Study], list[str]]
 
 
 def beside_machine(choice: Mapping[str, str]) -> str:
-    """Return in words what *choice* is besides its machine, empty for nothing."""
+    """Return a description of *choice* other than its machine, possibly empty."""
     return setting_words({name: value for name, value in choice.items() if name != "machine"})
 
 
 def with_choice(document: dict[str, Any], part: Study) -> dict[str, Any]:
-    """Return *document* of runs that says of each under which schedule it ran: null where loops are as written.
+    """Return *document* of runs with the schedule of each: null if loops are as written.
 
-    Under automatic schedules that is the one which was chosen, and the document says how.
+    For automatic schedules, it is the chosen one, and the document says how it was chosen.
     """
     schedule = part.choice.get("schedule") or part.manifest.request.get("schedule") or None
     runs = (*document.get("runs", ()), *document.get("what_if", ()))
@@ -53,7 +53,7 @@ def with_choice(document: dict[str, Any], part: Study) -> dict[str, Any]:
 
 
 def print_schedules(part: Study, records: Sequence[RunRecord]) -> None:
-    """Print which schedules were chosen for the runs *records*, if they were to be chosen."""
+    """Print the schedules chosen for the runs *records*, if any were to be chosen."""
     found = automatic.shown(part, [record.point for record in records])
     if found:
         echo("Automatic schedules:")
@@ -62,7 +62,7 @@ def print_schedules(part: Study, records: Sequence[RunRecord]) -> None:
 
 
 def together(documents: Sequence[dict[str, Any]], left_out: Sequence[str] = ()) -> dict[str, Any]:
-    """Return one document of those of several choices: their runs one after the other."""
+    """Return the documents of several choices combined: their runs one after the other."""
     made = dict(documents[0])
     for name in ("runs", "what_if", "automatic", "verified", "searches", "remarks", "notes", "outliers"):
         if any(name in document for document in documents):
@@ -72,6 +72,6 @@ def together(documents: Sequence[dict[str, Any]], left_out: Sequence[str] = ()) 
 
 
 def search_document(kept: Study) -> dict[str, Any]:
-    """Return what a search under a bound left out, as the document has it; empty where all points were run."""
+    """Return what a search under a bound left out, as JSON; empty if all points were run."""
     found = kept.facts(SEARCH)
     return {"search": found} if isinstance(found, dict) else {}

@@ -1,4 +1,4 @@
-"""Options with several values, separated by commas: machines, splits, schedules, affinities."""
+"""Options with several comma-separated values: machines, splits, schedules, affinities."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scalegraph.request.model.values import request_value
 
 @dataclass(frozen=True)
 class Axes:
-    """The values of each option, each once, in the order of the command line; no machine if none was named."""
+    """The distinct values of each option, in command line order; no machine if none was named."""
 
     machines: tuple[str, ...] = ()
     threads: tuple[int, ...] = (1,)
@@ -27,7 +27,7 @@ class Axes:
     affinities: tuple[Pin, ...] = ("close",)
 
     def space(self, cflags: Sequence[str] = ()) -> Space:
-        """Return what is varied: every option that has several values."""
+        """Return what is varied: every option with several values."""
 
         def several(values: Sequence[Any]) -> Any:
             return tuple(values) if len(values) > 1 else ()
@@ -42,7 +42,7 @@ class Axes:
 
 
 def axes(machines: tuple[str, ...], threads: str, schedule: Sequence[str], affinity: str) -> Axes:
-    """Return the values of the options beside *machines*; raise `InputError` with every fault in them."""
+    """Return the values of the options besides *machines*; raise `InputError` with every fault in them."""
     faults: list[Fault] = []
 
     def taken(read: Callable[[], Any], usual: Any) -> Any:
@@ -64,7 +64,7 @@ def axes(machines: tuple[str, ...], threads: str, schedule: Sequence[str], affin
 
 
 def items(option: str, text: str) -> tuple[str, ...]:
-    """Return the values of *text*, each once; raise `InputError` for one that is empty."""
+    """Return the distinct values in *text*; raise `InputError` for an empty one."""
     found = [item.strip() for item in text.split(",")]
     if not all(found):
         raise InputError(Fault(f"'{text}': a value is missing beside a comma", key=option))
@@ -72,7 +72,7 @@ def items(option: str, text: str) -> tuple[str, ...]:
 
 
 class Splits(click.ParamType[str]):
-    """Numbers of threads a process, separated by commas: each in the range that the request declares; kept as text."""
+    """Comma-separated numbers of threads per process, each in the request's declared range; kept as text."""
 
     name = "splits"
 
@@ -80,18 +80,18 @@ class Splits(click.ParamType[str]):
         """Return *value* as it is."""
         amount = Amount(request_value("program.threads_per_process"))
         for item in (one.strip() for one in str(value).split(",")):
-            if item:  # what is missing beside a comma is said with all other faults
+            if item:  # a value missing beside a comma is reported with all other faults
                 amount.convert(item, param, ctx)
         return str(value)
 
 
 def splits(text: str) -> tuple[int, ...]:
-    """Return the numbers of threads a process in *text*, which `Splits` has checked."""
+    """Return the numbers of threads per process in *text*, as validated by `Splits`."""
     return tuple(dict.fromkeys(int(item) for item in items("--threads-per-process", text)))
 
 
 def schedules(given: Sequence[str]) -> tuple[str, ...]:
-    """Return the schedules to vary: every combination of the alternatives of each option, joined by semicolons."""
+    """Return the schedules to vary: every combination of the options' alternatives, joined by semicolons."""
     try:
         every = [loops.alternatives(part) for text in given for part in text.split(";") if part.strip()]
         found = tuple(dict.fromkeys(";".join(parts) for parts in itertools.product(*every)))
@@ -102,7 +102,7 @@ def schedules(given: Sequence[str]) -> tuple[str, ...]:
 
 
 def pins(text: str) -> tuple[Pin, ...]:
-    """Return ways to bind threads; the first processors are close, too."""
+    """Return thread bindings; the first processors count as close, too."""
     found: list[Pin] = []
     for item in items("--affinity", text):
         name = "close" if item.lower() == "first" else item.lower()

@@ -1,4 +1,4 @@
-"""The request that the options of ``scalegraph simulate`` make."""
+"""The request made from the options of ``scalegraph simulate``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True)
 class Given:
-    """The options as they were given, most under their own names."""
+    """The given options, mostly under their own names."""
 
     sources: tuple[str, ...]
     arguments: tuple[str, ...]
@@ -86,7 +86,7 @@ class Given:
 
 
 def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
-    """Return the request and the processor counts to show; raise `InputError` with every fault of the options."""
+    """Return the request and the processor counts to show; raise `InputError` with every fault in the options."""
     faults: list[Fault] = _not_utf8(given)
     overrides = _collect(faults, lambda: pairs("--set", given.overrides)) or {}
     env = _collect(faults, lambda: pairs("--env", given.env)) or {}
@@ -113,7 +113,7 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
             env=env,
             args_at=args_at,
             stdin=_input(given),
-            directory=str(Path.cwd()),  # a study that is opened elsewhere finds its sources again
+            directory=str(Path.cwd()),  # lets a study opened elsewhere find its sources
             cwd=str(given.cwd or ""),
             accept_exit=given.accept_exit,
             threads_per_process=axes.threads[0],
@@ -147,7 +147,7 @@ def make_request(given: Given) -> tuple[Request, tuple[int, ...]]:
 
 
 def _chosen_counts(given: Given, known: Sequence[machines.Machine], settings: dict[str, str]) -> list[int]:
-    """Return the counts to run on; of several machines those of the largest: what does not fit another is left out."""
+    """Return the processor counts; for several machines those of the largest: points that do not fit are left out."""
     ends = [most_processors(given.target, machine, settings) for machine in known]
     most, whose = max(ends, key=lambda end: end[0])
     if len({end[1] for end in ends}) > 1:
@@ -162,7 +162,7 @@ def _what_to_collect(given: Given) -> Collect:
 
 
 def _contradictions(given: Given) -> list[Fault]:
-    """Return a fault for each option that wants what another one leaves out."""
+    """Return a fault for each option that contradicts another."""
     whole = (("--collect", "classes" in given.collect), ("--trace", given.trace is not None))
     text = "needs the whole run, and --sample leaves most of it out"
     faults = [Fault(text, key=key) for key, wanted in whole if wanted and given.sample]
@@ -172,7 +172,7 @@ def _contradictions(given: Given) -> list[Fault]:
 
 
 def _not_utf8(given: Given) -> list[Fault]:
-    """Return a fault for each name or argument that a request, which is text, cannot hold."""
+    """Return a fault for each name or argument that is not text, which a request requires."""
     words = [
         given.machine,
         *given.cflags,
@@ -191,7 +191,7 @@ def _not_utf8(given: Given) -> list[Fault]:
 
 
 def _counts(given: Given, most: int) -> str:
-    """Return the counts that were requested, else those that show how a program scales on *most* processors."""
+    """Return the requested counts, or else counts that show how a program scales on *most* processors."""
     return given.processors if given.processors is not None else f"1..{min(max(OWN_PROCESSORS), most)}"
 
 
@@ -208,7 +208,7 @@ def _space(axes: lists.Axes, given: Given) -> Space:
 
 
 def one_choice(request: Request) -> Request:
-    """Return *request*; raise `InputError` where it has several machines, splits or schedules."""
+    """Return *request*; raise `InputError` if it has several machines, splits or schedules."""
     if request.space.varies:
         option = "--machine" if request.space.machine else "--cflags"
         raise InputError(Fault("this command takes one; simulate takes several", key=option))
@@ -216,7 +216,7 @@ def one_choice(request: Request) -> Request:
 
 
 def _parameters(given: Sequence[str]) -> dict[str, Any]:
-    """Return the values of parameters by name, several for a sweep; raise `InputError` if that is not what they are."""
+    """Return the values of parameters by name, several for a sweep; raise `InputError` if they are invalid."""
     try:
         found = read_sizes(";".join(given)) if given else {}
     except ValueError as error:
@@ -225,7 +225,7 @@ def _parameters(given: Sequence[str]) -> dict[str, Any]:
 
 
 def _which(given: Given, cflags: tuple[str, ...], ldflags: tuple[str, ...]) -> dict[str, Any]:
-    """Return the program as a request names it: sources, or a shipped program by its name; with arguments and flags."""
+    """Return the program for the request: sources, or a shipped program by name; with arguments and flags."""
     plain: dict[str, tuple[str, ...]] = {"include": given.include, "cflags": cflags, "ldflags": ldflags}
     arguments = given.arguments if given.parameters else programs.verbatim(given.arguments)
     if executable := _executable(given):
@@ -238,7 +238,7 @@ def _input(given: Given) -> str:
 
 
 def _arguments_at(given: Given) -> dict[int, str]:
-    """Return the arguments by number of processors; braces that stand for nothing stay, as in those behind ``--``."""
+    """Return the arguments by processor count; unknown placeholders stay as they are, as in those after ``--``."""
     found = {}
     for count, words in pairs("--args-at", given.args_at).items():
         if not count.strip().isdecimal():
@@ -250,7 +250,7 @@ def _arguments_at(given: Given) -> dict[int, str]:
 
 
 def _executable(given: Given) -> str:
-    """Return the executable that is to run, "" if there are sources; raise `InputError` when it is both or neither."""
+    """Return the executable to run, "" if there are sources; raise `InputError` if there are both or neither."""
     if given.executable and given.sources:
         raise InputError("sources and --exe were given; expected one of them")
     if given.build and not given.executable:
@@ -264,7 +264,7 @@ def _executable(given: Given) -> str:
 
 
 def _ideals(given: Given) -> tuple[str, ...]:
-    """Return the requested ideals, those that the POP efficiencies of an MPI program need among them."""
+    """Return the requested ideals, including those needed for the POP efficiencies of an MPI program."""
     if not given.ideal_network:
         return given.ideals
     return (*given.ideals, "sync+messages" if given.threads_per_process != "1" else "messages")
@@ -278,7 +278,7 @@ def _words(option: str, text: str) -> tuple[str, ...]:
 
 
 def _collect(faults: list[Fault], read: Callable[[], _Found]) -> _Found | None:
-    """Return what *read* returns, or add its faults."""
+    """Return the result of *read*, or add its faults."""
     try:
         return read()
     except InputError as error:
