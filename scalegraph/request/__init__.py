@@ -1,4 +1,4 @@
-"""Requests: checked, planned and run; one facade for command line and window."""
+"""Requests: checked, planned and run, through one facade for command line and window."""
 
 from __future__ import annotations
 

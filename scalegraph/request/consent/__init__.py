@@ -1,7 +1,7 @@
-"""Consent before code runs that the user did not write here: what it is, who approved it, and where that is kept.
+"""Consent before running code that the user did not write here: what it is, who approved it, where that is recorded.
 
 A request that was typed (command line, panel of the window, a call of the API) runs at once. One that came in a file
-may hold code in places where nobody searches for it. `wanted` lists what that is; the caller shows it and asks.
+may hide code in unexpected places. `wanted` lists it; the caller shows the list and asks.
 """
 
 from scalegraph.request.consent.asking import Consent, ConsentNeeded, Item, approved, wanted

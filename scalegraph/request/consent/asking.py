@@ -1,4 +1,4 @@
-"""Code of a request that the user did not write here, as items to show and one fingerprint to approve."""
+"""Code in a request that the user did not write here, as items to show and one fingerprint to approve."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from scalegraph.request.model.commands import program_contents
 from scalegraph.request.model.resolve import Resolved, Target
 from scalegraph.runtime.languages import LINKED
 
-# Variables of the environment by which a loader, a shell, an interpreter or a compiler takes code from elsewhere.
+# Environment variables that make a loader, a shell, an interpreter or a compiler take code from elsewhere.
 _LOADING: Final = pattern(
     r"(LD|DYLD)_.*|.*_PRELOAD|PATH|HOME|SHELL|ENV|BASH_.*|IFS|GCONV_PATH|LOCPATH|NLSPATH|GLIBC_.*|MALLOC_.*|TMPDIR"
     r"|(GCC|COMPILER|LIBRARY|C|CPLUS|OBJC|PKG_CONFIG)_?(EXEC_PREFIX|PATH|INCLUDE_PATH|COMPARE_DEBUG)|CPATH|CPLUS_.*"
     r"|(PYTHON|PERL|RUBY|NODE|LUA|JAVA|JDK|TCL|R)_?.*(PATH|LIB|OPT|OPTS|OPTIONS|STARTUP|HOME|INIT)|QEMU_.*|OMP_TOOL.*"
     r"|OMPI_.*|MPI.*|UCX_.*|HWLOC_.*|VK_.*|OCL_.*|EDITOR|PAGER|MAKEFLAGS|GIT_.*|SSH_.*"
 )
-_LARGEST: Final = 256 << 20  # bytes of a file whose content the fingerprint holds; of larger ones size and time
+_LARGEST: Final = 256 << 20  # bytes of a file whose content goes into the fingerprint; for larger ones size and time
 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that runs or loads code: *what* it is in words, and its *text* as the file has it."""
+    """One thing that runs or loads code: *what* it is in words, and its *text* as in the file."""
 
     what: str
     text: str
@@ -45,10 +45,10 @@ class Item:
 
 @dataclass(frozen=True)
 class Consent:
-    """What is to be approved. *source*: the file that it came from; *directory*: where it would run.
+    """Something to approve. *source*: the file that it came from; *directory*: where it would run.
 
     *fingerprint*: digest of the command, options, environment, arguments and directories, and of the content of the
-    executable, sources and files that options name. An approval holds for this fingerprint and no other.
+    executable, sources and files named in options. An approval holds for this fingerprint only.
     """
 
     source: str
@@ -57,11 +57,11 @@ class Consent:
     fingerprint: str
 
     def lines(self) -> list[str]:
-        """Return the items in words, one a line, with control characters visible."""
+        """Return the items in words, one per line, with control characters visible."""
         return [*map(str, self.items), f"in the directory: {one_line(self.directory)}"]
 
     def sentence(self) -> str:
-        """Return all of it as one sentence."""
+        """Return everything as one sentence."""
         return f"runs code that was not written here ({'; '.join(self.lines())})"
 
 
@@ -74,7 +74,7 @@ class ConsentNeeded(InputError):  # noqa: N818 - reads as what it is in an excep
 
 
 def wanted(found: Resolved) -> Consent | None:
-    """Return what of *found* must be approved before it runs; None if nothing, or if it was approved here before."""
+    """Return the parts of *found* that need approval before they run; None if none do, or they were approved here."""
     consent = _consent(found)
     return None if consent is None or is_known(consent.fingerprint) else consent
 
@@ -82,7 +82,7 @@ def wanted(found: Resolved) -> Consent | None:
 def approved(found: Resolved, consent: Consent | None, how: str = "--trust runs it") -> None:
     """Raise `ConsentNeeded` unless *found* may run, with *consent* as the user's answer; remember what may.
 
-    What was typed here, built here or approved here is not requested again.
+    Code that was typed, built or approved here needs no consent.
     """
     asked = _consent(found)
     if asked is not None and not is_known(asked.fingerprint) and asked.fingerprint != (consent and consent.fingerprint):
@@ -97,7 +97,7 @@ def _consent(found: Resolved) -> Consent | None:
         return None
     items = (*_risks(found.target), *_elsewhere(found))
     if origin.kind == "study" and not _is_shipped(found):
-        items = tuple(_program(found.target, items))  # of a study nobody expects code: all that runs is shown
+        items = tuple(_program(found.target, items))  # nobody expects code in a study, so everything that runs is shown
     if not items:
         return None
     target = found.target
@@ -105,14 +105,14 @@ def _consent(found: Resolved) -> Consent | None:
 
 
 def _elsewhere(found: Resolved) -> Iterator[Item]:
-    """Yield the other computer that *found* sends its program to."""
+    """Yield the other computer to which *found* sends its program."""
     choice = found.request.target
     if named(choice.name).away(choice.settings):
         yield Item("target", " ".join([choice.name, *(f"{key}={value}" for key, value in choice.settings.items())]))
 
 
 def _risks(target: Target) -> Iterator[Item]:
-    """Yield what of *target* runs or loads code besides its sources."""
+    """Yield everything in *target* that runs or loads code, except its sources."""
     if target.build:
         yield Item("build command", target.build)
     if target.command:
@@ -132,7 +132,7 @@ def _risks(target: Target) -> Iterator[Item]:
 
 
 def _program(target: Target, risks: Iterable[Item]) -> Iterator[Item]:
-    """Yield all of *target* that runs, with *risks* first."""
+    """Yield everything in *target* that runs, with *risks* first."""
     shown = list(risks)
     yield from shown
     if target.sources:
@@ -151,7 +151,7 @@ def _program(target: Target, risks: Iterable[Item]) -> Iterator[Item]:
 
 
 def _is_shipped(found: Resolved) -> bool:
-    """Return whether the program is a shipped one, compiled from its shipped sources, with nothing of risk added."""
+    """Return whether the program is a shipped one, compiled from its shipped sources without added risks."""
     target = found.target
     if target.executable or target.build or target.command or any(_risks(target)):
         return False
@@ -192,7 +192,7 @@ def _fingerprint(found: Resolved) -> str:
 
 
 def _file_names(word: str) -> Iterator[str]:
-    """Yield what in an option may be the name of a file: the word, and what is behind ``=``, ``,`` or ``@``."""
+    """Return the parts of an option that may be file names: the word, and what follows ``=``, ``,`` or ``@``."""
     yield word
     yield from (part for part in re.split("[=,@]", word)[1:] if part)
 

@@ -1,6 +1,6 @@
-"""Options of compilers and linkers: which ones only change the code, and which may run, load or overwrite something.
+"""Options of compilers and linkers: those that only change the code, or may run, load or overwrite something.
 
-The list names what is harmless. An option that it does not know counts as a risk.
+The list names the harmless ones. An unknown option counts as a risk.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Final
 from scalegraph.base.patterns import pattern
 from scalegraph.toolchain.command import TAKES_WORD
 
-# Optimisation, debugging, language, definitions, directories of headers and libraries, and libraries by name. Values
-# have no path: an option that writes a file or starts a program takes one.
+# Optimisation, debugging, language, definitions, directories of headers and libraries, and libraries by name. Their
+# values are not paths, which an option that writes a file or starts a program needs.
 _HARMLESS: Final = pattern(
     r"""-O(?:[0-3sgz]|fast)? | -g[a-z]*[0-9]* | -gdwarf-[2-5]
     | -std=[\w+.:-]+ | -ansi | -pedantic(?:-errors)? | -w | -pthread | -pipe | -s | -rdynamic | -traditional-cpp
@@ -45,7 +45,7 @@ _LINKER: Final = pattern(
 
 
 def risky_options(words: Sequence[str]) -> Iterator[str]:
-    """Yield the options among *words* that may run, load or overwrite something, each with its argument."""
+    """Yield the *words* that are options which may run, load or overwrite something, each with its argument."""
     for option in _with_arguments(words):
         if not _is_harmless(option):
             yield " ".join(option)

@@ -1,1 +1,1 @@
-"""Imports: files of other tools to sets of a study, tables and traces."""
+"""Imports: other tools' files become sets of a study, tables and traces."""

@@ -1,4 +1,4 @@
-"""Graph files as studies without runs: the thread graph, the places that it names, and the text that is there."""
+"""Graph files as studies without runs: the thread graph, the places that it names, and their source text, if found."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def is_graph(path: Path) -> bool:
     try:
         return "class" in tomllib.loads(read_text(path))
     except (InputError, tomllib.TOMLDecodeError):
-        return path.name.endswith(ENDING)  # reading it says where the fault is
+        return path.name.endswith(ENDING)  # reading it reports the fault
 
 
 def study_of(path: Path) -> Study:
     """Return the graph file at *path* as a study in memory; raise `InputError` with every fault and its place.
 
-    Places (file:line) of its steps become regions. Files that they name have their text where they are in the
-    directory of the graph file; others are not read.
+    Places (file:line) of its steps become regions. The text of files that they name is read only from the directory of
+    the graph file.
     """
-    from scalegraph.predict import graph as graphs  # with its models, which other studies do without
+    from scalegraph.predict import graph as graphs  # imports models, which other studies do not need
 
     text = read_text(path)
     graph = graphs.parse(text, str(path))
@@ -72,7 +72,7 @@ def _order(item: tuple[str, str]) -> tuple[str, int]:
 
 
 def _source(directory: Path, name: str) -> SourceText | None:
-    """Return the text of a file in *directory*; None where it is elsewhere, or not there."""
+    """Return the text of a file in *directory*; None if it is elsewhere or missing."""
     if PurePath(name).name != name:
         return None
     path = directory / name

@@ -1,4 +1,4 @@
-"""What a file is: a study, measurements, a trace, a request, a source, a program. It is read, never run."""
+"""The kind of a file: a study, measurements, a trace, a request, a source, a program. It is read, never run."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ NAMES: Final[dict[Kind, str]] = {
 }
 _SUFFIX: Final = ".sgstudy"
 _SQLITE: Final = b"SQLite format 3\x00"
-_FIRST: Final = 16 << 10  # bytes of a file that tell what it is
-_IN_DIRECTORY: Final = (".otf2", ".prv", ".prv.gz", ".sgtrace")  # what a directory with a trace has
-_HEAD: Final = 1 << 20  # bytes of a JSON file in which events are searched
+_FIRST: Final = 16 << 10  # bytes of a file that identify it
+_IN_DIRECTORY: Final = (".otf2", ".prv", ".prv.gz", ".sgtrace")  # contents of a directory with a trace
+_HEAD: Final = 1 << 20  # bytes of a JSON file searched for events
 
 
 def kind_of(path: Path) -> Kind:
-    """Return what *path* is, by its content rather than its name.
+    """Return the kind of *path*, judged by its content rather than its name.
 
-    Raises `InputError` with a sentence when it cannot be read or is nothing that can be opened.
+    Raises `InputError` with a sentence if it cannot be read or opened as anything.
     """
     if path.is_dir():
         return _read_by_others(path)
     if not path.exists():
         raise InputError(Fault("no such file", file=str(path)))
-    if not path.is_file():  # reading a pipe would wait for whoever writes to it
+    if not path.is_file():  # reading a pipe would wait for its writer
         raise InputError(Fault("is neither a file nor a directory", file=str(path)))
     try:
         path.open("rb").close()
@@ -63,7 +63,7 @@ def kind_of(path: Path) -> Kind:
 
 
 def is_trace(path: Path) -> bool:
-    """Whether *path* is a trace rather than a study or measurements."""
+    """Return whether *path* is a trace rather than a study or measurements."""
     try:
         return kind_of(path) == "trace"
     except InputError:
@@ -71,7 +71,7 @@ def is_trace(path: Path) -> bool:
 
 
 def refuse_no_trace(path: Path) -> None:
-    """Raise `InputError` that says what *path* is, if no reader of traces or only that of any JSON takes it."""
+    """Raise `InputError` saying what *path* is, if no trace reader, or only the one for any JSON, accepts it."""
     from scalegraph.traces import reading
 
     if {reader.name for reader in reading.recognised(path)} <= {"chrome"}:
@@ -79,7 +79,7 @@ def refuse_no_trace(path: Path) -> None:
 
 
 def refuse_another(path: Path, wanted: Kind) -> None:
-    """Raise `InputError` that says what *path* is, if it is known for something else than what was *wanted*."""
+    """Raise `InputError` saying what *path* is, if it is known to be something other than *wanted*."""
     try:
         found = kind_of(path)
     except InputError:
@@ -89,7 +89,7 @@ def refuse_another(path: Path, wanted: Kind) -> None:
 
 
 def is_study(path: Path) -> bool:
-    """Whether *path* is a study, by its ending or, under another name, by its first bytes."""
+    """Return whether *path* is a study, by its ending or its first bytes."""
     if path.suffix.lower() == _SUFFIX:
         return True
     if not path.is_file():
@@ -103,7 +103,7 @@ def is_study(path: Path) -> bool:
 
 
 def _read_by_others(path: Path) -> Kind:
-    """Return whether *path* holds measurements or a trace: what both could read, by what is in it."""
+    """Return whether *path* holds measurements or a trace; if readers of both accept it, its content decides."""
     from scalegraph.measurements.reader import recognised
 
     measured = bool(recognised(path))
@@ -132,7 +132,7 @@ def _read_by_others(path: Path) -> Kind:
 
 
 def _holds_events(path: Path, reader: str, *, measured: bool) -> bool:
-    """Return whether a file that the trace *reader* may understand begins as no measurements do."""
+    """Return whether a file that the trace *reader* may accept begins like no measurements do."""
     if reader == "chrome":
         return _has_events(path)
     from scalegraph.traces import reading
@@ -144,7 +144,7 @@ def _holds_events(path: Path, reader: str, *, measured: bool) -> bool:
 
 
 def _has_events(path: Path) -> bool:
-    """Whether the beginning of a JSON file holds events, which distinguish a trace from other JSON."""
+    """Return whether the beginning of a JSON file holds events, which distinguish a trace from other JSON."""
     try:
         with path.open("rb") as file:
             start = file.read(_HEAD)
@@ -159,7 +159,7 @@ def _toml_kind(path: Path) -> Kind:
     try:
         data = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError:
-        return "graph" if path.name.endswith(GRAPH_ENDING) else "request"  # reading it as one says where the fault is
+        return "graph" if path.name.endswith(GRAPH_ENDING) else "request"  # reading it as one reports the fault
     if "class" in data:
         return "graph"
     if "program" in data or "processors" in data:

@@ -1,4 +1,4 @@
-"""Measurements that people have: files to a set, a set and what its names mean to a study."""
+"""Users' measurements: files become a set; a set and the meaning of its names become a study."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from scalegraph.request.imports.kinds import is_study, refuse_another
 from scalegraph.store import Manifest, Study
 
 _TABLE = "table"
-_CHECKED = 16 << 20  # bytes of a file that is searched for what is wrong with it
+_CHECKED = 16 << 20  # bytes of a file checked for damage
 
 
 def _quiet(_share: float) -> None:
@@ -37,9 +37,9 @@ def _quiet(_share: float) -> None:
 
 
 def reader_of(path: Path, name: str = "") -> Reader:
-    """Return the reader called *name*, or the one that is most likely to understand *path*.
+    """Return the reader called *name*, or the one most likely to accept *path*.
 
-    Raises `InputError` for an unknown name, a missing file, and one that no reader takes, saying what there is.
+    Raises `InputError` for an unknown name, a missing file, and one that no reader accepts, listing the alternatives.
     """
     if name:
         if name not in readers():
@@ -73,7 +73,7 @@ def reader_of(path: Path, name: str = "") -> Reader:
 
 
 def _head(path: Path) -> bytes:
-    """Return the beginning of a file, empty where it cannot be read."""
+    """Return the beginning of a file, empty if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(16 << 10)
@@ -82,7 +82,7 @@ def _head(path: Path) -> bytes:
 
 
 def _check_whole(path: Path) -> None:
-    """Refuse a file that no reader takes because it is damaged, by its place where its kind shows that."""
+    """Refuse a file that no reader accepts because it is damaged, with the place if its kind shows that."""
     if path.is_dir():
         return
     fault = None
@@ -105,7 +105,7 @@ def _check_whole(path: Path) -> None:
 
 
 def are_logs(paths: Sequence[Path]) -> bool:
-    """Whether *paths* are logs of a run each, which are one set as their directory is."""
+    """Return whether *paths* are logs of one run each, which together form one set, like their directory."""
     return all(path.is_file() for path in paths) and log_directory.are_logs(paths)
 
 
@@ -117,11 +117,10 @@ def read_set(
     cancel: CancelToken | None = None,
     progress: Progress = _quiet,
 ) -> MeasurementSet:
-    """Return what *paths* hold as one set: several files of the same parameters are put together.
+    """Return the content of *paths* as one set: several files with the same parameters are merged.
 
-    What the names of tables differ in is a parameter (`with_names`).
-    *name* is the format's, guessed if empty; *choices* are for tables. Raises `InputError` with every fault of the
-    first file that has any.
+    Differences between names of tables become a parameter (`with_names`). *name*: the format, guessed if empty;
+    *choices*: for tables. Raises `InputError` with every fault of the first faulty file.
     """
     token = cancel or CancelToken()
     if not name and choices in (None, TableChoices()) and are_logs(paths):
@@ -149,7 +148,7 @@ def read_set(
 
 
 def _not_for_tables(path: Path, reader: Reader, choices: TableChoices | None) -> None:
-    """Refuse *choices* for a file that is no table: they would do nothing."""
+    """Refuse *choices* for a file that is not a table, for which they have no effect."""
     if choices is not None and choices != TableChoices():
         message = f"is not read as a table but as {reader.title}: --format table if it is"
         raise InputError(Fault(message, file=str(path)))
@@ -158,10 +157,10 @@ def _not_for_tables(path: Path, reader: Reader, choices: TableChoices | None) ->
 def set_of(
     table: pd.DataFrame, name: str, roles: Mapping[str, str], across: str = ""
 ) -> tuple[MeasurementSet, dict[str, str]]:
-    """Return a table in memory as a set, read as one in a file is, and what its columns are called in the set.
+    """Return a table in memory as a set, read like one in a file, and the names of its columns in the set.
 
-    A named index counts as columns; time spans become seconds. *roles* and *across* as in `TableChoices`; *name* is
-    what faults call the table.
+    A named index counts as columns; time spans become seconds. *roles* and *across* as in `TableChoices`; *name*: of
+    the table in faults.
     """
     plain = table.reset_index() if any(level is not None for level in table.index.names) else table.copy()
     plain.columns = pd.Index([str(title).strip() for title in plain.columns])
@@ -186,12 +185,12 @@ def set_of(
 
 
 def _in_frame(fault: Fault, name: str) -> Fault:
-    """Return a fault of the file that a table was written to with its place in the table."""
+    """Return a fault of the temporary file of a table, with its place in the table itself."""
     return replace(fault, file=_place(f":{fault.line or ''}", name), line=None, column=None)
 
 
 def _place(place: str, name: str) -> str:
-    """Return ``file:line`` as a row of the table that was written to the file; rows count from 0."""
+    """Return ``file:line`` as a row of the table written to the file; rows count from 0."""
     line = place.rpartition(":")[2]
     return f"{name}, row {int(line) - 2}" if line.isdigit() and int(line) > 1 else name
 
@@ -203,7 +202,7 @@ def study_of(
     cancel: CancelToken | None = None,
     progress: Progress = _quiet,
 ) -> Study:
-    """Return a study in memory with the set and its runs; without a time or processors there are no runs."""
+    """Return a study in memory with the set and its runs; there are none without a time or processors."""
     runs, memory = make_runs(measured, mapping, cancel, progress)
     title = measured.title or "measurements"
     study = Study.memory(Manifest.new(title=title, program=title, machine="unknown"))
@@ -218,9 +217,9 @@ def study_of(
 def answered(
     measured: MeasurementSet, said: Mapping[str, Any] | None = None, before: Mapping[str, Any] | None = None
 ) -> Guess:
-    """Return what the names of *measured* mean; raise `Unanswered` with every question still open.
+    """Return the meaning of the names in *measured*; raise `Unanswered` with every question still open.
 
-    *said* goes before what was said *before*; raises `InputError` where something *said* changes nothing.
+    *said* takes precedence over what was said *before*; raises `InputError` if some of *said* has no effect.
     """
     guess, _ = asking.complete(measured, {**(before or {}), **(said or {})})
     if faults := unused(said or {}, guess):
@@ -242,8 +241,8 @@ def opened(
 ) -> Study:
     """Return *paths* as a study: the study itself, a table of runs, or measurements as a study in memory.
 
-    *name* is the format's and *choices* are for tables, as in `read_set`; *said* as in `answered`, and gives the
-    measurements of a study another meaning. Raises `Unanswered` with what has to be said, and how.
+    *name* (the format) and *choices* (for tables) as in `read_set`; *said* as in `answered`, which also reinterprets
+    the measurements of a study. Raises `Unanswered`, saying what has to be stated, and how.
     """
     studies = [path for path in paths if is_study(path)]
     if studies and len(paths) > 1:
@@ -270,9 +269,9 @@ def understood(
     cancel: CancelToken | None = None,
     progress: Progress = _quiet,
 ) -> Guess:
-    """Return what *paths* hold and what their names mean, as `read_set` and `answered` have it.
+    """Return the content of *paths* and the meaning of its names, as `read_set` and `answered` do.
 
-    Raises `Unanswered` with all that has to be said of both, each with a guess.
+    Raises `Unanswered` with everything that has to be stated for both, each with a guess.
     """
     asked: list[Question] = []
     file, chosen = "", with_roles(choices or TableChoices(), said or {}, paths[0], name)
@@ -299,15 +298,15 @@ def understood(
 
 
 def refuse_idle(paths: Sequence[Path], choices: TableChoices | None) -> None:
-    """Refuse *choices* of how tables are read that change nothing."""
+    """Refuse *choices* for reading tables that have no effect."""
     if choices not in (None, TableChoices()) and (faults := idle(paths, choices)):
         raise InputError(faults)
 
 
 def with_roles(choices: TableChoices, said: Mapping[str, Any], path: Path, name: str) -> TableChoices:
-    """Return *choices* with the columns that *said* names as what they must be.
+    """Return *choices* with the roles that follow for columns named in *said*.
 
-    A rate is measured, as whole numbers may pass for a parameter; what counts processors is a parameter.
+    A rate is measured, although whole numbers may pass for a parameter; what counts processors is a parameter.
     """
     roles = {str(said.get("rate") or NONE): "metric", str(said.get("processors") or NONE): "parameter"}
     roles = {word: role for word, role in roles.items() if word != NONE and word not in choices.columns}
@@ -319,7 +318,7 @@ def with_roles(choices: TableChoices, said: Mapping[str, Any], path: Path, name:
 
 
 def _study(path: Path, said: Mapping[str, Any]) -> Study:
-    """Return the study itself, or where something is *said* one of its measurements with that meaning."""
+    """Return the study itself, or if something is *said*, one of its measurements with that meaning."""
     study = Study.open(path)
     if not said:
         return study
@@ -337,7 +336,7 @@ def _study(path: Path, said: Mapping[str, Any]) -> Study:
 
 
 def notes(study: Study) -> list[str]:
-    """Return what people should know of the measurements in *study*: remarks of their files, and what was guessed."""
+    """Return notes for the user on the measurements in *study*: remarks from their files, and guesses."""
     measured = study.measurements()
     if measured is None:
         return []
@@ -346,13 +345,13 @@ def notes(study: Study) -> list[str]:
 
 
 def why_no_runs(study: Study) -> list[str]:
-    """Return why the measurements in *study* have no runs, empty where that was not guessed."""
+    """Return why the measurements in *study* have no runs, empty if that was not a guess."""
     again = _again(study)
     return list(again.no_runs) if again else []
 
 
 def _again(study: Study) -> Guess | None:
-    """Return what is guessed of a study's measurements with its mapping as answers, None without one."""
+    """Return the guess for a study's measurements with its mapping as answers, None without a mapping."""
     measured, mapping = study.measurements(), study.mapping()
     if measured is None or mapping is None:
         return None
@@ -361,16 +360,16 @@ def _again(study: Study) -> Guess | None:
 
 
 def _told_apart(measured: MeasurementSet, mapping: Meaning) -> tuple[str, ...] | str:
-    """Return the parameters that distinguish problems, as they are said again: sizes, and texts that are kept."""
+    """Return the parameters that distinguish problems, in the form of answers: sizes, and texts that are kept."""
     texts = [name for name in measured.parameters if not pd.api.types.is_numeric_dtype(measured.points[name].dtype)]
     return (*mapping.sizes, *(name for name in texts if name not in mapping.follow)) or NONE
 
 
 def is_run_table(path: Path) -> bool:
-    """Whether *path* is a table of runs in ScaleGraph's own columns, or would be but for a slip in a name."""
+    """Return whether *path* is a table of runs in ScaleGraph's own columns, apart from a slip in a name."""
     return path.suffix.lower() == ".csv" and path.is_file() and tables.are_runs(path)
 
 
 def formats() -> Iterable[Reader]:
-    """Return every format that can be read, in the order in which they are tried."""
+    """Return every readable format, in the order in which they are tried."""
     return readers().values()

@@ -1,4 +1,4 @@
-"""Program text of a trace in a folder that the user names: which of its files hold what the regions name."""
+"""Finds the program text of a trace in a folder that the user names, by the files that regions name."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from scalegraph.base.cancel import CancelToken
 if TYPE_CHECKING:  # the window imports this before it is shown, and must not wait for numpy
     from scalegraph.traces.model import Trace
 
-MOST_FILES: Final = 200_000  # that are viewed below a folder: a home directory ends after some seconds
+MOST_FILES: Final = 200_000  # searched below a folder: for a home directory this takes some seconds
 _NEVER: Final = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
 
 
 def named(trace: Trace) -> list[str]:
-    """Return the files that regions with a line name, as the trace names them, sorted."""
+    """Return the files named by regions with a line, as in the trace, sorted."""
     return sorted({region.file for region in trace.definitions.regions if region.file and region.line > 0})
 
 
 def below(trace: Trace, folder: Path, cancel: CancelToken | None = None) -> Mapping[str, Path]:
-    """Return where the files that regions of *trace* name are at or below *folder*, by the name in the trace.
+    """Return the paths, at or below *folder*, of the files that regions of *trace* name, by the name in the trace.
 
-    A file is found by its name. Where several have it, the one that shares most of the named path's end is chosen, of
-    those the one least deep, of those the first by path. Names that no file has are left out, also those behind the
-    first `MOST_FILES` files.
+    Files are found by their base name. Among several the best match is the one that shares most of the end of the path,
+    then the least deep, then the first by path. Names without a file are left out, as are files beyond the first
+    `MOST_FILES`.
     """
     wanted = {name: _parts(name) for name in named(trace)}
     by_last: dict[str, list[str]] = {}
@@ -42,12 +42,12 @@ def below(trace: Trace, folder: Path, cancel: CancelToken | None = None) -> Mapp
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """Return the parts of a path as any system writes it."""
+    """Return the parts of a path in the notation of any system."""
     return PurePosixPath(name.replace("\\", "/")).parts or (name,)
 
 
 def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> int:
-    """Return how many parts are the same from the end."""
+    """Return how many parts are equal, from the end."""
     count = 0
     for left, right in zip(reversed(one), reversed(other), strict=False):
         if left != right:
@@ -58,7 +58,7 @@ def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> int:
 
 def _files(folder: Path, cancel: CancelToken | None) -> Iterator[Path]:
     count = 0
-    for home, folders, files in os.walk(folder):  # what cannot be listed is left out
+    for home, folders, files in os.walk(folder):  # directories that cannot be listed are skipped
         if cancel is not None:
             cancel.check()
         folders[:] = sorted(name for name in folders if name not in _NEVER)

@@ -1,4 +1,4 @@
-"""Tables of runs as CSV, in the columns that ScaleGraph itself writes, read back as a study."""
+"""Tables of runs as CSV in ScaleGraph's own columns, read back as a study."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _NUMBERS: dict[str, type[int | float]] = {
     "host_s": float,
 }
 _CATEGORY = "leaf."
-MEMORY = "memory_bytes"  # of the program with the run's parameters; kept beside the runs, as a fact of the study
-SERIAL = "serial_s"  # time of the serial program of the run's problem, which the run on one processor is not
+MEMORY = "memory_bytes"  # of the program with the run's parameters; kept as a fact of the study
+SERIAL = "serial_s"  # time of the serial program for the run's problem, as opposed to the run on one processor
 _FACTS = (MEMORY, SERIAL)
 _PREFIXES = {"param.": "parameters", _CATEGORY: "categories", "count.": "counters"}
 _KNOWN = (*_NEEDED, *_TEXTS, *_NUMBERS, "repetition", "key", "source", *_FACTS)
@@ -45,12 +45,12 @@ _MOST_ROWS = 100_000
 
 
 def are_runs(path: Path) -> bool:
-    """Whether the columns of the CSV file *path* are those of `RunRecord.row`, but for slips in their names."""
+    """Return whether the columns of the CSV *path* are those of `RunRecord.row`, apart from slips in their names."""
     try:
         with path.open("rb") as file:
             line = file.readline(100_000).decode("utf-8")
     except (OSError, UnicodeDecodeError):
-        return False  # the reader of tables says what is wrong
+        return False  # the reader of tables reports the fault
     columns = next(csv.reader(line.splitlines()[:1]), [])
     return all(name in columns for name in _NEEDED) and all(
         name in _KNOWN or name.startswith(tuple(_PREFIXES)) or bool(difflib.get_close_matches(name, _KNOWN, 1, 0.8))
@@ -61,8 +61,8 @@ def are_runs(path: Path) -> bool:
 def read_runs(path: Path) -> Study:
     """Return the runs of the CSV file *path* as a study in memory; their source is ``imported``.
 
-    Columns: ``processors`` and ``time_s`` (s), and what else of `RunRecord.row` is there (``param.NAME`` for the
-    program's parameters). Raises `InputError` with every fault and its line.
+    Columns: ``processors`` and ``time_s`` (s), and any others of `RunRecord.row` (``param.NAME`` for the program's
+    parameters). Raises `InputError` with every fault and its line.
     """
     text = toml.read_text(path)
     rows = csv.DictReader(text.splitlines())
@@ -79,7 +79,7 @@ def read_runs(path: Path) -> Study:
         faults += wrong
         if record is None:
             continue
-        while record.point.key in records:  # the same point again: a repetition that the table did not number
+        while record.point.key in records:  # the same point again: a repetition that the table does not number
             point = record.point.model_copy(update={"repetition": record.point.repetition + 1})
             record = record.model_copy(update={"point": point})
         records[record.point.key] = record
@@ -100,7 +100,7 @@ def read_runs(path: Path) -> Study:
 
 
 def _add_facts(facts: dict[str, dict[str, float]], row: Mapping[str, Any], key: str) -> None:
-    """Add what a row says of its run beside the record."""
+    """Add the facts in a row that are not part of the record."""
     for name, values in facts.items():
         if (row.get(name) or "").strip():
             values[key] = float(str(row[name]))
@@ -125,7 +125,7 @@ def _column_faults(columns: list[str], file: str) -> list[Fault]:
 
 
 def _mixed(records: Iterable[RunRecord], file: str) -> Iterable[Fault]:
-    """Yield a fault where runs of several programs or machines are together: a study compares runs of one."""
+    """Yield a fault if there are runs of several programs or machines: a study compares runs of one."""
     for column, found in (
         ("program", sorted({record.program for record in records})),
         ("machine", sorted({record.machine for record in records})),
@@ -171,7 +171,7 @@ def _record(row: Mapping[str, str | None], path: Path, line: int) -> tuple[RunRe
 
 
 def _number(text: str, kind: type[int | float]) -> int | float:
-    """Return a number of 0 or more; whole ones may be written as ``12.0``, since pandas writes them so."""
+    """Return a number of at least 0; whole ones may be written as ``12.0``, as pandas does."""
     try:
         number = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Opening traces for viewing: whatever tool made them, with the level of detail that pictures need."""
+"""Opens traces of any tool for viewing, with the level of detail that pictures need."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from scalegraph.traces.lod.stored import VERSION as PYRAMID
 from scalegraph.traces.lod.stored import lacks_pyramid
 from scalegraph.traces.model import Trace
 
-LIMIT_BYTES = 20 << 30  # of converted traces in the cache; the longest unused go first
-_HEAD = 1 << 20  # bytes of a JSON file in which events are searched for
-_MOST_FILES = 20_000  # beside a trace, that belong to it
+LIMIT_BYTES = 20 << 30  # of converted traces in the cache; the least recently used are removed first
+_HEAD = 1 << 20  # bytes of a JSON file searched for events
+_MOST_FILES = 20_000  # of files belonging to a trace
 
 
 def open_trace(
@@ -48,7 +48,7 @@ def open_trace(
     if reader and reader[0].name == "sgtrace":
         trace = reading.read(path, partial=partial, cancel=token)
         steps = _span(progress, 0.0, 1.0)
-        if lacks_pyramid(trace):  # of version 1, or of another writer: what is made of it is kept
+        if lacks_pyramid(trace):  # of version 1, or of another writer: its pyramid is made and kept
             trace.close()
             trace = _converted(path, token, _span(progress, 0.0, 0.9), waiting, partial=partial)
             steps = _span(progress, 0.9, 1.0)
@@ -75,7 +75,7 @@ def open_trace(
 
 @dataclass(frozen=True)
 class _Known:
-    """What a study records of the run that wrote a trace."""
+    """A study's facts on the run that wrote a trace."""
 
     name: str = ""
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class _Known:
 
 
 def _of_study(path: Path) -> _Known:
-    """Return what the study knows whose run wrote the trace at *path*; nothing if it does not lie where it was made."""
+    """Return the facts of the study whose run wrote the trace at *path*; none if the trace has been moved."""
     home = path.resolve().parent
     file = home.parent / f"{home.name.removesuffix(DIRECTORY)}{SUFFIX_STUDY}"
     if not home.name.endswith(DIRECTORY) or not file.is_file():
@@ -107,7 +107,7 @@ def _of_study(path: Path) -> _Known:
 
 
 def _converted(path: Path, cancel: CancelToken, progress: Progress, waiting: Waiting, *, partial: bool) -> Trace:
-    """Return a trace as its copy in the cache, with its pyramid, which is made when there is none."""
+    """Return a trace as its copy in the cache, with its pyramid, made if there is none."""
     home = cache_root() / "traces"
     directory = home / _digest(path, partial=partial)
 
@@ -131,7 +131,7 @@ def _converted(path: Path, cancel: CancelToken, progress: Progress, waiting: Wai
 
     try:
         trace = copy()
-    except InputError:  # a large copy that was damaged since: made once more
+    except InputError:  # a large copy damaged since then is made again
         spoil(directory)
         trace = copy()
     trim(home, LIMIT_BYTES, keep=directory)
@@ -140,7 +140,7 @@ def _converted(path: Path, cancel: CancelToken, progress: Progress, waiting: Wai
 
 
 def _rising(progress: Progress) -> Progress:
-    """Return *progress* without the steps back of work that is done in several turns."""
+    """Return *progress* made monotonic for work that is done in several passes."""
     most = 0.0
 
     def told(share: float) -> None:
@@ -156,7 +156,7 @@ def _span(progress: Progress, low: float, high: float) -> Callable[[float], None
 
 
 def _digest(path: Path, *, partial: bool) -> str:
-    """Return what identifies this trace as it is now."""
+    """Return a digest that identifies this trace in its current state."""
     told = hashlib.sha256(f"{scalegraph.__version__} {VERSION} {PYRAMID} {partial}".encode())
     for file in _belonging(path):
         status = file.stat()
@@ -165,7 +165,7 @@ def _digest(path: Path, *, partial: bool) -> str:
 
 
 def _belonging(path: Path) -> Iterator[Path]:
-    """Yield *path* and the files beside it that are read with it: by their name, or in a folder of that name."""
+    """Yield *path* and the files read with it: those with its name, or in a folder of that name."""
     yield path
     stem = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
     for beside in sorted(path.parent.glob(f"{glob.escape(stem)}.*")):
@@ -181,14 +181,14 @@ def _belonging(path: Path) -> Iterator[Path]:
 
 
 def name_of(path: Path) -> str:
-    """Return a short name of the trace at *path* for titles: that of its directory where its own says nothing."""
+    """Return a short name of the trace at *path* for titles: that of its directory if its own says nothing."""
     name = path.name.removesuffix(".gz")
     stem = name.rpartition(".")[0] or name
     return path.resolve().parent.name or stem if stem in ("traces", "trace") else stem
 
 
 def sources(trace: Trace, path: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the files that regions of *trace* name, with where they are: beside the trace or as they are named."""
+    """Yield the files named by regions of *trace*, and where they are: next to the trace, or at that path."""
     home = path.resolve().parent
     for name in sorted({region.file for region in trace.definitions.regions if region.file}):
         named = Path(name)
@@ -204,7 +204,7 @@ def sources(trace: Trace, path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _run_name(trace: Trace) -> str:
-    """Return what a run of ours that no study knows is called: ``halo2d on ncube2, N = 16``."""
+    """Return the name of a run of ours that no study knows: ``halo2d on ncube2, N = 16``."""
     known = facts(trace)
     if trace.meta.source not in ("simulated", "measured") or "program" not in known or "machine" not in known:
         return ""
@@ -212,7 +212,7 @@ def _run_name(trace: Trace) -> str:
 
 
 def facts(trace: Trace) -> dict[str, Any]:
-    """Return what the trace records of its run: program, machine, processors, work."""
+    """Return the facts in the trace about its run: program, machine, processors, work."""
     meta, told = trace.meta, trace.meta.properties
     found: dict[str, Any] = {"processors": len(trace.definitions.locations)}
     if meta.program:

@@ -1,1 +1,1 @@
-"""The request: its parts, their defaults, and what they mean for a program, a machine and a family of sizes."""
+"""The request: its parts, their defaults, and their meaning for a program, a machine and a family of sizes."""

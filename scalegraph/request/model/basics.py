@@ -1,4 +1,4 @@
-"""What all parts of a request are made of: strict models, and the types of names, texts and counts."""
+"""Building blocks of a request's parts: strict models, and the types of names, texts and counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data that a request collects of its runs, and the known runs that lack some of it."""
+"""The data that a request collects from its runs, and the known runs that lack some of it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ LINES = "lines"  # in `RunRecord.left_out`
 
 
 def machine_values(request: Request) -> dict[str, str]:
-    """Return the values of the machine that *request* sets, by key: its own, and who monitors (``monitor.kind``)."""
+    """Return the machine values that *request* sets, by key: its own, and the monitor's (``monitor.kind``)."""
     monitor = request.collect.monitor
     return {**request.machine.overrides, **({} if monitor == "none" else {"monitor.kind": monitor})}
 
 
 def faults(request: Request) -> list[Fault]:
-    """Return a fault where *request* wants what another of its wishes leaves out.
+    """Return a fault if one thing that *request* wants excludes another.
 
-    A monitor observes regions; misses by class and traces need the whole run, which is not sampled.
+    A monitor observes regions; misses by class and traces need the whole run, which excludes sampling.
     """
     if request.collect.sample and (request.collect.classes or request.trace is not None):
         key = "collect.classes" if request.collect.classes else "trace"
@@ -31,9 +31,9 @@ def faults(request: Request) -> list[Fault]:
 
 
 def lacks(request: Request, record: RunRecord) -> bool:
-    """Whether the *request* collects what *record*, an actual run that ended well, was kept without.
+    """Return whether *record*, a successful actual run, lacks data that *request* collects.
 
-    Runs with something ideal in them are compared by their times: they need none of it.
+    Runs with something ideal are compared only by their times, and need none of it.
     """
     if not record.ok:
         return False
@@ -49,7 +49,7 @@ def lacks(request: Request, record: RunRecord) -> bool:
 
 
 def collected(request: Request, before: RunRecord | None) -> tuple[str, ...]:
-    """Return what a run collects besides: what is requested, and what *before*, an earlier run of its point, has."""
+    """Return the optional data that a run collects: what is requested, and what *before*, an earlier run, has."""
     there = before is not None and before.ok and "classes" in before.collected
     if request.collect.sample:
         return (SAMPLES,)
@@ -57,10 +57,10 @@ def collected(request: Request, before: RunRecord | None) -> tuple[str, ...]:
 
 
 def kept(request: Request, record: RunRecord, before: RunRecord | None) -> RunRecord:
-    """Return *record* as a study keeps it: with what an earlier run of the point, *before*, had, and it lacks."""
+    """Return *record* as a study keeps it: with data of *before*, an earlier run of the point, that it lacks."""
     had = before is not None and before.ok
     if before is not None and had and record.trace is None and before.trace is not None:
-        record = record.model_copy(update={"trace": before.trace})  # a run is the same each time
+        record = record.model_copy(update={"trace": before.trace})  # repeated runs are identical
     if request.collect.lines or (before is not None and had and before.lines):
         return record
     return record.model_copy(update={"lines": (), "left_out": (LINES,) if record.lines else ()})

@@ -1,4 +1,4 @@
-"""A request's command, which is measured as it is: its words, its name, what is wrong with it, how a run starts it."""
+"""A request's command, measured as it is: its words, its name, its faults, and how a run starts it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scalegraph.request.model.resolve import Resolved
 
 KEY: Final = "program.command"
-_LARGEST: Final = 256 << 20  # bytes of a program whose content tells runs apart; of larger ones size and time
+_LARGEST: Final = 256 << 20  # bytes of a program whose content identifies it; for larger ones size and time
 _THREADS: Final = "OMP_NUM_THREADS"
 UNNAMED: Final = (
     "neither the command nor its environment names {N}, {threads} or {processes}: N sets OMP_NUM_THREADS only, and the "
@@ -35,7 +35,7 @@ UNNAMED: Final = (
 
 
 def named(choice: ProgramChoice, directory: Path) -> tuple[str, tuple[str, ...]]:
-    """Return the name of the program that a command runs in *directory*, and its words; none if it has no words."""
+    """Return the name of the program that a command runs in *directory*, and its words; none if it is empty."""
     try:
         found = (*words.split(choice.command, shell=choice.shell), *(choice.args or ()))
         plain = words.split(choice.command, shell=False)
@@ -56,7 +56,7 @@ def _words(choice: ProgramChoice) -> Iterator[Fault]:
         words.split(choice.command, shell=choice.shell)
     except ValueError as error:
         yield Fault(str(error), key=KEY)
-    from scalegraph.link.commands import reported  # loads what reads tables
+    from scalegraph.link.commands import reported  # imports the reader of tables
 
     for key in ("time_from", "rate_from"):
         if (text := getattr(choice, key)) and (fault := reported.fault(text)):
@@ -76,7 +76,7 @@ def _places(found: Sequence[str], env: Mapping[str, str], base: Mapping[str, Val
 
 
 def _program(request: Request, found: Sequence[str], directory: Path) -> Iterator[Fault]:
-    """Yield a fault where the command's first word is nothing that can be started here, if it is to run here."""
+    """Yield a fault if the command is to run here but its first word cannot be started."""
     choice = request.target
     if not found or words.names(found[0]) or target_named(choice.name).away(choice.settings):
         return
@@ -94,7 +94,7 @@ def _program(request: Request, found: Sequence[str], directory: Path) -> Iterato
 
 
 def _rest(request: Request) -> Iterator[Fault]:
-    """Yield what a request has that belongs to programs that ScaleGraph builds."""
+    """Yield settings of a request that apply only to programs built by ScaleGraph."""
     choice = request.program
     for key in ("cflags", "ldflags", "include"):
         if getattr(choice, key):
@@ -115,9 +115,9 @@ def _rest(request: Request) -> Iterator[Fault]:
 
 
 def grown(formulas: Mapping[str, str]) -> tuple[dict[str, Value], dict[str, str]]:
-    """Return the values at N = 1 of parameters that grow as *formulas* in N say, and their factors over N.
+    """Return the values at N = 1 of parameters that grow by *formulas* in N, and their factors over N.
 
-    Raises `ValueError` for what is no formula, or not above 0 at N = 1.
+    Raises `ValueError` for an invalid formula, or one not above 0 at N = 1.
     """
     base: dict[str, Value] = {}
     factors: dict[str, str] = {}
@@ -134,7 +134,7 @@ def grown(formulas: Mapping[str, str]) -> tuple[dict[str, Value], dict[str, str]
 
 
 def build(found: Resolved) -> Build:
-    """Return what stands for the build of the command of *found*: its digest tells programs apart."""
+    """Return a stand-in for the build of *found*'s command: its digest distinguishes programs."""
     return Build(
         program=found.target.program,
         executable=Path(sys.executable),
@@ -159,14 +159,14 @@ def _names_n(found: Resolved) -> bool:
 
 
 def _digest(found: Resolved) -> str:
-    """Return what tells the program from another one: the words before they are filled, and the files that they run."""
+    """Return a digest that distinguishes programs: the words before they are filled in, and the files that they run."""
     choice = found.request.program
     known = [choice.command, str(choice.shell), choice.time_from, choice.rate_from, *program_contents(found)]
     return hashlib.sha256("\0".join(known).encode()).hexdigest()
 
 
 def program_contents(found: Resolved) -> list[str]:
-    """Return names and digests of the files that the command of *found* runs: its first word, and what that starts."""
+    """Return names and digests of the files that *found*'s command runs: its first word, and the program it starts."""
     started = words.split(found.request.program.command, shell=False)
     known = []
     for word in dict.fromkeys((started[0], *(word for word in started if Path(word).stem == found.target.program))):
@@ -177,7 +177,7 @@ def program_contents(found: Resolved) -> list[str]:
 def _content(directory: Path, word: str) -> str:
     path = directory / word
     if not path.is_file():
-        return ""  # a program of PATH: another version of it is for the user to know
+        return ""  # a program in PATH: noticing another version of it is left to the user
     about = path.stat()
     if about.st_size > _LARGEST:
         return f"{about.st_size} bytes of {about.st_mtime_ns}"
@@ -188,7 +188,7 @@ def _content(directory: Path, word: str) -> str:
 
 
 def counts(found: Resolved, processors: int) -> words.Counts:
-    """Return what *processors* are for the command of *found*."""
+    """Return what *processors* mean for the command of *found*."""
     texts = (*found.target.args, *found.target.env.values())
     return words.counts(texts, processors, found.request.program.threads_per_process, targeting.settings(found.request))
 
@@ -216,10 +216,10 @@ def started(found: Resolved, job: Job) -> Job:
 
 
 def shuffled(jobs: Sequence[Job], *, by_count: bool = False) -> list[Job]:
-    """Return *jobs* in an order that follows nothing, the same each time; each point is warmed up once.
+    """Return *jobs* in a random but reproducible order; each point is warmed up once.
 
-    So what drifts on the computer (heat, other users) does not look like an effect of N. *by_count*: jobs of the same N
-    are together, as they share nodes.
+    Drift on the computer (heat, other users) then does not look like an effect of N. *by_count*: jobs with the same N
+    stay together, as they share nodes.
     """
 
     def place(job: Job) -> tuple[bytes, bytes]:

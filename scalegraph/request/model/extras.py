@@ -1,4 +1,4 @@
-"""What a request contains besides its runs: what-if runs, virtual speedups, traces. Each value is declared once."""
+"""Additions to a request's runs: what-if runs, virtual speedups, traces. Each value is declared once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TIME = "as in 20ms, 0.5s or 2e6cycles of simulated time"
 
 
 def _factor(value: Any) -> str:
-    """Return a factor as the text that names it, the same for 2, 2.0 and "2"."""
+    """Return a factor in its text form, the same for 2, 2.0 and "2"."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f'a factor was expected: a number above 0 or "inf", got {value!r}')  # noqa: TRY004 - pydantic's
     number = scale.factor_of(str(value))
@@ -27,7 +27,7 @@ def _factor(value: Any) -> str:
 
 
 class WhatIf(Strict):
-    """What shall be different in a second set of runs: ideal switches, virtual speedups, values of the machine."""
+    """Changes in a second set of runs: ideal switches, virtual speedups, values of the machine."""
 
     ideal: tuple[Ideal, ...] = asked(
         default=(),
@@ -125,12 +125,12 @@ class WhatIf(Strict):
 
     @property
     def variant(self) -> Variant:
-        """The coordinate of its runs."""
+        """The variant coordinate of its runs."""
         return Variant(ideal=self.ideal, speedup=self.speedup, machine=self.machine, schedule=self.schedule)
 
 
 class Speedups(Strict):
-    """Virtual speedups of what costs most, found in the actual runs: a curve for each."""
+    """Virtual speedups of the most expensive code, found in the actual runs: a curve for each."""
 
     lines: int = asked(
         default=0,
@@ -171,7 +171,7 @@ class Speedups(Strict):
 
 
 class Schedules(Strict):
-    """Schedules of worksharing loops to be compared: all loops under each, then each loop under its best."""
+    """Schedules of worksharing loops to compare: all loops under each, then each loop under its best."""
 
     compare: tuple[str, ...] = asked(
         default=(),
@@ -190,7 +190,7 @@ class Schedules(Strict):
     @field_validator("compare", mode="before")
     @classmethod
     def _as_list(cls, value: Any) -> Any:
-        """Accept one text, as one types it: with semicolons, or with commas where no schedule has parameters."""
+        """Accept one text, as typed: separated by semicolons, or by commas if no schedule has parameters."""
         if not isinstance(value, str):
             return value
         separator = ";" if ";" in value or "=" in value else ","
@@ -206,7 +206,7 @@ class Schedules(Strict):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The schedules to compare, `ALL` replaced by their names."""
+        """The schedules to compare, `ALL` expanded to their names."""
         named = (schedules.names() if name == ALL else (name,) for name in self.compare)
         return tuple(dict.fromkeys(name for part in named for name in part))
 
@@ -227,7 +227,7 @@ _TRACE_LEAST = 2**16
 
 
 class TraceChoice(Strict):
-    """What the traced runs write down, of which time and place, and how much at most."""
+    """What the traced runs record, when and where, and the size limit."""
 
     what: tuple[TraceKind, ...] = asked(
         default=USUAL_TRACE,
@@ -320,7 +320,7 @@ class TraceChoice(Strict):
     @field_validator("begin", "end", "interval", mode="before")
     @classmethod
     def _time(cls, value: Any) -> Any:
-        """Accept a number of seconds; refuse what is no time."""
+        """Accept a number of seconds; refuse anything that is not a time."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             value = f"{value} s"
         if isinstance(value, str):

@@ -1,7 +1,7 @@
 """The sizes of a problem as one line: base parameters, and how they grow; a point on it is the *knob* k.
 
-k = 1 is the base size (times the growth factors at N = 1), k = 8 the size grown for 8 processors; between and
-below, k is any positive number. Growth under a bound walks along this line.
+k = 1 is the base size (times the growth factors at N = 1), k = 8 the size grown for 8 processors; in between and below,
+k is any positive number. Growth under a bound moves along this line.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from scalegraph.request.model.programs import Parameter
 
 SMALLEST = 2.0**-40
 LARGEST = 2.0**40
-_LARGEST_INTEGER = 2**31 - 1  # what most C programs read by atoi
+_LARGEST_INTEGER = 2**31 - 1  # the limit for C programs, most of which use atoi
 _STEPS = 64  # of a bisection in log k: 80 octaves to the last bit of a double
 
 
 @dataclass(frozen=True)
 class Family:
-    """Sizes that differ by what grows. *grow* are factors over N of the *base* values; the rest stays."""
+    """Sizes that differ in the growing parameters. *grow*: factors over N for the *base* values; the rest is fixed."""
 
     base: Mapping[str, Value]
     grow: Mapping[str, Expression] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Family:
         return bool(self.grow)
 
     def at(self, knob: float) -> dict[str, Value]:
-        """Return the parameters at *knob*, whole where they are whole numbers, kept within their limits."""
+        """Return the parameters at *knob*, rounded where they are whole numbers, and within their limits."""
         values = dict(self.base)
         for name in self.grow:
             low, high = self._limits(name)
@@ -46,7 +46,7 @@ class Family:
         return values
 
     def key(self, knob: float) -> tuple[tuple[str, Value], ...]:
-        """Return a hashable name of the size at *knob*: equal for knobs that round to the same parameters."""
+        """Return a hashable key of the size at *knob*: equal for knobs that round to the same parameters."""
         return tuple(sorted(self.at(knob).items()))
 
     def work(self, knob: float) -> float:
@@ -60,7 +60,7 @@ class Family:
                 return max(self.work_formula(_numeric(parameters)), 1e-30)
             except ValueError:
                 pass
-        product = 1.0  # work unknown: taken as linear in everything that grows
+        product = 1.0  # unknown work is assumed linear in everything that grows
         for name in self.grow:
             product *= max(float(parameters[name]) / max(abs(float(self.base[name])), 1e-30), 1e-30)
         return product
@@ -82,12 +82,12 @@ class Family:
 
     @cached_property
     def lowest(self) -> float:
-        """The smallest knob at which no growing parameter is below its minimum."""
+        """The smallest knob with no growing parameter below its minimum."""
         return self._edge(lambda knob: all(self._raw(n, knob) >= self._limits(n)[0] for n in self.grow), rising=True)
 
     @cached_property
     def highest(self) -> float:
-        """The largest knob at which no growing parameter is above its maximum."""
+        """The largest knob with no growing parameter above its maximum."""
         return self._edge(lambda knob: all(self._raw(n, knob) <= self._limits(n)[1] for n in self.grow), rising=False)
 
     def knob_for_work(self, work: float) -> float:
@@ -99,7 +99,7 @@ class Family:
         return self._solve(lambda knob: self.memory_of(self._smooth(knob)) or 0.0, memory)
 
     def knob_of(self, parameters: Mapping[str, Value]) -> float | None:
-        """Return a knob that gives exactly *parameters*, or None when they are not on the line."""
+        """Return a knob that gives exactly *parameters*, or None if they are not on the line."""
         if set(parameters) != set(self.base) or any(
             parameters[name] != value for name, value in self.base.items() if name not in self.grow
         ):
@@ -111,7 +111,7 @@ class Family:
         if isinstance(wanted, str):
             return None
         middle = self._solve(lambda knob: self._raw(name, knob), float(wanted))
-        # another parameter may round differently within the span that gives this value: examine its ends too
+        # another parameter may round differently within the span of this value, so its ends are checked, too
         spans = [self._solve(lambda knob: self._raw(name, knob), float(wanted) + off) for off in (-0.49, 0.49)]
         for knob in (middle, *(math.sqrt(middle * end) for end in spans), *spans):
             if self.at(knob) == dict(parameters):
@@ -128,7 +128,7 @@ class Family:
         return low, high
 
     def _raw(self, name: str, knob: float) -> float:
-        """Return the unrounded value; a formula without a value at *knob* (log2 below 0) is below the line."""
+        """Return the unrounded value; a formula undefined at *knob* (log2 below 0) counts as below the line."""
         try:
             return float(self.base[name]) * self.grow[name]({"N": knob})
         except ValueError:
@@ -154,7 +154,7 @@ class Family:
         return float(2.0**near)
 
     def _solve(self, function: Callable[[float], float], target: float) -> float:
-        """Return the knob within the limits at which the rising *function* reaches *target*."""
+        """Return the knob within the limits at which the increasing *function* reaches *target*."""
         low, high = math.log2(self.lowest), math.log2(self.highest)
         if high <= low or function(2.0**low) >= target:
             return self.lowest

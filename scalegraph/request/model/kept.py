@@ -1,4 +1,4 @@
-"""Facts that a study keeps besides its runs, checked: a file of others may hold anything there."""
+"""Facts that a study keeps besides its runs, validated: a file from others may hold anything there."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scalegraph.base.run import Value
 from scalegraph.request.model.origin import of_study
 from scalegraph.store import Study
 
-_MOST = 2**53  # of whole numbers: they become columns of a table
+_MOST = 2**53  # of whole numbers: they become table columns
 
 
 class Outcome(BaseModel):
-    """How the search of a size ended, as `searches.Searches.outcomes` wrote it; what is not named here is text."""
+    """How the search for a size ended, as written by `searches.Searches.outcomes`; other fields are text."""
 
     model_config = ConfigDict(extra="allow", allow_inf_nan=False, defer_build=True)
     __pydantic_extra__: dict[str, str | float | bool | None]
@@ -33,7 +33,7 @@ _OUTCOMES = TypeAdapter(tuple[Outcome, ...])
 
 
 def searches_of(study: Study) -> list[dict[str, Any]]:
-    """Return how the searches of *study* ended, as JSON. Raises `StoreError` where the file holds something else."""
+    """Return how the searches of *study* ended, as JSON. Raises `StoreError` if the file holds anything else."""
     reported = study.facts("searches")
     try:
         _OUTCOMES.validate_python(reported or ())
@@ -43,7 +43,7 @@ def searches_of(study: Study) -> list[dict[str, Any]]:
 
 
 def readable_request(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the request that a study keeps for views, which read parts of it; empty where it is none."""
+    """Return the request that a study keeps, for views that read parts of it; empty if it is invalid."""
     if data.get("program"):
         try:
             of_study(data, "")
@@ -55,7 +55,7 @@ def readable_request(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class Chosen(BaseModel):
-    """The schedule that was chosen for a point: *tried_s* are times (s) by schedule, *loops* what was seen of each."""
+    """The schedule chosen for a point: *tried_s*: times (s) by schedule, *loops*: what was observed of each."""
 
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False, defer_build=True)
 
@@ -68,12 +68,12 @@ class Chosen(BaseModel):
     loops: list[dict[str, Any]] = []
 
 
-AUTOMATIC: Final = "automatic schedules"  # of a study: what was chosen, by key of the point
+AUTOMATIC: Final = "automatic schedules"  # of a study: the choices, by key of the point
 _CHOSEN = TypeAdapter(dict[str, Chosen])
 
 
 def chosen_schedules(study: Study) -> dict[str, Chosen]:
-    """Return what was chosen for points under automatic schedules, by key. Raises `StoreError` as `searches_of`."""
+    """Return the schedules chosen for points under automatic schedules, by key. Raises as `searches_of`."""
     try:
         return _CHOSEN.validate_python(study.facts(AUTOMATIC) or {})
     except ValidationError as error:
@@ -87,7 +87,7 @@ def _damaged(study: Study, fact: str, error: ValidationError) -> StoreError:
 
 
 def merged_searches(before: list[dict[str, object]], now: list[dict[str, object]]) -> list[dict[str, object]]:
-    """Return all outcomes, a newer one in place of an older one of the same bound, value and N."""
+    """Return all outcomes; a newer one replaces an older one for the same bound, value and N."""
 
     def name(outcome: dict[str, object]) -> tuple[object, ...]:
         return outcome.get("bound"), outcome.get("value"), outcome.get("processors")

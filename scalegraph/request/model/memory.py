@@ -1,4 +1,4 @@
-"""The memory that a program has for its data, by the formula of its program file."""
+"""The memory for a program's data, by the formula in its program file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scalegraph.base.run import Value
 
 
 def memory_bytes(formula: str, parameters: Mapping[str, Value]) -> float | None:
-    """Return the bytes of a run; a formula from a file that cannot be evaluated is not known, not an error."""
+    """Return the bytes of a run; None, not an error, for a formula from a file that cannot be evaluated."""
     numbers = {name: float(value) for name, value in parameters.items() if not isinstance(value, str)}
     try:
         return expression.parse(formula, frozenset(numbers))(numbers)

@@ -14,7 +14,7 @@ Kind: TypeAlias = Literal["here", "file", "study"]
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a request came from, and the *name* of that file. It does not count when requests are compared."""
+    """Where a request came from, and the *name* of that file. It is ignored when requests are compared."""
 
     kind: Kind = field(default="here", compare=False)
     name: str = field(default="", compare=False)
@@ -24,9 +24,9 @@ HERE = Origin()
 
 
 def of_study(data: Mapping[str, Any], name: str) -> Request:
-    """Return the request that the study *name* keeps as *data*, marked as such.
+    """Return the request that the study *name* keeps as *data*, marked as from a study.
 
-    Raises `InputError` when *data* is no request.
+    Raises `InputError` if *data* is not a request.
     """
     from scalegraph.base import toml
     from scalegraph.request.model.request import Request

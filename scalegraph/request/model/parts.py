@@ -31,7 +31,7 @@ MONITORS: dict[Monitor, str] = {
 
 
 class BoundWords(NamedTuple):
-    """What a kind of bound is called and does; what its value is and one to start from, both empty without a value."""
+    """The name and effect of a kind of bound; the meaning of its value and an example, both empty if it has none."""
 
     title: str
     help: str
@@ -67,7 +67,7 @@ BOUNDS: dict[BoundKind, BoundWords] = {
 
 
 class Scaling(Strict):
-    """What grows when the machine grows: a method of the program, or factors of the base values over N."""
+    """What grows when the machine grows: a scaling method of the program, or factors of the base values over N."""
 
     method: str = asked(
         default="",
@@ -87,14 +87,14 @@ class Scaling(Strict):
 
 
 def texts(value: Any) -> Any:
-    """Return a mapping with its numbers as text."""
+    """Return a mapping with its numbers converted to text."""
     if isinstance(value, dict):
         return {k: str(v) if isinstance(v, int | float) and not isinstance(v, bool) else v for k, v in value.items()}
     return value
 
 
 class MachineChoice(Strict):
-    """The target: a shipped machine or a machine file, and values changed for this request."""
+    """The machine: a shipped one or a machine file, with values changed for this request."""
 
     name: str = asked(
         default="",
@@ -126,7 +126,7 @@ class MachineChoice(Strict):
 
     @property
     def reference(self) -> str:
-        """What `machine.load` takes."""
+        """The argument for `machine.load`."""
         return self.path or self.name
 
 
@@ -208,7 +208,7 @@ class TargetChoice(Strict):
 
     @property
     def point_name(self) -> str:
-        """The target as the coordinates of a run have it: empty for the simulated machine."""
+        """The target in the coordinates of a run: empty for the simulated machine."""
         return "" if self.name == SIMULATED else self.name
 
     @property
@@ -340,7 +340,7 @@ class Collect(Strict):
 
 
 class RunLimits(Strict):
-    """Limits of one run; the run is stopped and reported when it meets one."""
+    """Limits of one run; the run is stopped and reported when it reaches one."""
 
     time_s: float = asked(
         default=Limits.time_s,

@@ -1,4 +1,4 @@
-"""What a request wants predicted from its runs: larger sizes, on which processors, and how that is made surer."""
+"""A request's predictions from its runs: larger sizes, on which processors, and further runs that improve them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Prediction(Strict):
     @field_validator("at", mode="before")
     @classmethod
     def _as_lists(cls, value: Any) -> Any:
-        """Accept one text, as one types it, and one number in place of a list of them."""
+        """Accept one text, as typed, and one number instead of a list."""
         if isinstance(value, str):
             return read_sizes(value)
         if not isinstance(value, dict):
@@ -78,13 +78,13 @@ class Prediction(Strict):
         return by_point(self.at)
 
     def samples(self, sweep: Sequence[Mapping[str, Value]]) -> list[dict[str, int]]:
-        """Return the sizes of *sweep* (base sizes of the request) by the parameters that are predicted."""
+        """Return the sizes of *sweep* (base sizes of the request), restricted to the predicted parameters."""
         found = [{name: int(size[name]) for name in self.at if name in size} for size in sweep]
         return [values for i, values in enumerate(found) if values not in found[:i]]
 
 
 def read_sizes(text: str) -> dict[str, tuple[int, ...]]:
-    """Read ``m=8,16; n=8,16``: values by parameter. Raises `ValueError` with what was expected."""
+    """Parse ``m=8,16; n=8,16``: values by parameter. Raises `ValueError` saying what was expected."""
     found: dict[str, tuple[int, ...]] = {}
     for part in filter(None, (part.strip() for part in re.split(r"[;\n]|\s(?=\s*[A-Za-z_]\w*\s*=)", text))):
         name, _, values = part.partition("=")
@@ -97,12 +97,12 @@ def read_sizes(text: str) -> dict[str, tuple[int, ...]]:
 
 
 def sizes_text(at: Mapping[str, Sequence[int]]) -> str:
-    """Write sizes as `read_sizes` reads them."""
+    """Return sizes in the notation of `read_sizes`."""
     return "; ".join(f"{name} = {', '.join(map(str, values))}" for name, values in at.items())
 
 
 def by_point(at: Mapping[str, Sequence[int]]) -> list[dict[str, int]]:
-    """Return the parameters of each point: values in the same place belong together, one is for all."""
+    """Return the parameters of each point: values at the same position belong together, one value applies to all."""
     most = max((len(values) for values in at.values()), default=0)
     return [{name: values[i if len(values) > 1 else 0] for name, values in at.items()} for i in range(most)]
 
@@ -117,7 +117,7 @@ def _check(at: Mapping[str, Sequence[int]]) -> None:
 
 
 def faults(request: Request) -> list[Fault]:
-    """Return what keeps the runs of *request* from being samples of its prediction."""
+    """Return reasons why the runs of *request* cannot be samples for its prediction."""
     wanted = request.predict
     if wanted is None:
         return []
@@ -142,7 +142,7 @@ def faults(request: Request) -> list[Fault]:
 
 
 def _refused(request: Request) -> list[tuple[str, str]]:
-    """Return what of *request* a prediction cannot have beside it, and its key."""
+    """Return settings of *request* that cannot be combined with a prediction, and their key."""
     parts = (
         ("another bound than the problem size", "bound.0.kind", any(b.kind != "problem_size" for b in request.bound)),
         ("what-if runs", "what_if", bool(request.what_if)),

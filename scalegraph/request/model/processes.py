@@ -1,4 +1,4 @@
-"""Processes of MPI programs: N processors are N / T processes of T threads; what does not fit is said."""
+"""Processes of MPI programs: N processors are N / T processes of T threads; faults for counts that do not fit."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ KEY = "program.threads_per_process"
 
 
 def _too_many(request: Request, threads: int) -> list[Fault]:
-    """Return a fault for each list of processor counts of *request* with more ranks than a simulated run has."""
+    """Return a fault for each list of processor counts in *request* with more ranks than a simulated run supports."""
     text = f"more ranks than the {MOST_THREADS} ranks and threads that a simulated run has at a time"
     return _refused(request, lambda count: text if count // threads > MOST_THREADS else "")
 
 
 def remarks(request: Request) -> list[str]:
-    """Return a remark where processors of a simulated run may stay idle, as it has no more threads."""
+    """Return a remark if processors of a simulated run may stay idle, as the number of threads is limited."""
     threads = request.program.threads_per_process
     many = sorted({n for counts in _places(request).values() for n in counts if n > MOST_THREADS >= n // threads})
     if not many:
@@ -31,9 +31,9 @@ def remarks(request: Request) -> list[str]:
 
 
 def faults(request: Request) -> list[Fault]:
-    """Return a fault for each list of processor counts of *request* with one that whole processes do not fill.
+    """Return a fault for each list of processor counts in *request* with a count that whole processes do not fill.
 
-    One processor is always right: the reference, one process of one thread.
+    One processor is always valid: the reference, one process of one thread.
     """
     threads = request.program.threads_per_process
     found = []
@@ -45,7 +45,7 @@ def faults(request: Request) -> list[Fault]:
 
 
 def of_machine(request: Request, machine: Machine) -> list[Fault]:
-    """Return a fault for each list of processor counts of *request* with one that no program finds on *machine*."""
+    """Return a fault for each list of processor counts in *request* with a count not available on *machine*."""
     program = request.program
     if found := _too_many(request, program.threads_per_process):
         return found
@@ -62,7 +62,7 @@ def of_machine(request: Request, machine: Machine) -> list[Fault]:
 
 
 def of_build(request: Request, build: Build, machine: Machine) -> list[Fault]:
-    """Return the faults of *request* for a program that has one process: it runs within a node of *machine*."""
+    """Return the faults of *request* for a single-process program, which runs within a node of *machine*."""
     threads = request.program.threads_per_process
     if build.mpi:
         return []
@@ -76,7 +76,7 @@ def of_build(request: Request, build: Build, machine: Machine) -> list[Fault]:
 
 
 def _places(request: Request) -> dict[str, tuple[int, ...]]:
-    """Return the lists of processor counts of *request* by their keys."""
+    """Return the lists of processor counts in *request* by their keys."""
     bounds = {f"bound.{index}.processors": bound.processors for index, bound in enumerate(request.bound)}
     predicted = {"predict.processors": request.predict.processors} if request.predict is not None else {}
     return {"processors": request.processors, **bounds, **predicted}
@@ -93,14 +93,14 @@ def _refused(request: Request, refusal: Callable[[int], str]) -> list[Fault]:
 
 
 def identity(request: Request) -> dict[str, str]:
-    """Return what distinguishes runs of *request* from those with other processes; nothing for one thread each."""
+    """Return what distinguishes runs of *request* from those with other processes; empty for one thread each."""
     threads, ranks = request.program.threads_per_process, request.program.ranks_per_node
     found = {"processes": str(threads)} if threads > 1 else {}
     return found | ({"ranks": str(ranks)} if ranks else {})
 
 
 def words(processors: Iterable[int], threads: int) -> str:
-    """Return processes x threads of each count: ``1 x 1, 2 x 4, 4 x 4``; counts that are not filled are left out."""
+    """Return processes x threads for each count: ``1 x 1, 2 x 4, 4 x 4``; counts that do not fit are left out."""
     pairs = [(max(n // threads, 1), min(n, threads)) for n in processors if not _not_filled((n,), threads)]
     return ", ".join(f"{processes} x {each}" for processes, each in pairs)
 

@@ -1,4 +1,4 @@
-"""The program of a request: shipped, of sources, linked already, or a command that is measured as it is."""
+"""The program of a request: shipped, from sources, linked already, or a command that is measured as it is."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Descriptions of programs: resources/programs/NAME.toml, or a user's file of the same form beside the sources.
+"""Descriptions of programs: resources/programs/NAME.toml, or a user's file of the same form next to the sources.
 
-The format (every key that is not marked optional must be there; unknown keys are refused)::
+The format (keys not marked optional are required; unknown keys are refused)::
 
     title = "Billiard balls in one dimension"
     summary = "Event-driven simulation of hard balls on a line; each step finds the next collision."
@@ -68,7 +68,7 @@ from scalegraph.request.model.request import Name, RequestBody, Strict, Text
 SIDES = ("px", "py", "pz")
 """Stand for the sides of a grid of the processes, balanced factors of their number."""
 _COUNTS = re.compile(r"(\{(?:N|px|py|pz)\})")
-COUNT = "{N}"  # stands for the number of processors among arguments and in values of the environment
+COUNT = "{N}"  # stands for the number of processors in arguments and environment values
 
 
 class Parameter(Strict):
@@ -109,7 +109,7 @@ class Parameter(Strict):
 
 
 class Method(Strict):
-    """A scaling method: which parameters grow, by which factor over N (scale-graph.txt 5.3)."""
+    """A scaling method: which parameters grow, and by which factor over N (scale-graph.txt 5.3)."""
 
     name: str = Field(min_length=1, max_length=40)
     title: str = Field(default="", max_length=200)
@@ -117,7 +117,7 @@ class Method(Strict):
 
 
 class Program(Strict):
-    """What is known about a program before it runs."""
+    """The facts known about a program before it runs."""
 
     title: str = Field(max_length=200)
     summary: str = ""
@@ -159,11 +159,11 @@ class Program(Strict):
 
     @property
     def counted(self) -> str:
-        """What W of the metrics is (`analyze.workload`); empty for all operations."""
+        """Definition of W in the metrics (`analyze.workload`); empty for all operations."""
         return self.work if self.counts == "work" else self.counts
 
     def parameters(self) -> dict[str, Value]:
-        """Return the base values: of the default request, else each parameter's default."""
+        """Return the base values: of the default request, otherwise each parameter's default."""
         return {item.name: item.default for item in self.parameter} | self.request.base()
 
     def method_named(self, name: str) -> Method | None:
@@ -181,7 +181,7 @@ def _formula_faults(what: str, text: str, variables: frozenset[str]) -> list[str
 
 @dataclass(frozen=True)
 class Described:
-    """A program description with the place it was read from."""
+    """A program description and the place it was read from."""
 
     name: str
     path: Path
@@ -193,7 +193,7 @@ class Described:
 
 
 def directory() -> Path:
-    """Return where the shipped programs lie; those with MPI are in its folder ``mpi``."""
+    """Return the directory of the shipped programs; those with MPI are in its folder ``mpi``."""
     return resource_dir("programs")
 
 
@@ -241,7 +241,7 @@ def available() -> tuple[Described, ...]:
 
 
 def verbatim(args: Iterable[str]) -> tuple[str, ...]:
-    """Return *args* so that `fill` leaves them as they are, but for `COUNT` and the sides of a process grid."""
+    """Return *args* escaped so that `fill` leaves them unchanged, except `COUNT` and the sides of a process grid."""
     return tuple(_kept_literal(word) for word in args)
 
 
@@ -265,16 +265,16 @@ def chosen(
     cflags: tuple[str, ...] = (),
     ldflags: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Return the program as a request names it: sources, or a shipped program where its name is the only one.
+    """Return the program in the form of a request: sources, or a shipped program if its name is the only one.
 
-    *args* as a request has them (`verbatim`); a shipped program without any gets its own.
+    *args* in the form of a request (`verbatim`); a shipped program's own are the default.
     """
     plain: dict[str, Any] = {"include": include, "cflags": cflags, "ldflags": ldflags}
     if not is_shipped(sources):
         return plain | {"sources": tuple(sources), "args": args}
     if not args:
         return plain | {"name": sources[0]}
-    # with arguments of the user's own, the description's parameters would say something that is not so
+    # with the user's own arguments, the description's parameters would not apply
     described = load(sources[0])
     program = described.program
     return {
@@ -287,12 +287,12 @@ def chosen(
 
 
 def is_shipped(sources: Sequence[str]) -> bool:
-    """Return whether *sources* is the name of one shipped program; a file of that name goes before it."""
+    """Return whether *sources* is the name of one shipped program; a file with that name takes precedence."""
     return len(sources) == 1 and not Path(sources[0]).exists() and sources[0] in names()
 
 
 def machine_for(sources: Sequence[str]) -> str:
-    """Return the machine of a request for *sources* that names none: what a shipped program's own request names."""
+    """Return the default machine of a request for *sources*: that of a shipped program's own request."""
     if not is_shipped(sources):
         return default_machine("")
     return load(sources[0]).program.request.machine.reference or default_machine(sources[0])
@@ -303,16 +303,16 @@ def fill(
 ) -> tuple[str, ...]:
     """Return *args* with every ``{name}`` replaced by the parameter; ``{{`` and ``}}`` are braces.
 
-    ``{N}`` is the number of *processors*, ``{px}``, ``{py}`` and ``{pz}`` are the sides of a grid of the *processes*
-    (without: of the processors), as many as *args* name, unless a parameter is called so. Raises `ValueError` naming a
-    placeholder that is no parameter.
+    ``{N}`` is the number of *processors*; ``{px}``, ``{py}`` and ``{pz}`` are the sides of a grid of the *processes*
+    (by default the processors), with as many dimensions as *args* use, unless a parameter has that name. Raises
+    `ValueError` naming a placeholder that is not a parameter.
     """
     known = {COUNT[1:-1]: processors, **_sides(args, processes or processors), **parameters}
     return tuple(_filled(arg, known) for arg in args)
 
 
 def _sides(args: tuple[str, ...], processes: int) -> dict[str, Value]:
-    """Return the sides of a grid of *processes* by the names that *args* have for them."""
+    """Return the sides of a grid of *processes*, by the names used in *args*."""
     dimensions = max(
         (index + 1 for index, name in enumerate(SIDES) if any(f"{{{name}}}" in arg for arg in args)), default=0
     )
@@ -320,7 +320,7 @@ def _sides(args: tuple[str, ...], processes: int) -> dict[str, Value]:
 
 
 def balanced_factors(count: int, dimensions: int) -> tuple[int, ...]:
-    """Return *dimensions* factors of *count*, the largest first, whose sum is the least: as MPI_Dims_create does."""
+    """Return *dimensions* factors of *count*, the largest first, with the smallest sum: as MPI_Dims_create does."""
     if dimensions == 1:
         return (count,)
     divisors = [number for number in range(1, count + 1) if count % number == 0]
@@ -352,5 +352,5 @@ def _filled(arg: str, parameters: Mapping[str, Value]) -> str:
 
 
 def written(value: Value) -> str:
-    """Return *value* as a program reads it on its command line."""
+    """Return *value* in the form that a program reads on its command line."""
     return repr(value) if isinstance(value, float) else str(value)

@@ -303,13 +303,13 @@ class RequestBody(Strict):
     @field_validator("schedule")
     @classmethod
     def _schedules(cls, value: str) -> str:
-        """Refuse schedules that there are not; parameters and loops are looked up before a run."""
+        """Refuse unknown schedules; parameters and loops are looked up before a run."""
         return loops.written_or_automatic(value)
 
     @field_validator("bound", mode="before")
     @classmethod
     def _one_bound(cls, value: Any) -> Any:
-        """Accept one ``[bound]`` table in place of an array of them."""
+        """Accept one ``[bound]`` table instead of an array of them."""
         return (value,) if isinstance(value, dict | Bound) else value
 
     @field_validator("processors", mode="before")
@@ -351,20 +351,20 @@ class RequestBody(Strict):
         return bound.processors or self.processors
 
     def every_count(self) -> tuple[int, ...]:
-        """Return every processor count that the request names, rising."""
+        """Return every processor count that the request names, ascending."""
         return tuple(sorted({*self.processors, *(count for bound in self.bound for count in bound.processors)}))
 
     def what_ifs(self) -> tuple[WhatIf, ...]:
-        """Return the second sets of runs that are known beforehand: those of `what_if`, and schedules to compare."""
+        """Return the second sets of runs that are known beforehand: `what_if`, and schedules to compare."""
         return (*self.what_if, *(WhatIf(schedule=name) for name in self.schedules.names))
 
     def base(self) -> dict[str, Value]:
-        """Return the base parameters: the first value where a list sweeps."""
+        """Return the base parameters: the first value of each list that sweeps."""
         return {name: item[0] if isinstance(item, tuple) else item for name, item in self.parameters.items()}
 
 
 class Request(RequestBody):
-    """All that a user requests."""
+    """A user's complete request."""
 
     program: ProgramChoice = asked(
         label="Program", help="Sources of your own, what your own build makes, or a shipped program"
@@ -378,7 +378,7 @@ class Request(RequestBody):
 
     @property
     def origin(self) -> Origin:
-        """Where the request came from; it decides which consent is needed before code runs. Copies keep it."""
+        """Where the request came from; this decides which consent is needed before code runs. Copies keep it."""
         return self._origin
 
     def with_origin(self, origin: Origin) -> Self:
@@ -388,5 +388,5 @@ class Request(RequestBody):
         return made
 
     def to_toml(self) -> str:
-        """Return the request as a TOML file that reads back equal; values left at their default are omitted."""
+        """Return the request as a TOML file that reads back equal; values at their default are omitted."""
         return writing.toml_text(self)

@@ -1,4 +1,4 @@
-"""The resolution of a request into program, arguments, sizes and machine; or every fault in it."""
+"""Resolves a request into program, arguments, sizes and machine; or finds every fault in it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _VARIABLES = (rules.VARIABLE, "SCALEGRAPH_OPENMP", "SCALEGRAPH_TASK_QUEUE")  # t
 
 @dataclass(frozen=True)
 class Target:
-    """What is built and how it is started. *sources* and *include* are relative to *build_dir*."""
+    """What to build and how to start it. *sources* and *include* are relative to *build_dir*."""
 
     program: str
     title: str
@@ -61,9 +61,9 @@ class Target:
 
 @dataclass(frozen=True)
 class Resolved:
-    """A request whose names were all found. *sweep* are the base sizes, one unless a parameter sweeps; *work* is W.
+    """A request whose names were all found. *sweep*: the base sizes, one unless a parameter sweeps; *work*: W.
 
-    See `analyze.workload` for the latter; it is that of the program's description where the request says nothing.
+    See `analyze.workload` for the latter; the default is that of the program's description.
     """
 
     request: Request
@@ -75,11 +75,11 @@ class Resolved:
     machine: machines.Machine
     machine_reference: str
     work: str = ""
-    setting: Mapping[str, str] = field(default_factory=dict)  # of a study of several choices: which the runs are of
+    setting: Mapping[str, str] = field(default_factory=dict)  # in a study of several choices: the choice of these runs
 
 
 def resolve(request: Request) -> tuple[Resolved | None, list[Fault]]:
-    """Return the resolved request, or None and every fault; with remarks among the faults both may be there."""
+    """Return the resolved request, or None, and every fault; if the faults are only remarks, there are both."""
     work = _Work(request)
     return work.result(), work.faults
 
@@ -100,9 +100,9 @@ def machine_reference(request: Request) -> str:
 
 
 def _formula(text: str, variables: frozenset[str]) -> expression.Expression | None:
-    """Return the formula of a program description; None for no text, or if a number of it has the value of no number.
+    """Return the formula in a program description; None if it is empty, or one of its numbers has an invalid value.
 
-    The description was checked when it was read, so that value is a fault of the request, which has been reported.
+    The description was checked when it was read, so the value is a fault of the request, already reported.
     """
     try:
         return expression.parse(text, variables) if text else None
@@ -237,7 +237,7 @@ class _Work:
                 self.fault(f"{key}.{index}", str(error))
 
     def _environment(self) -> None:
-        """Find variables of ours that do not exist, or have no such value."""
+        """Find misspelt variables of ours, and invalid values of them."""
         for name, value in self.request.program.env.items():
             if name == rules.VARIABLE:
                 for fault in rules.faults(value):
@@ -248,7 +248,7 @@ class _Work:
                 )
 
     def _arguments_at(self) -> dict[int, tuple[str, ...]]:
-        """Return the arguments by number of processors, which must all be among those that are run."""
+        """Return the arguments by number of processors; all of these must be among the counts that run."""
         found = {}
         for count, text in self.request.program.args_at.items():
             if count not in self.request.every_count() and not (count == 1 and self.request.reference):
@@ -305,11 +305,11 @@ class _Work:
         parameters = {item.name: item for item in described.program.parameter} if described else {}
         family = Family(base, rules, parameters, work, memory)
         if work is not None and rules and family.work(family.highest) <= family.work(family.lowest) * 1.001:
-            family = Family(base, rules, parameters, None, memory)  # a formula that does not see what grows
+            family = Family(base, rules, parameters, None, memory)  # a formula that does not depend on what grows
         return family
 
     def _counted(self, described: Described | None, base: dict[str, Value]) -> str:
-        """Return what W is."""
+        """Return the definition of W."""
         text = self.request.work or (described.program.counted if described else "")
         variables = frozenset(name for name, value in base.items() if not isinstance(value, str))
         if wrong := workload.fault(text, variables):
@@ -381,7 +381,7 @@ class _Work:
 
 
 def _typed(parameter: Parameter | None, value: Value) -> Value:
-    """Return *value* as the parameter's own type: 3 for a float parameter is 3.0, 100.0 for an integer one is 100."""
+    """Return *value* in the parameter's own type: 3 becomes 3.0 for a float, 100.0 becomes 100 for an integer."""
     if parameter is None or isinstance(value, str) or isinstance(parameter.default, str):
         return value
     if isinstance(parameter.default, float):

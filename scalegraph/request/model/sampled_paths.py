@@ -1,4 +1,4 @@
-"""Call paths that were sampled of a command, as the regions of its study: one for each function on each path."""
+"""Call paths sampled from a command, as the regions of its study: one for each function on each path."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Final
 from scalegraph.base.run import PROGRAM, Region, RegionCost, RunRecord
 from scalegraph.base.usage import Frame, StackShare
 
-TICKS_HZ: Final = 1e9  # shares of a run become ticks of a clock of one nanosecond
+TICKS_HZ: Final = 1e9  # shares of a run become ticks of a clock with one nanosecond resolution
 _COMPUTING, _WAITING, _REST = "busy_compute", "idle_serial", "unattributed"
 
 
 def with_regions(regions: Sequence[Region], records: Iterable[RunRecord]) -> tuple[tuple[Region, ...], list[RunRecord]]:
-    """Return the regions with those of the paths that *records* sampled, and the records that get costs by them.
+    """Return the regions plus those of the paths sampled in *records*, and the records with costs by these.
 
-    The repetitions of a point share the paths of the one that was sampled, each with its own time.
+    All repetitions of a point share the paths of the sampled one, each with its own time.
     """
     known = _Known(regions)
     every = [record for record in records if record.ok and record.usage is not None]
@@ -25,7 +25,7 @@ def with_regions(regions: Sequence[Region], records: Iterable[RunRecord]) -> tup
 
 
 class _Known:
-    """Regions by their paths; new ones get the next numbers, so that those of earlier runs stay."""
+    """Regions by path; new ones get the next numbers, so that the numbers of earlier runs stay valid."""
 
     def __init__(self, regions: Sequence[Region]) -> None:
         self._all = list(regions) or [PROGRAM]
@@ -33,11 +33,11 @@ class _Known:
 
     @property
     def regions(self) -> tuple[Region, ...]:
-        """All regions, those that were there first."""
+        """All regions, earlier ones first."""
         return tuple(self._all)
 
     def of(self, path: Sequence[Frame]) -> int:
-        """Return the number of the region that *path* ends in."""
+        """Return the number of the region at the end of *path*."""
         at = 0
         for frame in path:
             key = (at, frame.name, frame.file)

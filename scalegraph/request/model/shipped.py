@@ -1,4 +1,4 @@
-"""Studies that are shipped with ScaleGraph: where they are, the user's copy, and whether runs can be added to it."""
+"""Studies shipped with ScaleGraph: where they are, the user's copy, and whether runs can be added to it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from scalegraph.runtime.compiler import find_compiler
 from scalegraph.store import Manifest, Study
 
 DEMO: Final = "demo"
-FACT: Final = "shipped"  # of a study that was made to be shipped: what its runs were compiled with
+FACT: Final = "shipped"  # in a study made to be shipped: what its runs were compiled with
 
 
 def shipped(name: str = DEMO) -> Path | None:
-    """Return the shipped study *name*; ``None`` where the installation lacks it."""
+    """Return the shipped study *name*; ``None`` if the installation lacks it."""
     try:
         path = resource_dir("studies") / f"{name}.sgstudy"
     except FileNotFoundError:
@@ -26,17 +26,17 @@ def shipped(name: str = DEMO) -> Path | None:
 
 
 def user_directory() -> Path:
-    """Return where the user's copies of shipped studies go."""
+    """Return the directory for the user's copies of shipped studies."""
     import platformdirs
 
     return Path(platformdirs.user_data_dir("scalegraph", appauthor=False)) / "demo"
 
 
 def opened_copy(directory: Path, name: str = DEMO) -> Path | None:
-    """Return the user's copy of the shipped study *name* in *directory*, made if it is not there.
+    """Return the user's copy of the shipped study *name* in *directory*, made if it is missing.
 
-    A copy of an earlier ScaleGraph, or one that cannot be read, is left as it is: the new one gets the next free name.
-    Where nothing can be written, the shipped file itself is returned, which opens for viewing. ``None`` without one.
+    A copy from an earlier ScaleGraph, or one that cannot be read, is left alone: the new one gets the next free name.
+    If nothing can be written, the shipped file itself is returned, which opens for viewing. ``None`` if there is none.
     """
     source = shipped(name)
     if source is None:
@@ -76,15 +76,15 @@ def _copy(source: Path, path: Path) -> Path:
 
 
 def mark(study: Study) -> None:
-    """Note in *study*, which is made to be shipped, what its runs were compiled with."""
+    """Record in *study*, which is being made to be shipped, what its runs were compiled with."""
     study.set_facts(FACT, {"compiler": find_compiler("c").identity})
 
 
 def adopted(study: Study, now: Manifest) -> Manifest | None:
-    """Return the manifest under which runs of *now* may be added to *study*, a shipped one; ``None`` if they may not.
+    """Return the manifest for adding runs of *now* to the shipped *study*; ``None`` if they may not be added.
 
-    The place of an installation is part of the identity of what is built there; here it does not count, but program
-    text, instrumentation, arguments, machine and compiler do.
+    Normally the place of an installation is part of a build's identity; here it is ignored, but program text,
+    instrumentation, arguments, machine and compiler are compared.
     """
     fact = study.facts(FACT)
     before = study.manifest

@@ -1,7 +1,7 @@
 """A space of choices: several machines, splits, schedules, affinities and flags in one request, and its members.
 
-A member is the request with one value of each. All that a member cannot run (ranks that do not fit, counts that whole
-processes do not fill, more processors than the machine has) is left out and said; what is wrong is a fault.
+A member is the request with one value of each. Combinations that cannot run (ranks that do not fit, counts that whole
+processes do not fill, more processors than the machine has) are left out with a note; anything else is a fault.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def bound(text: str) -> tuple[int | None, float | None]:
 
 
 class Space(Strict):
-    """What the request varies besides processors and sizes: each list replaces the one value elsewhere."""
+    """The variations of a request besides processors and sizes: each list replaces the single value elsewhere."""
 
     machine: tuple[Text, ...] = asked(
         default=(),
@@ -122,7 +122,7 @@ class Space(Strict):
     @field_validator("machine", "threads_per_process", "schedule", "affinity", "cflags", mode="before")
     @classmethod
     def _one_value(cls, value: Any) -> Any:
-        """Accept one value in place of a list of them."""
+        """Accept one value instead of a list."""
         return (value,) if isinstance(value, int | str) else value
 
     @field_validator("machine", "threads_per_process", "schedule", "affinity", "cflags")
@@ -153,12 +153,12 @@ class Space(Strict):
 
     @property
     def varies(self) -> bool:
-        """Whether anything has several values, or one that is named here, or is searched under a bound."""
+        """Whether any list has several values, or one that is named here, or a search is bounded."""
         lists = self.machine or self.threads_per_process or self.schedule or self.affinity or self.cflags
         return bool(lists or self.budget)
 
     def count(self) -> int:
-        """Return how many combinations there are."""
+        """Return the number of combinations."""
         found = 1
         for values in (self.machine, self.threads_per_process, self.schedule, self.affinity, self.cflags):
             found *= max(1, len(values))
@@ -167,9 +167,9 @@ class Space(Strict):
 
 @dataclass(frozen=True)
 class Member:
-    """One choice of a space: its coordinates (`base.points.AXES`), and the request that is carried out for it.
+    """One choice of a space: its coordinates (`base.points.AXES`), and the request carried out for it.
 
-    *left_out*: a sentence for all that it cannot run; *request* is None where nothing is left.
+    *left_out*: a sentence for everything that it cannot run; *request* is None if nothing is left.
     """
 
     setting: Mapping[str, str]
@@ -178,14 +178,14 @@ class Member:
 
 
 def named_by(machine: str) -> str:
-    """Return the field of a request that takes *machine*: its file, or its name."""
+    """Return the field of a request for *machine*: its file, or its name."""
     return "path" if machine.endswith(".toml") or "/" in machine else "name"
 
 
 def with_first(request: Request) -> None:
-    """Let the single values of *request* be the first of its lists, in place: this happens while it is made.
+    """Set the single values of *request* to the first of its lists, in place, while it is being made.
 
-    Raises `ValueError` where a single value is given, too, and is none of the list.
+    Raises `ValueError` if a single value is given, too, and is not in the list.
     """
     space, program = request.space, request.program
     given = {
@@ -206,7 +206,7 @@ def with_first(request: Request) -> None:
 
 
 def setting_of(request: Request) -> dict[str, str]:
-    """Return the coordinates of *request*, which has one value of each: what tells it from others of a space."""
+    """Return the coordinates of *request*, which has a single value of each: they distinguish it within a space."""
     found = {} if request.target.point_name else {"machine": request.machine.reference}
     if request.program.threads_per_process > 1 or "threads_per_process" in request.program.model_fields_set:
         found["threads_per_process"] = str(request.program.threads_per_process)
@@ -220,13 +220,13 @@ def setting_of(request: Request) -> dict[str, str]:
 
 
 def same_setting(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Whether two choices are the same: what is not named has its usual value."""
+    """Return whether two choices are the same: a missing value means its default."""
     usual = {"threads_per_process": "1", "schedule": "", "affinity": "close", "cflags": ""}
     return {**usual, **one} == {**usual, **other}
 
 
 def _combinations(request: Request) -> Iterator[Member]:
-    """Yield every combination, as the request that it is."""
+    """Yield every combination as a request."""
     space = request.space
     every = itertools.product(
         space.machine or (None,),
@@ -268,8 +268,8 @@ def _with(request: Request, machine: str | None, threads: int | None, schedule: 
 def members(request: Request) -> list[Member]:
     """Return the members of *request*, each without what it cannot run.
 
-    Raises `InputError` with every fault that leaving something out does not mend, as a machine that there is not, and
-    where nothing is left.
+    Raises `InputError` with every fault that leaving something out does not cure, such as an unknown machine, and if
+    nothing is left.
     """
     found, faults = [], _wrong_space(request)
     for member in _combinations(request):
@@ -311,7 +311,7 @@ def _wrong_space(request: Request) -> list[Fault]:
 
 
 def _fitting(member: Member) -> Member:
-    """Return *member* with those processor counts that it can run, and what is left out."""
+    """Return *member* with the processor counts that it can run, and what is left out."""
     request = member.request
     assert request is not None
     refused = _refused(request)
@@ -373,7 +373,7 @@ def _refused(request: Request) -> dict[int, str]:
 
 
 def _bound(request: Request, setting: Mapping[str, str]) -> Request:
-    """Return *request* with the variables that bind threads in simulated runs, where the affinity is chosen."""
+    """Return *request* with the variables that bind threads in simulated runs, if an affinity is chosen."""
     from scalegraph.request.model import targeting
 
     if "affinity" not in setting or not targeting.is_simulated(request):

@@ -1,4 +1,4 @@
-"""What of a request its target cannot do: unknown names, too many processors, what it does not measure."""
+"""What a request's target cannot do: unknown names, too many processors, data that it does not measure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scalegraph.machine.active import RANKS_PER_NODE
 from scalegraph.request.model.request import Request
 
 KEY = "target.name"
-SCHEDULES = "schedules"  # of what a target measures
+SCHEDULES = "schedules"  # among the things that a target measures
 _RANKS_PER_NODE = "ranks_per_node"
 
 
@@ -21,12 +21,12 @@ def target_of(request: Request) -> Target:
 
 
 def is_simulated(request: Request) -> bool:
-    """Whether the request is carried out on a simulated machine."""
+    """Return whether the request is carried out on a simulated machine."""
     return not request.target.point_name or target_of(request).source == "simulated"
 
 
 def settings(request: Request) -> dict[str, str]:
-    """Return the settings of the target of *request*, with what the program says of its ranks' nodes."""
+    """Return the settings of *request*'s target, including the program's number of ranks per node."""
     each = request.program.ranks_per_node
     given = {_RANKS_PER_NODE: str(each)} if each and _takes_ranks(target_of(request)) else {}
     return {**given, **request.target.settings}
@@ -37,14 +37,14 @@ def _takes_ranks(target: Target) -> bool:
 
 
 def faults(request: Request) -> list[Fault]:
-    """Return every fault of *request* that has to do with its target."""
+    """Return every fault of *request* that concerns its target."""
     try:
         target = target_of(request)
     except InputError as error:
         return list(error.faults)
     found = setting_faults(target, request.target.settings)
     if target.source != "simulated":
-        # threads and ranks of a command may share processors: its runs say so
+        # threads and ranks of a command may share processors: its runs report it
         found += [] if request.program.command else [*_processors(request, target)]
         found += _not_measured(request, target)
         if request.program.ranks_per_node and not _takes_ranks(target):
@@ -63,7 +63,7 @@ def _processors(request: Request, target: Target) -> Iterator[Fault]:
 
 
 def _not_measured(request: Request, target: Target) -> Iterator[Fault]:
-    """Yield a fault for each thing that the request wants of every run and that *target* cannot give."""
+    """Yield a fault for each thing that the request wants from every run but *target* cannot give."""
     wanted = (
         ("what_if", "what_if", bool(request.what_if)),
         ("speedups", "what_if", bool(request.speedups.lines or request.speedups.regions)),
@@ -84,7 +84,7 @@ def _not_measured(request: Request, target: Target) -> Iterator[Fault]:
 
 
 def _schedules(request: Request, target: Target) -> Iterator[Fault]:
-    """Yield a fault for each schedule of loops that runs of *target* cannot have."""
+    """Yield a fault for each loop schedule that runs on *target* cannot have."""
     for key, text in (("schedule", request.schedule), *(("space.schedule", one) for one in request.space.schedule)):
         if said := loops.unmeasured(text):
             yield Fault(said, key=key)

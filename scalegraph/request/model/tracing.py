@@ -1,4 +1,4 @@
-"""The traces of a study: which runs write one, what it shall hold, where it lies, and whether it is still there."""
+"""The traces of a study: which runs write one, its content, its place, and whether it still exists."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from scalegraph.request.model.resolve import Resolved
 
 DIRECTORY = ".traces"
-STRETCHES = 2000  # of shares in a run, about, where its length is known beforehand
-UNKNOWN = 20_000  # cycles of a stretch where it is not
+STRETCHES = 2000  # of shares in a run, approximately, if its length is known beforehand
+UNKNOWN = 20_000  # cycles of a stretch otherwise
 _SHORTEST, _LONGEST = 1000, 2**52
 
 
 class TracedRun(NamedTuple):
-    """A run of a study whose trace is there."""
+    """A run of a study whose trace exists."""
 
     key: str  # of the run's point
     processors: int
@@ -39,26 +39,26 @@ class TracedRun(NamedTuple):
 
 
 def directory_of(study: Path) -> Path:
-    """Return where the traces of the study file *study* go: ``NAME.traces`` beside it."""
+    """Return the directory for the traces of the study file *study*: ``NAME.traces`` next to it."""
     return study.with_name(study.stem + DIRECTORY)
 
 
 def path_of(record: RunRecord, study: Path | None) -> Path | None:
-    """Return where the trace of *record* lies, or lay; None when the run wrote none. *study*: its file."""
+    """Return where the trace of *record* is, or was; None if the run wrote none. *study*: its file."""
     if record.trace is None:
         return None
     return (study.parent if study else Path()) / record.trace.path
 
 
 def traces(study: Study) -> list[TracedRun]:
-    """Return the runs of *study* whose traces are there, in the order of N."""
+    """Return the runs of *study* whose traces exist, by N."""
     found = [(record, path_of(record, study.path)) for record in study.every_run()]
     there = [TracedRun(r.point.key, r.point.processors, path) for r, path in found if path is not None and _there(path)]
     return sorted(there, key=lambda run: run.processors)
 
 
 def lost(study: Study) -> list[str]:
-    """Return a sentence for each trace of *study* that is not where it was written."""
+    """Return a sentence for each trace of *study* that is no longer where it was written."""
     found = [(record, path_of(record, study.path)) for record in study.every_run()]
     return [
         f"{path}: the trace of {record.point.label()} is missing; it was next to the study when it was made: "
@@ -76,7 +76,7 @@ def _there(path: Path) -> bool:
 
 
 def faults(request: Request, machine: Machine) -> Iterable[Fault]:
-    """Yield the faults of the request's ``[trace]`` that need its machine and processor counts."""
+    """Yield the faults of the request's ``[trace]`` that depend on its machine and processor counts."""
     choice = request.trace
     if choice is None:
         return
@@ -99,9 +99,9 @@ def _cycles(text: str, machine: Machine) -> int | None:
 
 
 def wanted(found: Resolved, point: RunPoint) -> bool:
-    """Whether the request requests a trace of *point*: of a run, a size and a count requested.
+    """Return whether the request wants a trace of *point*: of its run, size and count.
 
-    Perfect balance is computed from a run, so there is nothing to be traced.
+    Perfect balance is computed from a run, so there is nothing to trace.
     """
     choice = found.request.trace
     if choice is None or "balance" in point.variant.ideal:
@@ -114,12 +114,12 @@ def wanted(found: Resolved, point: RunPoint) -> bool:
 
 
 def asked(choice: TraceChoice, machine: Machine) -> str:
-    """Return what a trace was asked to hold, as text: of two requests that differ in it each needs its own trace."""
+    """Return the requested content of a trace as text: requests that differ in it each need their own trace."""
     return digest(choice.what, choice.begin, choice.end, choice.region, choice.interval, choice.limit, machine.clock_hz)
 
 
 class Tracing:
-    """The traces of one submission. *place*: the study file (None: in memory); *directory*: where they go instead."""
+    """The traces of one submission. *place*: the study file (None: in memory); *directory*: other place for traces."""
 
     def __init__(self, found: Resolved, place: Path | None, directory: Path | None = None) -> None:
         self._found = found
@@ -130,7 +130,7 @@ class Tracing:
         self.directory = directory or (directory_of(place) if place else None)
 
     def lacks(self, record: RunRecord) -> bool:
-        """Whether the trace of *record*, a run that is known, is requested and not there as it was requested."""
+        """Return whether the trace of *record*, a known run, was requested and is missing or has other content."""
         if self.directory is None or not wanted(self._found, record.point):
             return False
         path = path_of(record, self._place)
@@ -139,7 +139,7 @@ class Tracing:
     def order(
         self, point: RunPoint, build: Build, identity: Mapping[str, str], known: Iterable[RunRecord]
     ) -> TraceOrder | None:
-        """Return what the run of *point* shall write, None for nothing; runs that are *known* say how long it takes."""
+        """Return what the run of *point* must trace, None for nothing; *known* runs give its duration."""
         choice = self._request.trace
         if choice is None or self.directory is None or not wanted(self._found, point):
             return None
@@ -157,11 +157,11 @@ class Tracing:
         )
 
     def _usual_interval(self, point: RunPoint, known: Iterable[RunRecord]) -> int:
-        """Return the interval where none is requested; 0: the target chooses, which knows how long its runs take."""
+        """Return the default interval; 0: the target chooses, knowing how long its runs take."""
         return _interval(self._found, point, known) if is_simulated(self._request) else 0
 
     def tidy(self) -> None:
-        """Remove the directory beside the study where nothing came into it."""
+        """Remove the directory next to the study if nothing came into it."""
         if self.directory is not None and self._place is not None and self.directory == directory_of(self._place):
             with suppress(OSError):
                 self.directory.rmdir()
@@ -172,7 +172,7 @@ class Tracing:
 
 
 def seen_from(record: RunRecord, study: Path | None) -> RunRecord:
-    """Return *record* with its trace's path as *study* keeps it: relative to its directory where that can be."""
+    """Return *record* with its trace's path relative to the directory of *study*, if possible."""
     if record.trace is None:
         return record
     path = Path(record.trace.path).absolute()
@@ -182,15 +182,15 @@ def seen_from(record: RunRecord, study: Path | None) -> RunRecord:
 
 
 def _told(point: RunPoint) -> list[str]:
-    """Return words for the name of a trace that distinguish its run from the actual one, and from its repetitions."""
+    """Return words for a trace's name that distinguish its run from the actual one, and from its repetitions."""
     label = point.variant.label() if point.variant else f"repetition {point.repetition}" if point.repetition else ""
     return re.findall(r"[a-z0-9.]+", label.lower())[:6]
 
 
 def _interval(found: Resolved, point: RunPoint, known: Iterable[RunRecord]) -> int:
-    """Return the length in cycles over which shares are added up: a part of what the run may take.
+    """Return the length in cycles over which shares are summed: a fraction of the run's expected duration.
 
-    That is known from a run of the same size, or follows roughly from the program's description.
+    That is known from a run of the same size, or estimated from the program's description.
     """
     lengths = {
         record.point.processors: record.time_cycles
@@ -206,7 +206,7 @@ def _interval(found: Resolved, point: RunPoint, known: Iterable[RunRecord]) -> i
 
 
 def notes(found: Resolved, points: Iterable[RunPoint], known: Iterable[RunRecord]) -> Iterable[str]:
-    """Yield a sentence about the traces that the runs of *points* will write, with their size where it is known."""
+    """Yield a sentence about the traces that the runs of *points* will write, with their size if known."""
     choice = found.request.trace
     if choice is None:
         return

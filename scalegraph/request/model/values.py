@@ -1,4 +1,4 @@
-"""What is declared of a request's values, by their keys in the request file."""
+"""Declarations of a request's values, by their keys in the request file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from scalegraph.request.model.request import Request
 
 
 def request_value(key: str) -> Declared:
-    """Return what is declared of the request's value *key* (``limits.time_s``); raise `KeyError` if there is none."""
+    """Return the declaration of the request's value *key* (``limits.time_s``); raise `KeyError` if there is none."""
     found = declared(Request, key)
     if found is None:
         raise KeyError(key)

@@ -1,4 +1,4 @@
-"""The what-if runs of a request: which points, on which machine, and what the sweep of virtual speedups examines."""
+"""The what-if runs of a request: which points, on which machine, and the targets of the sweep of virtual speedups."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BUSY = "busy_"
 
 
 def asked(request: Request, points: Iterable[RunPoint]) -> list[RunPoint]:
-    """Return the what-if runs of the actual *points* that *request* requests, each once."""
+    """Return the what-if runs that *request* wants of the actual *points*, each once."""
     found: dict[str, RunPoint] = {}
     actual = list(points)
     for what in request.what_ifs():
@@ -31,7 +31,7 @@ def asked(request: Request, points: Iterable[RunPoint]) -> list[RunPoint]:
 
 
 def swept(request: Request, records: Iterable[RunRecord], build: Build) -> list[RunPoint]:
-    """Return the runs of the sweep of virtual speedups: what costs most in the actual *records*, times each factor."""
+    """Return the runs of the sweep of virtual speedups: each factor for the most expensive code in *records*."""
     sweep = request.speedups
     counts = sweep.processors or (max(request.every_count()),)
     found: dict[str, RunPoint] = {}
@@ -47,9 +47,9 @@ def swept(request: Request, records: Iterable[RunRecord], build: Build) -> list[
 
 
 def advised(request: Request, records: Iterable[RunRecord], regions: Iterable[Region]) -> list[RunPoint]:
-    """Return the runs with each loop under the schedule that was best for it in *records*, which have all of them.
+    """Return the runs with each loop under the schedule that was best for it in *records*, which have all schedules.
 
-    Where that is one of the schedules for all loops, or the program as it is, there is nothing new to run.
+    Empty if that is one of the schedules for all loops, or the program as it is.
     """
     if not request.schedules.compare or not request.schedules.advise:
         return []
@@ -67,10 +67,10 @@ def advised(request: Request, records: Iterable[RunRecord], regions: Iterable[Re
 
 
 def checked(request: Request, records: Iterable[RunRecord], build: Build) -> list[RunPoint]:
-    """Return the runs that check what the loss on the most processors names, if *request* wants that."""
+    """Return the runs that verify the main losses on the most processors, if *request* wants that."""
     if not request.verify:
         return []
-    from scalegraph.analyze import culprits  # with pandas, which other requests do without
+    from scalegraph.analyze import culprits  # imports pandas, which other requests do not need
 
     found = culprits.of_largest([one for one in records if one.source == "simulated"], build.regions)
     if found is None:
@@ -79,14 +79,14 @@ def checked(request: Request, records: Iterable[RunRecord], build: Build) -> lis
 
 
 def counted(request: Request, records: Iterable[RunRecord], build: Build) -> list[RunPoint]:
-    """Return the run in which loops that the loss names ask the runtime for their iterations, so that it counts them.
+    """Return the run in which loops with a large loss call the runtime for iterations, so that these are counted.
 
-    Static loops whose bounds are variables: nothing else says how many iterations they have. The program has to be
-    built for that.
+    These are static loops with variable bounds, whose iterations nothing else counts. The program needs a special
+    build.
     """
     if not request.verify or request.program.executable:
         return []
-    from scalegraph.analyze import culprits  # with pandas, which other requests do without
+    from scalegraph.analyze import culprits  # imports pandas, which other requests do not need
     from scalegraph.analyze.loops import dealing
 
     found = culprits.of_largest([one for one in records if one.source == "simulated"], build.regions)
@@ -108,7 +108,7 @@ def compared(request: Request, written: RunRecord, records: Iterable[RunRecord])
 
 
 def targets(record: RunRecord, sweep: Speedups, build: Build | None = None) -> list[str]:
-    """Return the targets that cost most computation and memory stall in *record*, the most expensive first.
+    """Return the targets with most computation and memory stalls in *record*, the most expensive first.
 
     A target that *build* cannot scale (a line of a library) is left out.
     """

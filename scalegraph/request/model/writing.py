@@ -11,9 +11,9 @@ _ORDER = ("title", "processors", "repetitions", "schedule", "program", "paramete
 
 
 def toml_text(request: Request) -> str:
-    """Return *request* as a TOML file that reads back equal; values left at their default are omitted."""
+    """Return *request* as a TOML file that reads back equal; values at their default are omitted."""
     data = request.model_dump(mode="json", exclude_defaults=True)
-    import tomlkit  # only to write
+    import tomlkit  # needed only for writing
 
     document = tomlkit.document()
     for key in (*_ORDER, *(key for key in data if key not in _ORDER)):
@@ -22,7 +22,7 @@ def toml_text(request: Request) -> str:
         item = data[key]
         if key in ("bound", "what_if"):
             tables = tomlkit.aot()
-            kind = {"kind": "problem_size"} if key == "bound" else {}  # said even where it is the default
+            kind = {"kind": "problem_size"} if key == "bound" else {}  # written even if it is the default
             for part in item:
                 tables.append(_table({**kind, **part}))
             document.append(key, tables)

@@ -1,4 +1,4 @@
-"""Requests from files and from the window: every fault at once, each where the user wrote it."""
+"""Checks requests from files and from the window: finds all faults at once, each at its place in the input."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from scalegraph.request.model.resolve import resolve
 
 
 def check(request: Request) -> list[Fault]:
-    """Return every fault of *request*, its *key* the path of the field (``bound.0.value``); empty when it can run."""
+    """Return every fault of *request*, its *key* the path of the field (``bound.0.value``); empty if it can run."""
     return resolve(request)[1]
 
 
 def load_request(path: Path | str) -> Request:
     """Read, complete and check the request file *path*.
 
-    What the file leaves out is taken from the default request of its program. Relative names in it are relative to
-    its own directory. Raises `InputError` with every fault and its line.
+    Defaults come from the default request of its program. Relative names in it are relative to its own directory.
+    Raises `InputError` with every fault and its line.
     """
     path = Path(path)
     if path.suffix != ".toml":
@@ -54,12 +54,12 @@ def load_request(path: Path | str) -> Request:
     return request.with_origin(Origin("file", str(path)))
 
 
-# What is in for a faulty element of a list, so that the others keep their places.
+# Replaces a faulty element of a list, so that the others keep their positions.
 _HARMLESS: dict[str, Any] = {"processors": 1, "bound": {"kind": "problem_size"}}
 
 
 def _without(data: dict[str, Any], faults: list[Fault]) -> Request | None:
-    """Return the request of *data* without what is at fault, to check the rest; None if nothing is left."""
+    """Return the request of *data* without its faulty parts, to check the rest; None if nothing is left."""
     rest = copy.deepcopy(data)
     for fault in faults:
         path = _path(fault.key)
@@ -94,11 +94,11 @@ def _with_defaults(data: dict[str, Any], path: Path) -> dict[str, Any]:
     try:
         default = programs.load(name).program.request
     except (InputError, OSError):
-        return data  # said by `check`, with its place
+        return data  # reported by `check`, with its place
     known = default.model_dump(exclude_unset=True)
     known.pop("parameters", None)  # merged value by value later
     if "predict" in data:
-        known.pop("bound", None)  # samples are sizes that are written down, none that are searched
+        known.pop("bound", None)  # samples are stated sizes, not searched ones
     return {**known, **data}
 
 

@@ -1,4 +1,4 @@
-"""Estimates of run times on this host: from the program's description at first, then from the runs."""
+"""Estimates of run times on this host: at first from the program's description, later from runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.request.model.family import Family
 
 _OVERHEAD_S = 0.05  # of starting any run
-_OPERATIONS_PER_S = 200e6  # simulated before anything is measured; usual hosts do 100 to 1,200 million
+_OPERATIONS_PER_S = 200e6  # simulated, before anything is measured; typical hosts do 100 to 1,200 million
 
 
 class HostTime:
@@ -22,7 +22,7 @@ class HostTime:
         self._rates: dict[int, list[float]] = defaultdict(list)
 
     def learn(self, records: Iterable[RunRecord]) -> None:
-        """Take note of finished runs."""
+        """Learn from finished runs."""
         for record in records:
             if record.ok and record.host_s is not None and self._known(record.point):
                 work = self._family.work_of(record.point.parameters)
@@ -30,11 +30,11 @@ class HostTime:
 
     @property
     def learned(self) -> bool:
-        """Whether runs were noted; before, times follow from the description and are right within a factor of a few."""
+        """Whether it has learnt from runs; until then, times follow from the description, within a factor of a few."""
         return bool(self._rates)
 
     def seconds(self, point: RunPoint) -> float | None:
-        """Return the host seconds that *point* will take, or None when nothing is known yet."""
+        """Return the host seconds that *point* will take, or None if nothing is known yet."""
         if not self._known(point):
             return None
         if not self._rates:
@@ -45,7 +45,7 @@ class HostTime:
         return _OVERHEAD_S + median(self._rates[nearest]) * self._family.work_of(point.parameters)
 
     def total(self, points: Iterable[RunPoint], workers: int) -> float | None:
-        """Return the host seconds of all *points*, *workers* side by side; None when nothing is known yet."""
+        """Return the host seconds of all *points*, with *workers* runs at a time; None if nothing is known yet."""
         times = [self.seconds(point) for point in points]
         known = [time for time in times if time is not None]
         if len(known) < len(times):

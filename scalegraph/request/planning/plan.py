@@ -18,12 +18,12 @@ from scalegraph.request.model.tracing import Tracing
 from scalegraph.request.planning.estimate import HostTime
 
 _USUAL_TRIES = 4  # sizes that a search usually needs; for the estimate only
-_TRIES = 7  # of an automatic schedule: as written, under the probe, four more, each loop with its best
+_TRIES = 7  # of an automatic schedule: as written, under the probe, four more, each loop under its best
 
 
 @dataclass(frozen=True)
 class PlannedSearch:
-    """A size to be searched for *processors*; *start* is where the search begins, if no run is known."""
+    """A size to search for *processors*; *start*: where the search begins, if no run is known."""
 
     bound: Bound
     processors: int
@@ -32,13 +32,12 @@ class PlannedSearch:
 
 @dataclass(frozen=True)
 class Plan:
-    """The runs known now, the searches that will add more, and what they may cost.
+    """The runs known now, the searches that will add more, and their cost.
 
-    *estimate_s*: host seconds of everything not yet in the study; None until a run of this program is known, unless
-    its description says how much work it is: then *estimate_rough* holds, right within a factor of a few.
-    *limit_s*: host seconds if every run went on until its time limit.
-    *runs_at_most*: if every search needs all the sizes it may try, with all that is run once those are known: traces
-    of the sizes found, their what-if runs, and virtual speedups.
+    *estimate_s*: host seconds of everything not yet in the study; None until a run of this program is known, unless its
+    description states the work: then *estimate_rough* is set, and it is right within a factor of a few. *limit_s*: host
+    seconds if every run reached its time limit. *runs_at_most*: if every search needed all the sizes it may try,
+    including all runs that follow: traces of the sizes found, their what-if runs, and virtual speedups.
     """
 
     points: tuple[RunPoint, ...]
@@ -59,9 +58,9 @@ def plan(
     workers: int = 1,
     tracing: Tracing | None = None,
 ) -> Plan:
-    """Return the plan of *request*; runs that are *known* count as done and teach the estimate.
+    """Return the plan of *request*; *known* runs count as done and improve the estimate.
 
-    Those that lack what the request collects, or a trace (as *tracing* says), are not done.
+    Known runs that lack what the request collects, or a trace (according to *tracing*), do not count.
 
     Raises `InputError` with every fault of the request.
     """
@@ -93,7 +92,7 @@ def plan(
 
 
 def planned_points(found: Resolved) -> list[RunPoint]:
-    """Return the actual points known beforehand, each once, the one-processor run of every size first if wanted."""
+    """Return the actual points known beforehand, each once, with wanted one-processor runs of every size first."""
     wanted: dict[str, RunPoint] = {}
     first = (1,) if found.request.reference else ()
     for bound in found.request.bound:
@@ -125,7 +124,7 @@ def predicted_points(found: Resolved) -> list[RunPoint]:
 
 
 def _for_predictions(found: Resolved, predicted: list[RunPoint], points: list[RunPoint]) -> list[RunPoint]:
-    """Return what is run for predictions besides the samples, *points*: small runs, and the predicted points."""
+    """Return the runs for predictions other than the samples, *points*: small runs, and the predicted points."""
     choice = found.request.predict
     if choice is None:
         return []
@@ -167,7 +166,7 @@ def points_of(found: Resolved, size: Mapping[str, Value], counts: Iterable[int])
 
 
 def memory_size(found: Resolved, bound: Bound, processors: int) -> dict[str, Value]:
-    """Return the size whose memory is B bytes for each processor: M = N B (scale-graph.txt eq. 14)."""
+    """Return the size whose memory is B bytes per processor: M = N B (scale-graph.txt eq. 14)."""
     return found.family.at(found.family.knob_for_memory((bound.value or 0.0) * processors))
 
 
@@ -183,9 +182,9 @@ def planned_searches(found: Resolved) -> list[PlannedSearch]:
 
 
 def start_knob(found: Resolved, processors: int) -> float:
-    """Return where a search begins when nothing is known: the base size with its work grown by the root of N.
+    """Return the start of a search if nothing is known: the base size with its work multiplied by the root of N.
 
-    Keeping an efficiency needs work that grows at least like N; but a first run should be cheap.
+    Keeping an efficiency needs work that grows at least like N; but the first run should be cheap.
     """
     family = found.family
     return family.knob_for_work(family.work(1.0) * math.sqrt(processors))
@@ -196,7 +195,7 @@ def _expected(found: Resolved, search: PlannedSearch) -> list[RunPoint]:
 
 
 def _later_at_most(request: Request, points: Iterable[RunPoint], searches: Iterable[PlannedSearch]) -> int:
-    """Return how many runs at most come to be known only while the request is carried out."""
+    """Return the maximum number of runs that become known only while the request is carried out."""
     repetitions, many = request.repetitions, 0
     sweep = request.speedups
     swept = sweep.processors or (max(request.every_count()),)

@@ -1,11 +1,11 @@
-"""Search of the size at which a measured quantity takes a wanted value (latency-metric.txt Fig. 11).
+"""Search for the size at which a measured quantity takes a wanted value (latency-metric.txt Fig. 11).
 
-Pure: measurements go in, and the size to measure next comes out. The size is x = log2 W (W estimated, in any
-unit), since efficiency and time are smooth in log W; but what is measured is noisy and stepped: sizes are whole
-numbers, caches overflow. So a bracket is kept and halved when interpolation does not converge. Of several sizes
-that reach the goal the smallest is wanted (definition 5 of scale-graph.txt asks how far the size must be
-increased; on a plateau near the goal the others mean nothing), so a size that meets it is taken only when a smaller
-one is known to stay below. The search always ends, with a sentence that says why.
+Pure: measurements go in, and the next size to measure comes out. The size is x = log2 W (W estimated, in any unit),
+since efficiency and time are smooth in log W; but measurements are noisy and stepped: sizes are whole numbers, caches
+overflow. So a bracket is kept, and halved if interpolation does not converge. Of several sizes that reach the goal the
+smallest is wanted (definition 5 of scale-graph.txt asks how far the size must be increased; on a plateau near the goal
+larger ones mean nothing), so a size that meets it is accepted only if a smaller one is known to stay below. The search
+always ends, with a sentence that says why.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from typing import Literal, TypeAlias
 
 Why: TypeAlias = Literal["found", "too_low", "too_high", "no_size_between", "tries", "failed", "flat"]
 
-_STEP = 3.0  # octaves of work that one step without a bracket may go: 8 times the work
-_FIRST_SLOPE = 0.7  # d transform / d x before two sizes are known: ln 2 is W against a constant overhead
-_PROBE = 1.5  # octaves below a size that meets the goal, to see that smaller ones do not
-_CUT_OFF = 30.0  # octaves: when extrapolation points farther than this, the quantity does not move
+_STEP = 3.0  # octaves of work per step without a bracket: 8 times the work
+_FIRST_SLOPE = 0.7  # d transform / d x before two sizes are known: ln 2, for work W against a constant overhead
+_PROBE = 1.5  # octaves below a size that meets the goal, to check that smaller ones do not
+_CUT_OFF = 30.0  # octaves: if extrapolation points farther than this, the quantity does not change
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What is wanted: *kind* of quantity, its *target*, and the relative *tolerance*."""
+    """The goal: *kind* of quantity, its *target*, and the relative *tolerance*."""
 
     kind: Literal["efficiency", "time", "speed"]
     target: float
     tolerance: float
 
     def distance(self, value: float) -> float:
-        """Return the signed distance on a scale on which the quantity is nearly straight in log W.
+        """Return the signed distance on a scale on which the quantity is nearly linear in log W.
 
-        logit for an efficiency (E = 1/(1 + N L / T_seq): with constant overhead it is exactly straight), the
-        logarithm for a time or a speed.
+        logit for an efficiency (E = 1/(1 + N L / T_seq): exactly linear with constant overhead), the logarithm for a
+        time or a speed.
         """
         if self.kind == "efficiency":
             value = min(max(value, 1e-9), 1 - 1e-9)
@@ -44,13 +44,13 @@ class Goal:
         return math.log(max(value, 1e-300) / self.target)
 
     def met(self, value: float) -> bool:
-        """Whether *value* is near enough."""
+        """Whether *value* is within the tolerance."""
         return abs(value / self.target - 1) <= self.tolerance
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One size that was measured; *value* is None when its run failed."""
+    """One measured size; *value* is None if its run failed."""
 
     x: float
     value: float | None
@@ -58,7 +58,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Found:
-    """How a search ended: *best* is the nearest size measured, whether or not it is near enough."""
+    """How a search ended: *best*: the nearest size measured, whether or not within the tolerance."""
 
     why: Why
     best: Tried | None
@@ -74,8 +74,8 @@ class Found:
 class Search:
     """The state of one search, for one processor count.
 
-    *size* names the whole-number size at x (equal names are the same run); *lower* and *upper* are the ends of the
-    line; *start* is where to begin without any measurement; at most *max_tries* sizes are requested.
+    *size*: key of the whole-number size at x (equal keys are the same run); *lower* and *upper*: the ends of the line;
+    *start*: where to begin without any measurement; *max_tries*: largest number of sizes requested.
     """
 
     def __init__(
@@ -97,18 +97,18 @@ class Search:
         self.result: Found | None = None
 
     def limit(self, x: float, largest: str) -> None:
-        """Try nothing above *x* from now on; *largest* says what the largest size is then."""
+        """Try nothing above *x* from now on; *largest*: description of the largest size."""
         self._upper = min(max(x, self._lower), self._limits[1])
         self._largest = largest if self._upper < self._limits[1] else "the largest size"
 
     def observe(self, x: float, value: float | None) -> None:
-        """Take note of a measurement at *x*, requested or not; None when the run failed."""
+        """Record a measurement at *x*, requested or not; None if the run failed."""
         if value is not None and not (math.isfinite(value) and value > 0):
             value = None
         self._tried[self._size(x)] = Tried(x, value)
 
     def next(self) -> float | None:
-        """Return the x to measure next, or None when the search is over (`result` says how)."""
+        """Return the x to measure next, or None if the search is over (`result` says how)."""
         if self.result is not None:
             return None
         wanted = self._step()
@@ -123,7 +123,7 @@ class Search:
 
     @property
     def tries(self) -> int:
-        """How many sizes were requested."""
+        """Number of sizes requested."""
         return len(self._asked)
 
     def _step(self) -> float | None:
@@ -133,10 +133,10 @@ class Search:
         points = [(tried.x, self._goal.distance(tried.value or 0.0)) for tried in good]
         pairs = [(a, b) for a, b in itertools.pairwise(points) if a[1] < 0 <= b[1]]
         met = self._met()
-        if met is not None and not (pairs and pairs[0][1][0] < met.x):  # else the goal is passed at a smaller size
+        if met is not None and not (pairs and pairs[0][1][0] < met.x):  # otherwise the goal is passed at a smaller size
             below = any(y < 0 and x < met.x for x, y in points)
             if below or self._goal.kind == "time" or self._size(self._lower) in self._tried:
-                return self._end("found", "")  # a time rises with any size: no smaller one can meet it
+                return self._end("found", "")  # a time increases with size, so no smaller one can meet it
             return self._down(points, _PROBE)
         if pairs:
             return self._inside(*pairs[0])
@@ -145,7 +145,7 @@ class Search:
         return self._down(points)
 
     def _met(self) -> Tried | None:
-        """Return the smallest size that is near enough; `analyze.bounds` takes the same one."""
+        """Return the smallest size within the tolerance; `analyze.bounds` uses the same one."""
         met = [tried for tried in self._tried.values() if tried.value is not None and self._goal.met(tried.value)]
         return min(met, key=lambda tried: tried.x, default=None)
 
@@ -153,7 +153,7 @@ class Search:
         return abs(self._goal.distance(tried.value or 0.0))
 
     def _begin(self) -> float | None:
-        """Return the start; when runs fail there, smaller sizes."""
+        """Return the start; if runs fail there, a smaller size."""
         x = self._start
         while self._size(x) in self._tried:
             x -= _STEP
@@ -162,16 +162,16 @@ class Search:
         return x
 
     def _inside(self, low: tuple[float, float], high: tuple[float, float]) -> float | None:
-        """Return a size between two that are on either side; halve when interpolation does not shrink the bracket.
+        """Return a size between two on either side; halve if interpolation does not shrink the bracket.
 
-        That is seen from the sizes tried, not from the order they came in: a resumed search goes on as the first did.
+        This depends on the sizes tried, not on their order: a resumed search continues like the first.
         """
         width = high[0] - low[0]
         known = [tried.x for tried in self._tried.values() if tried.value is not None]
         gaps = [low[0] - x for x in known if x < low[0]] + [x - high[0] for x in known if x > high[0]]
-        slow = min(gaps, default=math.inf) < width / 2  # an end moved less than half of what is left
+        slow = min(gaps, default=math.inf) < width / 2  # an end moved by less than half of what is left
         share = 0.5 if slow else -low[1] / (high[1] - low[1])
-        # an end far away says little about where the crossing is; stay off the ends themselves
+        # a distant end says little about the crossing; keep away from the ends themselves
         share = min(max(share, 0.08), 0.92)
         x = self._distinct(low[0], high[0], low[0] + share * width)
         if x is None:
@@ -179,7 +179,7 @@ class Search:
         return x
 
     def _distinct(self, low: float, high: float, x: float) -> float | None:
-        """Return x, or the nearest place found by halving whose size differs from both ends' and was not tried."""
+        """Return x, or the nearest point, by halving, with a size that differs from both ends' and was not tried."""
         ends = (self._size(low), self._size(high))
         for _ in range(60):
             here = self._size(x)
@@ -244,7 +244,7 @@ class Search:
 
 
 def _slope(points: list[tuple[float, float]]) -> float | None:
-    """Return the slope over the last sizes (at most three): two neighbours alone are at the mercy of noise."""
+    """Return the slope over the last sizes (at most three): two neighbours alone are too noisy."""
     recent = points[-3:]
     if len(recent) < 2 or recent[-1][0] - recent[0][0] < 1e-6:
         return None

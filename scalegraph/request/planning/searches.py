@@ -1,4 +1,4 @@
-"""All searches of a request side by side: which runs they need next, given the runs so far."""
+"""All searches of a request in parallel: which runs they need next, given the runs so far."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from scalegraph.request.model.resolve import Resolved
 from scalegraph.request.planning.plan import PlannedSearch, points_of, start_knob
 from scalegraph.request.planning.search import Found, Goal, Search
 
-Records = Mapping[str, RunRecord]  # by RunPoint.key; failed ones too
-_NEAR = 0.25  # octaves of work that are not worth another size
+Records = Mapping[str, RunRecord]  # by RunPoint.key; including failed ones
+_NEAR = 0.25  # octaves of work not worth another size
 
 
 @dataclass
 class _Task:
-    """One search with what it has requested."""
+    """One search with its requested sizes."""
 
     planned: PlannedSearch
     search: Search
@@ -59,11 +59,11 @@ class Searches:
         return list(points.values())
 
     def outcomes(self) -> list[dict[str, Any]]:
-        """Return how every search ended, as JSON: kept in the study, shown as reasons of empty cells."""
+        """Return how every search ended, as JSON: kept in the study, and shown as reasons for empty cells."""
         return [self._outcome(task) for task in self._tasks]
 
     def running(self) -> list[tuple[PlannedSearch, int]]:
-        """Return the searches that go on, with the sizes each may still try."""
+        """Return the searches in progress, with the number of sizes that each may still try."""
         return [
             (task.planned, task.planned.bound.max_runs - task.search.tries)
             for task in self._tasks
@@ -80,7 +80,7 @@ class Searches:
         return _Task(planned, search, goal)
 
     def _seed(self) -> None:
-        """Give every search the sizes that were run before, on its own processor count."""
+        """Give every search the sizes run earlier on its own processor count."""
         family = self._found.family
         sizes: dict[int, dict[float, dict[str, Value]]] = {}
         for record in self._records.values():
@@ -93,7 +93,7 @@ class Searches:
                     task.search.observe(x, self._value(task, size))
 
     def _advance(self, task: _Task) -> list[RunPoint]:
-        """Feed *task* all that is known; return the runs it lacks for its next size."""
+        """Feed *task* everything that is known; return the runs it lacks for its next size."""
         family = self._found.family
         while (x := self._next(task)) is not None:
             size = family.at(family.knob_for_work(2.0**x))
@@ -104,7 +104,7 @@ class Searches:
         return []
 
     def _next(self, task: _Task) -> float | None:
-        """Return the place of the next size of *task*; on a real target none that takes longer than is wanted."""
+        """Return x for the next size of *task*; on a real target never one that takes longer than is wanted."""
         if self._measured and (known := list(self._sequential())):
             longest = self._found.request.target.longest
             x, seconds = max(known)
@@ -114,7 +114,7 @@ class Searches:
         return task.search.next()
 
     def _sequential(self) -> Iterator[tuple[float, float]]:
-        """Yield place and time in s of every size that was run on one processor."""
+        """Yield x and time in s of every size run on one processor."""
         family = self._found.family
         for record in self._records.values():
             knob = family.knob_of(record.point.parameters)
@@ -122,7 +122,7 @@ class Searches:
                 yield math.log2(family.work(knob)), record.time_s
 
     def _place(self, x: float, size: Mapping[str, Value]) -> float:
-        """Return where *size*, requested at x, lies itself: a resumed search sees it there."""
+        """Return the x of *size* itself, requested at x, where a resumed search sees it."""
         family = self._found.family
         knob = family.knob_of(size)
         exact = x if knob is None else math.log2(family.work(knob))
@@ -133,7 +133,7 @@ class Searches:
         return [point for point in points if point.key not in self._records]
 
     def _value(self, task: _Task, size: Mapping[str, Value]) -> float | None:
-        """Return E, T_para or the unit speed of *size* (medians over repetitions), None when a run of it failed."""
+        """Return E, T_para or the unit speed of *size* (medians over repetitions), None if a run of it failed."""
         sequential, parallel = self._time(size, 1), self._time(size, task.planned.processors)
         if sequential is None or parallel is None:
             return None
@@ -147,7 +147,7 @@ class Searches:
         return sequential / (task.planned.processors * parallel)
 
     def _work(self, size: Mapping[str, Value]) -> float | None:
-        """Return W, as the request has it: by a formula, or counted in the one-processor run."""
+        """Return W as defined in the request: by a formula, or counted in the one-processor run."""
         if self._formula is not None:
             return self._formula({name: float(size[name]) for name in self._formula.names})
         records = [self._records[point.key] for point in points_of(self._found, size, (1,))]
@@ -161,7 +161,7 @@ class Searches:
         return median(times) if times else None
 
     def _repetitions(self, size: Mapping[str, Value], processors: int) -> Iterator[RunPoint]:
-        """Yield the points of *size* with all repetitions that were made."""
+        """Yield the points of *size* with all repetitions made."""
         points = points_of(self._found, size, (processors,))
         yield from points
         for repetition in itertools.count(len(points)):

@@ -1,1 +1,1 @@
-"""Results of the runs of a request: quantities, models, matrices, reports, statements that must hold."""
+"""Results of a request's runs: quantities, models, matrices, reports, assertions."""

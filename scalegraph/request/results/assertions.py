@@ -1,14 +1,14 @@
-"""Statements about a study that hold or do not: ``E(64) > 0.7``, for continuous integration.
+"""Assertions about a study, such as ``E(64) > 0.7``, for continuous integration.
 
-The text is parsed by Python's own parser; only what is listed here can be in it. A statement compares formulas of
+The text is parsed by Python's own parser; only the following is allowed. A statement compares formulas of
 
     E(N) S(N) T(N) L(N)     efficiency, speedup, T_para and average latency (s) on N processors
     value("column", N)      any column of `scalegraph analyze --what scaling`
     psi(N, N2)              isospeed scalability, scale(N, N2) scalability by average latency at the study's efficiency
     pop("factor", N)        a POP efficiency: load_balance, serialisation, transfer, computation, ..
 
-Parameters of the problem stand as keywords: ``E(64, n=1e6)``; without them the fixed size counts that ran on most
-processor counts. ``scale(2, 8, E=0.5)`` holds another efficiency.
+Problem parameters are keywords: ``E(64, n=1e6)``; the default is the fixed size that ran on most processor counts.
+``scale(2, 8, E=0.5)`` holds another efficiency.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _FUNCTIONS = (*_COLUMNS, "value", "psi", "scale", "pop", "min", "max")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one statement. *passed* is ``None`` where it could not be decided; *said* says why or what."""
+    """The result of one statement. *passed* is ``None`` if it is undecided; *said* gives the value or the reason."""
 
     statement: str
     passed: bool | None
@@ -61,7 +61,7 @@ class Outcome:
 
 
 class _Undecided(Exception):  # noqa: N818 - not a fault of the statement
-    """Something that the statement needs is not known."""
+    """Something that the statement needs is unknown."""
 
 
 def check(data: StudyData, statements: Sequence[str]) -> list[Outcome]:
@@ -76,7 +76,7 @@ def check(data: StudyData, statements: Sequence[str]) -> list[Outcome]:
 
 
 def parse(statements: Sequence[str]) -> list[ast.expr]:
-    """Return the trees of *statements*, checked; nothing is computed. Raises `InputError` with every fault."""
+    """Return the syntax trees of *statements*, checked; nothing is computed. Raises `InputError` with every fault."""
     trees: list[ast.expr] = []
     faults: list[Fault] = []
     for text in statements:
@@ -167,7 +167,7 @@ def _decide(data: StudyData, text: str, tree: ast.expr) -> Outcome:
 def _holds(node: ast.expr, data: StudyData, found: dict[str, float]) -> bool:
     match node:
         case ast.BoolOp(op=op, values=parts):
-            held = [_holds(part, data, found) for part in parts]  # all of them: each has its values
+            held = [_holds(part, data, found) for part in parts]  # evaluates all parts, so that each reports its values
             return all(held) if isinstance(op, ast.And) else any(held)
         case ast.UnaryOp(operand=inner):
             return not _holds(inner, data, found)
@@ -227,7 +227,7 @@ def _finite(value: float, what: str, count: int) -> float:
 
 
 def _row(data: StudyData, count: int, parameters: Mapping[str, object]) -> pd.Series:
-    """Return the row of `metrics.scaling` on *count* processors: of these parameters, else of the main fixed size."""
+    """Return the row of `metrics.scaling` on *count* processors: these parameters, or the main fixed size."""
     rows = data.scaling
     for name, value in parameters.items():
         column = f"{PARAMETER}{name}"
@@ -265,7 +265,7 @@ def _cell(data: StudyData, name: str, low: int, high: int, named: Mapping[str, o
 
 
 def junit(outcomes: Sequence[Outcome], suite: str) -> str:
-    """Return *outcomes* as a JUnit XML document, as continuous integration reads it; undecided counts as an error."""
+    """Return *outcomes* as a JUnit XML document for continuous integration; undecided counts as an error."""
     failed = sum(outcome.passed is False for outcome in outcomes)
     undecided = sum(outcome.passed is None for outcome in outcomes)
     counts = {"tests": len(outcomes), "failures": failed, "errors": undecided}

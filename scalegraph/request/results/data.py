@@ -1,4 +1,4 @@
-"""Studies on disk as the data of analysis and views, and views as files."""
+"""Studies on disk as data for analysis and views, and views as files."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 def study_data(study: Study) -> StudyData:
-    """Return *study* as views see it: run table with `tables` facts, records, manifest, texts, regions.
+    """Return *study* in the form that views use: run table with `tables` facts, records, manifest, texts, regions.
 
-    Of several choices of machine, split and so on it is the one that *study* shows, with all beside it.
+    If it has several choices of machine, split and so on, this is the one that *study* shows, together with the others.
     """
     members = study.members()
     if len(members) == 1:
@@ -44,7 +44,7 @@ def study_data(study: Study) -> StudyData:
 
 
 def _one(study: Study) -> StudyData:
-    """Return one choice of *study* as views see it."""
+    """Return one choice of *study* in the form that views use."""
     manifest = study.manifest
     records = study.runs()
     table = pd.DataFrame([record.row() for record in records])
@@ -88,18 +88,18 @@ def _number(value: object) -> float | None:
 
 
 def matrix(data: StudyData, bound: Bound = "efficiency", **options: Any) -> Matrix | None:
-    """Return the matrix as the matrix view shows it (`subjects.matrices`); None when nothing can be held."""
+    """Return the matrix of the matrix view (`subjects.matrices`); None if nothing can be held."""
     made = matrices.matrix(data, bound, **options)
     return None if made is None else matrices.trimmed([made])[0][0]
 
 
 def bound_of(metric: str, bound: str) -> str:
-    """Return what is held where *metric* and *bound* are requested: isospeed holds the speed, not the efficiency."""
+    """Return the bound for *metric* and *bound*: isospeed holds the speed, not the efficiency."""
     return "speed" if (metric, bound) == ("isospeed", "efficiency") else bound
 
 
 def why_no_matrix(data: StudyData, bound: str) -> str:
-    """Return why `matrix` gives none for a study, and what to do about it."""
+    """Return why a study has no `matrix`, and what to do about it."""
     if not data.runs:
         words = registry()["matrix"].build(data).empty if data.imported is not None else ""
         return f"{words[:1].lower()}{words[1:].rstrip('.')}" if words else "the study has no run yet"
@@ -125,7 +125,7 @@ def why_no_matrix(data: StudyData, bound: str) -> str:
 
 
 def check_several(name: str) -> None:
-    """Raise `InputError` where the view *name* does not compare studies."""
+    """Raise `InputError` if the view *name* does not compare studies."""
     several = [view.name for view in registry().values() if view.several]
     if name not in several:
         raise InputError(
@@ -141,7 +141,7 @@ def export(
     *,
     for_spreadsheets: bool = False,
 ) -> None:
-    """Write *figure* to *path*, in the format of its ending."""
+    """Write *figure* to *path*, in the format given by its ending."""
     from scalegraph.figures import render
 
     options: dict[str, Any] = {"for_spreadsheets": for_spreadsheets}

@@ -1,4 +1,4 @@
-"""The first page of a report: what ran, on what, how and when, and its times by number of processors."""
+"""The first page of a report: what ran, where, how and when, and the times by number of processors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEVELS: Final = (("processes", "ranks"), ("threads_per_process", "threads a ran
 
 @dataclass(frozen=True)
 class Times:
-    """Times by number of processors: a row each, all as text; *left_out* says how many have no room."""
+    """Times by number of processors, one row each, all as text; *left_out* says how many did not fit."""
 
     header: list[str]
     rows: list[list[str]]
@@ -34,7 +34,7 @@ class Times:
 
 
 def facts(data: StudyData, machine: str = "") -> list[tuple[str, str]]:
-    """Return what ran, on what, how and when it was obtained, as names and values; what is not known is left out."""
+    """Return what ran, where, how and when it was obtained, as names and values; unknown facts are left out."""
     return [(name, value) for name, value in _facts(data, machine) if value]
 
 

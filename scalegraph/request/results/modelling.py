@@ -1,4 +1,4 @@
-"""Laws, models and what follows from them as tables; see `scalegraph.request.results.quantities`."""
+"""Laws, models and their consequences as tables; see `scalegraph.request.results.quantities`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EFFICIENCIES = (0.25, 0.5, 0.75)
 def laws(data: StudyData, processors: int | None) -> pd.DataFrame:
     """Return one row for each law and number: value and interval, error, evidence, and T at N = *processors*.
 
-    Without *processors* at four times the largest N.
+    The default for *processors* is four times the largest N.
     """
     found = fitted_models.laws(data)
     if found is None:
@@ -90,7 +90,7 @@ def models(data: StudyData, processors: int | None) -> pd.DataFrame:
 
 
 def serial_fraction(data: StudyData, processors: int | None) -> pd.DataFrame:
-    """Return the Karp-Flatt serial fraction at every N > 1, and its trend for each doubling of N."""
+    """Return the Karp-Flatt serial fraction at every N > 1, and its trend per doubling of N."""
     timed = fitted_models.times(data, None, "strong")
     found = None if timed is None else karp_flatt(timed.processors, timed.times)
     if found is None:
@@ -113,7 +113,7 @@ def serial_fraction(data: StudyData, processors: int | None) -> pd.DataFrame:
 
 
 def isoefficiency(data: StudyData, _processors: int | None) -> pd.DataFrame:
-    """Return the orders of W(N) that keep an efficiency, for the study's efficiency and some round ones."""
+    """Return the order of W(N) that keeps an efficiency, for the study's efficiency and some round ones."""
     rows: list[dict[str, object]] = []
     seen: set[float] = set()
     for efficiency in (None, *_EFFICIENCIES):
@@ -142,13 +142,13 @@ def isoefficiency(data: StudyData, _processors: int | None) -> pd.DataFrame:
 
 
 def back_test(data: StudyData, _processors: int | None) -> pd.DataFrame:
-    """Return what each law predicts for the largest N when it is hidden, beside what was run."""
+    """Return each law's prediction for the largest N if that is hidden, next to the actual value."""
     names = ("law", "at", "measured", "predicted", "low", "high", "error", "inside", "best", "formula")
     return _frame(back_tests(data), names)
 
 
 def back_test_regions(data: StudyData, _processors: int | None) -> pd.DataFrame:
-    """Return what the model of each call path predicts for the largest N (or largest value) when that is hidden."""
+    """Return the prediction of each call path's model for the largest N (or largest value) if that is hidden."""
     found = fitted_models.regions(data)
     if found is None:
         return pd.DataFrame()

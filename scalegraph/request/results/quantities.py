@@ -33,7 +33,7 @@ def _scaling(data: StudyData, processors: int | None) -> Table:
 
 
 def _columns(*names: str, weak: str = "") -> Callable[[StudyData, int | None], Table]:
-    """Return what computes columns of `metrics.scaling`; of a weak-scaling set *weak* of `analyze.weak`, too."""
+    """Return a function for columns of `metrics.scaling`; for weak-scaling sets also those of `analyze.weak`."""
 
     def compute(data: StudyData, processors: int | None) -> Table:
         table = _scaling(data, processors)
@@ -88,7 +88,7 @@ def _processors(data: StudyData, processors: int | None) -> Table:
 
 
 def _one_run(data: StudyData, processors: int | None) -> RunRecord:
-    """Return a run of the main fixed size: on *processors*, or on the most there are."""
+    """Return a run of the main fixed size: on *processors*, by default on the most."""
     main = series.main_series(data.scaling)
     rows = main.rows if main is not None else data.scaling
     if processors is not None:
@@ -315,19 +315,19 @@ _KEYS = ("processors", "label", "problem", "repetition", "reference", "n", "n2")
 
 
 def blank(table: Table) -> bool:
-    """Whether a table has no row, or nothing in its rows beside what they are of."""
+    """Return whether a table has no rows, or only keys in its rows."""
     left = table.drop(columns=[name for name in _KEYS if name in table.columns])
     return table.empty or bool(left.replace("", None).isna().to_numpy().all())
 
 
 def notes(data: StudyData, name: str) -> list[str]:
-    """Return what is to be known of the numbers of quantity *name*: how measurements were taken, what they compare."""
+    """Return notes on the numbers of quantity *name*: how measurements were taken, what they compare."""
     known = series_.measured_notes(data)
     return list(known) if QUANTITIES[name].compares else []
 
 
 def lacks(data: StudyData, name: str) -> str:
-    """Return in a sentence what the machines of a study do not state of quantity *name*; empty where that is not it."""
+    """Return a sentence on what a study's machines do not state for quantity *name*; empty if nothing is missing."""
     found = QUANTITIES[name].lacks
     return "" if found is None else found(data)
 
@@ -349,7 +349,7 @@ def _is_of_runs(quantity: Quantity) -> bool:
 
 
 def compute(data: StudyData, name: str, processors: int | None = None) -> Table:
-    """Return quantity *name* of a study, for runs on *processors* only if given.
+    """Return quantity *name* of a study, only for runs on *processors* if given.
 
     Raises `InputError` for an unknown name, with the nearest known one.
     """

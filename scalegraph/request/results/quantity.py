@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 class Quantity:
     """A named quantity. *compute* takes the study and a processor count (None: chosen from the data).
 
-    *view* is the one that shows it: its empty state says what is missing where the quantity has no number, and how to
-    get it. *of_runs*: whether a study without runs has nothing of it; None: as the needs of its view say. *compares*:
-    whether its numbers are made by comparing runs, not only read. *lacks*: returns in a sentence what the study's
-    machines do not state of it; the command line then refuses it as bad input.
+    *view*: the view that shows it; if the quantity has no number, this view's empty state says what is missing and how
+    to get it. *of_runs*: whether it needs runs; None: if its view does. *compares*: whether it compares runs rather
+    than just reading numbers. *lacks*: returns a sentence on what the study's machines do not state for it; the command
+    line then refuses it as bad input.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""A study as one file, HTML or PDF, that holds its pictures, numbers and sentences and loads nothing."""
+"""A study as a self-contained HTML or PDF file with pictures, numbers and sentences."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _GROUPS = (
     "Compare",
 )
 
-Progress = Callable[[str, int, int], None]  # view, how many are done, of how many
+Progress = Callable[[str, int, int], None]  # view, number done, total
 
 
 @dataclass(frozen=True)
 class About:
-    """What people say of a report: its *title* in place of the study's, who made it, on what, and a *note*."""
+    """The user's texts for a report: its *title* instead of the study's, who made it, on what, and a *note*."""
 
     title: str = ""
     author: str = ""
@@ -54,7 +54,7 @@ class About:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A table below a picture; *texts* says which columns hold text, *left_out* what the table has no room for."""
+    """A table below a picture; *texts*: the text columns, *left_out*: what did not fit."""
 
     header: list[str]
     rows: list[list[str]]
@@ -64,7 +64,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Part:
-    """One view in the report: its *figure*, and as *tables* the numbers of all its panels."""
+    """One view in the report: its *figure*, and the numbers of all its panels as *tables*."""
 
     name: str
     short: str
@@ -85,7 +85,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Contents:
-    """What is in a report, whatever it is written as: *front* is the picture of the first page, None without one."""
+    """The content of a report in any format: *front*: the picture of the first page, None if there is none."""
 
     title: str
     author: str
@@ -111,11 +111,11 @@ def contents(
     cancel: CancelToken | None = None,
     progress: Progress = lambda _view, _done, _all: None,
 ) -> Contents:
-    """Return what a report of *data* holds: verdicts, *outcomes* of statements, and *views* with their numbers.
+    """Return the content of a report on *data*: verdicts, *outcomes* of statements, and *views* with their numbers.
 
-    Without *views* all that have something to show, but long texts; views of several are among them where *data* has
-    `StudyData.others`. *request* and what people say *about* it are shown as they are. A view that breaks says so in
-    its place. Raises `InputError` for an unknown view, `Cancelled`.
+    By default all views that have something to show, except long texts; views of several studies are included if *data*
+    has `StudyData.others`. *request* and the user's texts *about* the report are shown as they are. A view that fails
+    leaves a message in its place. Raises `InputError` for an unknown view, `Cancelled`.
     """
     said = about or About()
     names = list(views) or _usual(data)
@@ -163,7 +163,7 @@ def contents(
 
 
 def report(data: StudyData, views: Sequence[str] = (), **options: Any) -> str:
-    """Return the report of *data* as HTML, which loads nothing; see `contents`."""
+    """Return the report on *data* as self-contained HTML; see `contents`."""
     import jinja2
 
     found = contents(data, views, **options)
@@ -176,7 +176,7 @@ def report(data: StudyData, views: Sequence[str] = (), **options: Any) -> str:
 
 
 def write(data: StudyData, path: Path, views: Sequence[str] = (), **options: Any) -> None:
-    """Write the report of *data* to *path* as HTML or PDF by its ending, whole or not at all; see `contents`.
+    """Write the report on *data* to *path* as HTML or PDF by its ending, atomically; see `contents`.
 
     Raises `InputError` for another ending before anything is made.
     """
@@ -191,7 +191,7 @@ def write(data: StudyData, path: Path, views: Sequence[str] = (), **options: Any
 
 
 def check_ending(path: Path, key: str = "") -> None:
-    """Raise `InputError` for a file that no report can be written to."""
+    """Raise `InputError` for a file name that no report can be written to."""
     if path.suffix.lower() not in ENDINGS:
         expected = "an ending of .html or .pdf was expected"
         raise InputError(Fault(f"'{path.name}': {expected}", key=key) if key else Fault(expected, file=str(path)))
@@ -202,7 +202,7 @@ def _svg(figure: Figure) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """Return a text of the study with control characters visible; what is HTML already stays."""
+    """Return a text of the study with control characters made visible; existing HTML is unchanged."""
     return visible(value) if type(value) is str else value
 
 

@@ -1,4 +1,4 @@
-"""A report as PDF: pages of text and tables, on which the pictures stand as vectors."""
+"""A report as PDF: pages of text and tables, with the pictures as vector graphics."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _FONT: Final = "DejaVu"
 _MM: Final = 72 / 25.4  # points
 _MARGIN: Final = 18.0  # mm
 _MUTED: Final = (90, 98, 112)
-_WIDEST: Final = 9  # columns of a table across the page; others go below in further tables
-_PARTS: Final = 2  # such tables of one panel
+_WIDEST: Final = 9  # columns of a table across the page; more columns go into further tables below
+_PARTS: Final = 2  # tables per panel
 _ROWS: Final = 12  # of the numbers below a picture
 
 
@@ -34,7 +34,7 @@ def pdf(found: Contents, cancel: CancelToken | None = None) -> bytes:
 
 
 class _Report:
-    """Writes text by fpdf; a picture keeps its place free, and is put there as the PDF that matplotlib draws."""
+    """Writes text with fpdf; the space for a picture stays free, and matplotlib's PDF of it is placed there."""
 
     def __init__(self, found: Contents, cancel: CancelToken) -> None:
         from fpdf import FPDF
@@ -104,7 +104,7 @@ class _Report:
             self._part(found.front, front=True)
 
     def whole(self) -> bytes:
-        """Return the pages with their pictures, each as a form that its page draws."""
+        """Return the pages with their pictures, each embedded as a form."""
         from pypdf import PdfReader, PdfWriter
 
         writer = PdfWriter(clone_from=io.BytesIO(bytes(self._pdf.output())))
@@ -117,7 +117,7 @@ class _Report:
         writer.write(made)
         return made.getvalue()
 
-    # what stands on pages
+    # on the pages
 
     def _text(self, text: str, size: float, style: str = "", *, after: float = 1.0, muted: bool = False) -> None:
         self._pdf.set_font(_FONT, style, size)
@@ -149,7 +149,7 @@ class _Report:
         needed = height + 22
         if self._pdf.get_y() + needed > self._pdf.page_break_trigger:
             room = self._pdf.page_break_trigger - self._pdf.get_y() - 22
-            if front and room > 45:  # the first page has the plot, if smaller
+            if front and room > 45:  # the first page shows the plot, smaller if necessary
                 width, height = width * room / height, room
             else:
                 self._pdf.add_page()
@@ -191,7 +191,7 @@ class _Report:
             return
         for first in range(0, min(len(table.header), _PARTS * _WIDEST), _WIDEST):
             last = first + _WIDEST
-            keys = [0] if first else []  # what a row is about stands in every part of it
+            keys = [0] if first else []  # the key columns are repeated in every part
             chosen = [*keys, *range(first, min(last, len(table.header)))]
             rows = [[row[index] for index in chosen] for row in table.rows[:_ROWS]]
             header = [table.header[index] for index in chosen]
@@ -227,7 +227,7 @@ class _Report:
                     cells.cell(visible(cell))
 
     def _widths(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[float]:
-        """Return widths of columns in mm by what is in them, and less of the widest where the page is narrower."""
+        """Return the column widths in mm by content; the widest shrink if the page is narrower."""
         wanted = []
         for index, name in enumerate(header):
             cells = [name, *(row[index] for row in rows)]
@@ -239,7 +239,7 @@ class _Report:
         narrow = sum(min(width, limit) for width in wanted)
         spare = max(0.0, room - narrow) / max(
             1e-9, sum(wanted) - narrow
-        )  # is shared by what those above the limit lack
+        )  # what those above the limit lack is shared among them
         made = [min(width, limit) + spare * max(0.0, width - limit) for width in wanted]
         return [width * 0.9999 * room / sum(made) for width in made]
 
@@ -253,9 +253,9 @@ class _Report:
 
 
 def _put(writer: Any, sheet: Any, drawn: Any, place: tuple[float, float, float]) -> None:
-    """Let the page *sheet* draw the page *drawn* of another document at *place*: left, top and width in points.
+    """Make the page *sheet* draw the page *drawn* of another document at *place*: left, top and width in points.
 
-    Its content stays as it is, as a form (ISO 32000-1, 8.10): nothing of it has to be parsed.
+    Its content is embedded unchanged, as a form (ISO 32000-1, 8.10), without parsing it.
     """
     from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, FloatObject, NameObject
 
@@ -292,7 +292,7 @@ def _put(writer: Any, sheet: Any, drawn: Any, place: tuple[float, float, float])
 
 
 def _fonts() -> Path:
-    """Return the directory of fonts that matplotlib brings with it."""
+    """Return the directory of fonts bundled with matplotlib."""
     import matplotlib as mpl
 
     return Path(mpl.get_data_path()) / "fonts" / "ttf"

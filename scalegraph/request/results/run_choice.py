@@ -1,4 +1,4 @@
-"""Tables of runs that have messages or loops, one below the other."""
+"""Tables of the runs that have messages or loops, concatenated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scalegraph.subjects.study import StudyData
 
 
 def tables_of_runs(data: StudyData, processors: int | None, make: Callable[[RunRecord], pd.DataFrame]) -> pd.DataFrame:
-    """Return what *make* makes of each run with messages on *processors* (None: all), its coordinates in front."""
+    """Return the result of *make* for each run with messages on *processors* (None: all), its coordinates in front."""
     tables = []
     for run in data.runs:
         if run.messages is None or processors not in (None, run.point.processors):
@@ -29,7 +29,7 @@ def tables_of_runs(data: StudyData, processors: int | None, make: Callable[[RunR
 def tables_under_schedules(
     data: StudyData, processors: int | None, make: Callable[[RunRecord], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Return what *make* makes of each run with loops, its schedule, N and parameters in front."""
+    """Return the result of *make* for each run with loops, with its schedule, N and parameters in front."""
     tables = []
     for name, run in loop_runs(data):
         if processors not in (None, run.point.processors):
@@ -46,7 +46,7 @@ def tables_under_schedules(
 def tables_of_loops(
     data: StudyData, processors: int | None, make: Callable[[RunRecord, LoopCost], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Return what *make* makes of each loop of each run, the loop's place, the run's schedule and N in front."""
+    """Return the result of *make* for each loop of each run, with its place, the run's schedule and N in front."""
 
     def of_run(run: RunRecord) -> pd.DataFrame:
         tables = []

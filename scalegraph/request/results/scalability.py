@@ -17,7 +17,7 @@ from scalegraph.subjects.study import StudyData
 
 
 def matrix(bound: Bound, metric: Metric = "latency", way: str = "runs") -> _Matrix:
-    """Return what computes the matrix of *metric* with *bound* held at its usual value."""
+    """Return a function for the matrix of *metric* with *bound* held at its default value."""
     return _Matrix(bound, metric, way)
 
 
@@ -60,7 +60,7 @@ def average(data: StudyData, _processors: int | None) -> pd.DataFrame:
 
 
 def overestimation(data: StudyData, _processors: int | None) -> pd.DataFrame:
-    """Return by how much the time bound overestimates (scale-graph.txt eq. 12 and 13); see `over_estimation`."""
+    """Return the overestimation by the time bound (scale-graph.txt eq. 12 and 13); see `over_estimation`."""
     bounded = matrices.matrix(data, "time")
     return pd.DataFrame() if bounded is None else over_estimation(bounded, matrices.matrix(data, "efficiency"))
 
@@ -76,7 +76,7 @@ def unit_speed(data: StudyData, processors: int | None) -> pd.DataFrame:
 
 
 def asymptotic_speed(data: StudyData, processors: int | None) -> pd.DataFrame:
-    """Return the asymptotic unit speed at every N with its interval, and the speed that is usually held."""
+    """Return the asymptotic unit speed at every N with its interval, and the default speed to hold."""
     usual = bounds.usual_target(data.scaling, "speed")
     unit = metrics.speed_unit(metrics.work_unit(data.scaling))
     found = [one for one in isospeed.asymptotes(data.scaling) if processors in (None, one.processors)]
@@ -84,7 +84,7 @@ def asymptotic_speed(data: StudyData, processors: int | None) -> pd.DataFrame:
 
 
 def predicted_processors(data: StudyData, _processors: int | None) -> pd.DataFrame:
-    """Return L_max and the processors at which latencies of misses reach it, for every fixed size (Tables V, VI)."""
+    """Return L_max and the processors at which miss latencies reach it, for every fixed size (Tables V, VI)."""
     rows = []
     for item in series.fixed_size(data.scaling):
         if not causes.is_known(item.rows):

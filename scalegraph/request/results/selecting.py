@@ -1,4 +1,4 @@
-"""Which of a study's choices of machine, split, schedule and so on is looked at: as selected, or else the first."""
+"""Selection of one of a study's choices of machine, split, schedule and so on: as requested, by default the first."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ OPTION = "--select"
 
 
 def parse(words: Sequence[str], *, sizes: bool = False) -> dict[str, str]:
-    """Return what ``AXIS=VALUE`` words select; raise `InputError` with every word that selects nothing.
+    """Parse ``AXIS=VALUE`` words into a selection; raise `InputError` with every word that selects nothing.
 
-    *sizes*: values of parameters may be selected, too.
+    *sizes*: accept values of parameters, too.
     """
     found: dict[str, str] = {}
     faults = []
@@ -35,13 +35,13 @@ def parse(words: Sequence[str], *, sizes: bool = False) -> dict[str, str]:
 
 
 def machine_names(part: Study) -> frozenset[str]:
-    """Return what the machine of one choice is called: as the request has it, and as its file calls it."""
+    """Return the names of a choice's machine: as in the request, and as in its file."""
     asked = part.choice.get("machine", "")
     return frozenset(filter(None, (asked, Path(asked).stem if asked.endswith(".toml") else "", part.manifest.machine)))
 
 
 def value_of(part: Study, axis: str) -> str:
-    """Return the value that one choice has of *axis*."""
+    """Return the value of *axis* for one choice."""
     said = part.manifest.request
     program, target = (said.get(name) or {} for name in ("program", "target"))
     kept = {
@@ -55,9 +55,9 @@ def value_of(part: Study, axis: str) -> str:
 
 
 def matching(study: Study, wanted: Mapping[str, str]) -> list[Study]:
-    """Return *study* as each of its choices sees it that *wanted* selects: all if it is empty.
+    """Return *study* as seen by each of the choices that *wanted* selects: all if it is empty.
 
-    Raises `InputError` with the values that there are where it selects none.
+    Raises `InputError` with the available values if it selects none.
     """
     parts = [study.member(one) for one in study.members()]
     for axis, value in wanted.items():
@@ -77,14 +77,14 @@ def _has(part: Study, axis: str, value: str) -> bool:
 
 
 def only(study: Study, wanted: Mapping[str, str]) -> Study:
-    """Return *study* with those of its choices alone that *wanted* selects, all if it is empty."""
+    """Return *study* reduced to the choices that *wanted* selects, all if it is empty."""
     return study.among([part.choice for part in matching(study, wanted)])
 
 
 def selected(study: Study, wanted: Mapping[str, str]) -> tuple[Study, str]:
-    """Return *study* as the one choice that *wanted* selects sees it, and a sentence where there are others, too.
+    """Return *study* as seen by the one choice that *wanted* selects, and a sentence if there are others, too.
 
-    Where several are left the first is taken, and the sentence says so: curves of several would be mixed.
+    If several match, the first is used, and the sentence says so: otherwise their curves would mix.
     """
     if study.members() == ({},) and not wanted:
         return study, ""

@@ -1,4 +1,4 @@
-"""Results of a search in a trace, as a table: how often it occurs, where first, or its longest occurrences."""
+"""Results of a search in a trace, as a table: number of occurrences, the first, or the longest ones."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ OPTIONS = (
 
 
 def find(chosen: Window, text: str | None = None, longest: int = 0) -> pd.DataFrame:
-    """Return regions, locations, marks, waits, states, metrics and tags that *text* names, with their occurrences.
+    """Return regions, locations, marks, waits, states, metrics and tags that match *text*, with their occurrences.
 
-    Without a text everything. Raises `InputError` if it names nothing.
+    Everything by default. Raises `InputError` if nothing matches.
     """
     data, text = chosen.data, text or ""
     targets = interval_sums.finder(data).targets(text)

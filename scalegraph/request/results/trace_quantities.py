@@ -28,8 +28,8 @@ Table: TypeAlias = pd.DataFrame
 class TraceQuantity:
     """A named quantity of a trace.
 
-    *compute* takes the part of the trace that the common options (begin, end, locations, region) choose, and the
-    values of its own *options* as keywords; it returns a table with units in the names of its columns.
+    *compute* takes the part of the trace chosen by the common options (begin, end, locations, region), and the values
+    of its own *options* as keywords; it returns a table with units in the column names.
     """
 
     name: str
@@ -72,7 +72,7 @@ def _waits(chosen: Window, by: str = "place", most: int = 200, duration: float |
     return dependency_tables.named(trace, by_place(trace, states) if by == "place" else worst(trace, states, most))
 
 
-# An entry for every quantity: add yours, with the function that computes it imported above.
+# To add a quantity, add an entry here, and import the function that computes it above.
 _ALL: tuple[TraceQuantity, ...] = (
     TraceQuantity("locations", "processes, threads and processors, with their numbers", _locations),
     TraceQuantity("events", "how many events of each kind overlap the time", _events),
@@ -124,7 +124,7 @@ _ALL: tuple[TraceQuantity, ...] = (
         ),
     ),
 )
-# quantities that count visits, waits or messages one by one
+# quantities that count individual visits, waits or messages
 _OF_DURATIONS = ("events", "profile", "call-tree", "messages", "holders", "waiting", "durations", "find")
 TRACE_QUANTITIES: Mapping[str, TraceQuantity] = {quantity.name: quantity for quantity in _ALL}
 

@@ -1,4 +1,4 @@
-"""Tables of a part of a trace: times, messages, speeds; with all digits, for files and programs."""
+"""Tables of a part of a trace: times, messages, speeds; with full precision, for files and programs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def gantt(chosen: Window) -> Table:
 
 
 def efficiencies(chosen: Window) -> Table:
-    """Return the efficiencies that the Kiviat diagram shows."""
+    """Return the efficiencies in the Kiviat diagram."""
     sums = interval_sums.activity_sums(chosen)
     return pd.DataFrame() if sums is None else pd.DataFrame([vars(activity.efficiencies(sums))])
 
@@ -50,7 +50,7 @@ def tree(chosen: Window) -> Table:
 
 
 def accounts(chosen: Window) -> Table:
-    """Return the ticks of each state and region, where the trace records shares; a tick is one of its clock."""
+    """Return the ticks of each state and region, if the trace records shares; ticks are those of its clock."""
     trace = chosen.data.trace
     if not trace.count("shares"):
         return pd.DataFrame()
@@ -80,12 +80,12 @@ def _phases(chosen: Window, by: object, depth: object) -> Table:
 
 
 def task_times(chosen: Window) -> Table:
-    """Return number, time and spread of explicit tasks by the place that makes them."""
+    """Return number, time and spread of explicit tasks by the place that creates them."""
     return of_regions(chosen, tasks.task_times(chosen.data.trace, chosen.begin, chosen.end, chosen.locations))
 
 
 def speeds(chosen: Window, phases: object = "auto", depth: object = None, metric: object = None) -> Table:
-    """Return work, time and speed of each location in each phase, and a last row for all with the unit speed."""
+    """Return work, time and speed of each location in each phase, and a total row with the unit speed."""
     data = chosen.data
     name = chosen_metric(data, metric)
     if name is None:
@@ -141,7 +141,7 @@ def handed(chosen: Window) -> Table:
 
 
 def reasons(chosen: Window) -> Table:
-    """Return waits by what was waited for."""
+    """Return waits by cause."""
     return messages.waits_by_reason(chosen.data.trace, chosen.begin, chosen.end, chosen.locations)
 
 
@@ -151,7 +151,7 @@ def collectives(chosen: Window) -> Table:
 
 
 def counted(chosen: Window) -> Table:
-    """Return what every metric that counts counted at each location."""
+    """Return the total of every counting metric at each location."""
     data = chosen.data
     rows = {}
     for number, metric in enumerate(data.trace.definitions.metrics):
@@ -166,7 +166,7 @@ def counted(chosen: Window) -> Table:
 
 
 def call_durations(chosen: Window) -> Table:
-    """Return a histogram of how long the calls of the chosen regions took."""
+    """Return a histogram of call durations in the chosen regions."""
     trace = chosen.data.trace
     found = durations.whole_calls(
         interval_sums.calls(chosen.data), trace, chosen.begin, chosen.end, chosen.regions, chosen.locations

@@ -1,1 +1,1 @@
-"""Carrying a request out: submitting runs, sessions, advice that runs."""
+"""Carrying out requests: submission, sessions, runs from advice."""

@@ -50,9 +50,9 @@ def advised(
 
 
 def next_sample(study: Study) -> NextSample | None:
-    """Return the sample run that narrows the predictions of *study* most; None if it has none, or nothing narrows them.
+    """Return the sample run that narrows the predictions of *study* most; None if it has none, or no run would.
 
-    Predictions from traces, and those by blocks, need more than a study keeps.
+    Predictions from traces, and those by blocks, need more data than a study keeps.
     """
     known = kept.read(study.facts(kept.FACT))
     runs = [run for run in study.runs() if run.point.key in known.samples and run.source != "predicted"]
@@ -77,18 +77,13 @@ def next_sample(study: Study) -> NextSample | None:
 
 
 def _varied(points: Sequence[Mapping[str, Value]]) -> list[str]:
-    """Return the parameters, whole numbers, that are not the same at all *points*."""
+    """Return the integer parameters that differ among *points*."""
     numbers = [name for name in points[0] if all(isinstance(values.get(name), int) for values in points)]
     return [name for name in numbers if len({values[name] for values in points}) > 1] or numbers
 
 
 def request_of(manifest: Manifest, entry: Advice, file: str) -> Request:
-    """Return the request of the study for the one point of *entry*.
-
-    Raises:
-        InputError: the study has no request that could be run; it holds measurements.
-
-    """
+    """Return the study's request, for the single point of *entry*."""
     if not manifest.request.get("program"):
         raise InputError(Fault("holds no program that could be run; run the point yourself and import it", file=file))
     request = of_study(manifest.request, file)

@@ -1,8 +1,8 @@
-"""Runs under automatic schedules: each point is tried first, then runs under what was fastest there.
+"""Runs under automatic schedules: each point is tried first, then runs under the fastest schedule.
 
-The program as written and under a probe show what iterations take (`subjects.automatic_schedules`); the few schedules
-that promise something run, then each loop with the best of them. All these are variants of the point, and the study
-keeps them and the choice.
+Runs of the program as written and under a probe schedule show the iteration times (`subjects.automatic_schedules`);
+then the few promising schedules run, and finally each loop with the best of them. All these are variants of the point,
+and the study keeps them and the choice.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from scalegraph.subjects import loop_schedules
 if TYPE_CHECKING:
     from scalegraph.subjects.automatic_schedules import Picked
 
-_TOLD: Final = 3  # loops of which a sentence says what was seen
+_TOLD: Final = 3  # loops described in a sentence
 WRITTEN: Final = loop_schedules.WRITTEN
 
 Known = Mapping[str, RunRecord]
 
 
 def choice_key(point: RunPoint) -> str:
-    """Return the key under which the choice for *point*, its repetitions and what-if runs is kept."""
+    """Return the key of the choice for *point*, its repetitions and what-if runs."""
     return point.model_copy(update={"variant": Variant(), "repetition": 0}).key
 
 
 def begun(points: Iterable[RunPoint]) -> list[RunPoint]:
-    """Return the runs that show what the loops of *points* are like: as written, and under the probe."""
-    from scalegraph.analyze.loops.selection import PROBE  # loads numpy
+    """Return the runs that characterise the loops of *points*: as written, and under the probe."""
+    from scalegraph.analyze.loops.selection import PROBE  # imports numpy
 
     return [_under(point, name) for point in _bases(points) for name in (WRITTEN, PROBE)]
 
@@ -48,14 +48,14 @@ def choose(
 ) -> list[RunPoint]:
     """Choose the schedule of each of *points* that has none yet, and return those that can be run now.
 
-    *run* makes runs and returns all that are known, by key; *stopped* says whether the user has stopped it, in which
+    *run*: carries out runs and returns all known ones, by key; *stopped*: whether the user has stopped it, in which
     case points without a choice are left out. A point that fails as written runs as written.
     """
     every = list(points)
     kept = chosen_schedules(study)
     fresh = [point for point in _bases(every) if point.key not in kept]
     if fresh:
-        from scalegraph.analyze.loops.selection import PROBE  # loads numpy
+        from scalegraph.analyze.loops.selection import PROBE  # imports numpy
         from scalegraph.subjects.automatic_schedules import to_try
 
         known = run(begun(fresh))
@@ -73,19 +73,19 @@ def choose(
 
 
 def schedules(study: Study) -> Callable[[RunPoint], str]:
-    """Return what says which schedule was chosen for a point, empty for the program as written."""
+    """Return a function from points to their chosen schedule, empty for the program as written."""
     kept = chosen_schedules(study)
     return lambda point: found.schedule if (found := kept.get(choice_key(point))) is not None else WRITTEN
 
 
 def shown(study: Study, points: Iterable[RunPoint]) -> list[Chosen]:
-    """Return what was chosen for *points*, rising by their processors, for display and JSON."""
+    """Return the choices for *points*, by ascending processors, for display and JSON."""
     kept, keys = chosen_schedules(study), dict.fromkeys(choice_key(point) for point in points)
     return sorted((kept[key] for key in keys if key in kept), key=lambda one: one.processors)
 
 
 def without_tries(study: Study, records: Iterable[RunRecord]) -> list[RunRecord]:
-    """Return *records*, what-if runs of *study*, without those that were made to choose a schedule."""
+    """Return *records*, what-if runs of *study*, without those made to choose a schedule."""
     kept = chosen_schedules(study)
     names = {key: {AS_WRITTEN, *found.tried_s} for key, found in kept.items()}
 
@@ -96,7 +96,7 @@ def without_tries(study: Study, records: Iterable[RunRecord]) -> list[RunRecord]
 
 
 def sentence(found: Chosen) -> str:
-    """Return one choice in words: the schedule, what it gains over the program as written, and what was tried."""
+    """Return one choice in words: the schedule, its gain over the program as written, and what was tried."""
     where = f"N = {found.processors}"
     if found.parameters:
         where += f", {assigned(found.parameters.items())}"
@@ -110,7 +110,7 @@ def sentence(found: Chosen) -> str:
 
 
 def _bases(points: Iterable[RunPoint]) -> list[RunPoint]:
-    """Return the points to choose for: without variants and repetitions; one processor has nothing to choose."""
+    """Return the points that need a choice: without variants and repetitions, on more than one processor."""
     found = {
         choice_key(point): point.model_copy(update={"variant": Variant(), "repetition": 0})
         for point in points
@@ -128,13 +128,13 @@ def _record(known: Known, point: RunPoint, name: str) -> RunRecord | None:
 
 
 def _good(known: Known, point: RunPoint, names: Iterable[str]) -> dict[str, RunRecord]:
-    """Return the runs of *point* that ended well, by schedule, the program as written first."""
+    """Return the successful runs of *point*, by schedule, the program as written first."""
     found = {name: _record(known, point, name) for name in (WRITTEN, *names)}
     return {name: one for name, one in found.items() if one is not None and one.ok and one.time_s}
 
 
 def _picked(known: Known, point: RunPoint, regions: Sequence[Region]) -> list[Picked]:
-    from scalegraph.analyze.loops.selection import PROBE  # loads numpy
+    from scalegraph.analyze.loops.selection import PROBE  # imports numpy
     from scalegraph.subjects.automatic_schedules import of_run
 
     runs = _good(known, point, [PROBE])
@@ -144,14 +144,14 @@ def _picked(known: Known, point: RunPoint, regions: Sequence[Region]) -> list[Pi
 
 
 def _together(known: Known, point: RunPoint, names: Sequence[str], regions: Sequence[Region]) -> str:
-    """Return each loop with the schedule that was best for it; empty where that is one that ran already."""
+    """Return each loop with the schedule that was best for it; empty if that has already run."""
     runs = _good(known, point, names)
     loops = loop_schedules.loop_times(regions, runs) if WRITTEN in runs else []
     return loop_schedules.together(loops) if len({loop.best for loop in loops}) > 1 else ""
 
 
 def _choice(known: Known, point: RunPoint, names: Sequence[str], picks: Sequence[Picked]) -> Chosen:
-    """Return what is kept of the choice for *point*: the fastest of all that ran, as written where nothing is."""
+    """Return the choice for *point* to keep: the fastest of all that ran, as written if nothing is faster."""
     times = {name: run.time_s or 0.0 for name, run in _good(known, point, names).items()}
     best = min(times, key=lambda name: (times[name], name != WRITTEN, name), default=WRITTEN)
     return Chosen(

@@ -1,4 +1,4 @@
-"""Requests as batch jobs: the runs that are known to be wanted are written as files, their results collected later."""
+"""Requests as batch jobs: runs known to be needed are written as files, and their results collected later."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from scalegraph.store import Manifest, Study
 if TYPE_CHECKING:
     from scalegraph.request.run.session import Session
 
-_ABOUT: Final = "jobs.json"  # what the jobs of a directory are for
+_ABOUT: Final = "jobs.json"  # describes the jobs of a directory
 _LONGEST_ABOUT: Final = 256 * 2**20  # bytes
 
 
 class _About(BaseModel):
-    """What the jobs of a directory are for: a study that they were written for, and its manifest."""
+    """What the jobs of a directory are for: the study, and its manifest."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     format: Literal[1] = 1
@@ -42,7 +42,7 @@ class _About(BaseModel):
 
 @dataclass(frozen=True)
 class Written:
-    """What was written: the number of *jobs*, and the *scripts* that carry them out."""
+    """The files written: the number of *jobs*, and the *scripts* that carry them out."""
 
     jobs: int
     scripts: tuple[Path, ...] = ()
@@ -50,7 +50,7 @@ class Written:
 
 @dataclass
 class Collected:
-    """What was collected into *study*: runs by what became of them."""
+    """The results collected into *study*: runs by outcome."""
 
     study: Path
     fresh: int = 0
@@ -62,9 +62,9 @@ class Collected:
 def write_jobs(
     session: Session, request: Any, study_path: Path, directory: Path, where: Where, emit: EventSink, **more: Any
 ) -> Written:
-    """Write what *request* wants next into *directory*: the runs that the study lacks and that are known by now.
+    """Write the next runs of *request* into *directory*: those that the study lacks and that are known by now.
 
-    The study is made if it is not there. Raises as `Session.submit`.
+    The study is created if necessary. Raises as `Session.submit`.
     """
 
     def pass_on(event: Event) -> None:
@@ -98,9 +98,9 @@ def _umask() -> int:
 
 
 def collect(directory: Path, study_path: Path | None) -> Collected:
-    """Put the results of the jobs in *directory* into the study at *study_path*, the one they were written for if None.
+    """Put the results of the jobs in *directory* into the study at *study_path*, by default their own.
 
-    An answer that is not accepted is a failure with a sentence; its job can be run again. Raises `InputError` for a
+    A rejected answer counts as a failure, with a sentence; its job can be run again. Raises `InputError` for a
     directory without jobs or a study of other runs, `StoreError`.
     """
     directory = directory.absolute()
@@ -173,7 +173,7 @@ def _collect(directory: Path, key: str, data: bytes, study: Study, done: Collect
 
 
 def _more(collected: tuple[str, ...], trace: object, before: RunRecord) -> bool:
-    """Whether an order has something that the run *before* lacks."""
+    """Return whether an order collects something that the run *before* lacks."""
     if before.estimated and SAMPLES not in collected:
         return True
     return not set(collected) - {SAMPLES} <= set(before.collected) or (trace is not None and before.trace is None)

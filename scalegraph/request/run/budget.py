@@ -1,4 +1,4 @@
-"""The runs of a large space under a bound of runs or minutes: rounds of successive halving (`choosing.halving`)."""
+"""The runs of a large space within a budget of runs or minutes: rounds of successive halving (`choosing.halving`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scalegraph.request.model.space import MINIMISED, Minimised
 if TYPE_CHECKING:
     from scalegraph.analyze.choosing.halving import Left
 
-_AT_LEAST = 2  # runs of a round: one more run teaches little
+_AT_LEAST = 2  # runs per round: a single run teaches little
 _NOUNS = {"time": "time", "core_hours": "core-hours", "energy": "energy", "price": "money"}
 
 
@@ -27,10 +27,10 @@ def _time(record: RunRecord) -> float | None:
 
 @dataclass
 class Search:
-    """A search in the runs of *points*: `rounds` says which to make next, `note` takes what came.
+    """A search among the runs of *points*: `rounds` gives the next runs, `note` takes the results.
 
-    *runs*: how many at most, None for no such bound; *deadline*: when it ends, None for no such bound. *cost*: what is
-    minimised, of a run; None where it is not known.
+    *runs*: the most to make, None for no such limit; *deadline*: when it ends, None for no such limit. *cost*: the
+    quantity to minimise, of a run; None if unknown.
     """
 
     points: Sequence[RunPoint]
@@ -44,8 +44,8 @@ class Search:
     made: int = 0
 
     def __post_init__(self) -> None:
-        """Name the places."""
-        from scalegraph.analyze.choosing.halving import Place  # loads numpy
+        """Create the places."""
+        from scalegraph.analyze.choosing.halving import Place  # imports numpy
 
         self.places = [
             Place(
@@ -59,7 +59,7 @@ class Search:
         self._begun: set[int] = set()
 
     def note(self, record: RunRecord) -> None:
-        """Take note of a run that has ended."""
+        """Record a finished run."""
         at = self._at.get(record.point.key)
         if at is None:
             return
@@ -73,8 +73,8 @@ class Search:
         self._taken[at] = record.host_s or 0.0
 
     def next(self) -> list[RunPoint]:
-        """Return the runs of the next round, none where the bound is met or nothing is left."""
-        from scalegraph.analyze.choosing import halving  # loads numpy
+        """Return the runs of the next round, none if the budget is spent or nothing is left."""
+        from scalegraph.analyze.choosing import halving  # imports numpy
 
         over = self.known.keys() | self.bad | self._begun
         rest = [at for at in range(len(self.places)) if at not in over]
@@ -87,7 +87,7 @@ class Search:
             return []
         most = max(_AT_LEAST, self.workers, left // 3)
         spread = halving.opening(min(bound, len(self.places)), len(self.places))
-        if begun < spread and len(self.known) < max(_AT_LEAST, spread):  # one that has runs teaches from the beginning
+        if begun < spread and len(self.known) < max(_AT_LEAST, spread):  # a point with runs counts from the beginning
             count = left if self.deadline is None else most
             chosen = [at for at in halving.first(self.places, spread) if at not in over][: min(left, count)]
         else:
@@ -97,29 +97,29 @@ class Search:
         return [self.points[at] for at in chosen]
 
     def _in_time(self) -> int:
-        """Return how many more runs the time allows, by what those that were made took."""
+        """Return how many more runs the time allows, judged by the runs so far."""
         assert self.deadline is not None
         left = self.deadline.left_s
         if not left:
             return 0
         if not self._taken:
-            return self.workers  # the first show how long they take
+            return self.workers  # the first runs show how long they take
         return int(left * self.workers / max(1e-3, sum(self._taken.values()) / len(self._taken)))
 
     def carry_out(self, run: Callable[[Sequence[RunPoint]], object], stopped: Callable[[], bool]) -> None:
-        """Make the rounds one after the other until the bound is met, or *stopped*."""
+        """Make one round after the other until the budget is spent, or *stopped*."""
         while not stopped() and (chosen := self.next()):
             run(chosen)
 
     @cached_property
     def _left(self) -> Left:
-        """What was left out, when the search has ended."""
-        from scalegraph.analyze.choosing import halving  # loads numpy
+        """The points left out, after the search."""
+        from scalegraph.analyze.choosing import halving  # imports numpy
 
         return halving.left_out(self.places, self.known, sorted(self.bad))
 
     def said(self) -> str:
-        """Return in sentences what was left out, and what that may cost."""
+        """Return sentences on the points left out, and what that may cost."""
         found = self._left
         if not found.count:
             return "every point of the space was run"

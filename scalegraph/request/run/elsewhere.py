@@ -1,4 +1,4 @@
-"""Where the runs of a request are carried out, when that is not this host: workers of a cluster, or batch jobs."""
+"""Where the runs of a request are carried out, if not on this host: workers of a cluster, or batch jobs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def cluster(link: Link | None) -> Cluster | None:
-    """Return *link* if its workers are on a cluster; runs here do not wait for the import of what that takes."""
+    """Return *link* if its workers are on a cluster; imported late, so that runs here do not wait for it."""
     if not isinstance(link, QueuedLink):
         return None
     from scalegraph.link.cluster.engine import Cluster
@@ -23,7 +23,7 @@ def cluster(link: Link | None) -> Cluster | None:
 
 
 def writer(link: Link | None) -> JobWriter | None:
-    """Return *link* if it writes batch jobs; as `cluster` otherwise."""
+    """Return *link* if it writes batch jobs; imported late, like `cluster`."""
     if link is None or isinstance(link, Target | QueuedLink):
         return None
     from scalegraph.link.cluster.batch import JobWriter
@@ -32,7 +32,7 @@ def writer(link: Link | None) -> JobWriter | None:
 
 
 def refusal(target: Target, link: Link | None) -> str | None:
-    """Return why runs of *target* cannot be carried out by *link*, ``None`` if they can."""
+    """Return why *link* cannot carry out runs of *target*, ``None`` if it can."""
     if target.on_workers and cluster(link) is None:
         return f"target '{target.name}' has no workers; expected {WORKERS}"
     elsewhere = cluster(link) is not None or writer(link) is not None

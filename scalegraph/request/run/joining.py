@@ -1,4 +1,4 @@
-"""Which of a study's choices the runs of a request are of, and what several choices in one study must share."""
+"""Which of a study's choices a request's runs belong to, and what the choices in one study must share."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from scalegraph.request.model.request import Request
 from scalegraph.request.model.space import same_setting, setting_of
 from scalegraph.store import Manifest, Study
 
-# of the program of a request: what choices may differ in
+# settings of the program in which choices may differ
 _VARIED: Final = ("cflags", "threads_per_process", "env")
 
 
 def member_of(study: Study, setting: Mapping[str, str]) -> Study | None:
-    """Return *study* as its runs of the choice *setting* are, None if it has none."""
+    """Return *study* as seen by the runs of the choice *setting*, None if it has none."""
     if not len(study):
         return None
     for one in study.members():
@@ -29,14 +29,14 @@ def member_of(study: Study, setting: Mapping[str, str]) -> Study | None:
 
 
 def choice_of(study: Study, request: Request) -> Study:
-    """Return *study* as the runs of *request*, which is one choice, see it: as a whole unless it has several."""
+    """Return *study* as seen by the runs of *request*, a single choice: the whole study unless it has several."""
     if study.members() == ({},):
         return study
     return member_of(study, setting_of(request)) or study
 
 
 def _only(study: Study) -> Mapping[str, str]:
-    """Return the choice that the runs of a study without several are of, as its request has it."""
+    """Return the choice of the runs in a study without several, from its request."""
     try:
         return setting_of(of_study(study.manifest.request, ""))
     except InputError:
@@ -44,7 +44,7 @@ def _only(study: Study) -> Mapping[str, str]:
 
 
 def check_program(study: Study, manifest: Manifest, path: Path) -> None:
-    """Raise `InputError` if *study* has runs of another program, or of other arguments, than *manifest* is of."""
+    """Raise `InputError` if *study* has runs of another program, or with other arguments, than *manifest*."""
     if not len(study):
         return
     before = study.manifest
@@ -60,6 +60,6 @@ def check_program(study: Study, manifest: Manifest, path: Path) -> None:
 
 
 def _program(manifest: Manifest) -> Mapping[str, object]:
-    """Return what every choice of a study has of the program in its request."""
+    """Return the program settings that every choice of a study shares."""
     said = manifest.request.get("program")
     return {name: value for name, value in said.items() if name not in _VARIED} if isinstance(said, dict) else {}

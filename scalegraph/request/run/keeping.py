@@ -1,4 +1,4 @@
-"""What a study keeps of predictions: rows that are marked as predicted, and what they came from."""
+"""What a study keeps of predictions: rows marked as predicted, and their basis."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def keep(found: Predictions, path: Path) -> int:
-    """Add the predicted points to the study at *path*, marked as predicted, where it has no run; return how many.
+    """Add the predicted points to the study at *path*, marked as predicted, unless it has a run there; return how many.
 
-    The study also keeps what they came from: see `predict.kept`. Raises `StoreError`.
+    The study also keeps their basis: see `predict.kept`. Raises `StoreError`.
     """
     with Study.open(path, write=True) as study:
         there = {run.point.key for run in study.runs() if run.source != "predicted"}
@@ -31,7 +31,7 @@ def keep(found: Predictions, path: Path) -> int:
 
 
 def _kept(found: Predictions) -> kept.Kept:
-    """Return what a study keeps of predictions besides their rows."""
+    """Return the facts on predictions that a study keeps besides their rows."""
 
     def key(run: RunRecord) -> str:
         return RunPoint(processors=run.point.processors, parameters={**found.others, **run.point.parameters}).key
@@ -69,7 +69,7 @@ def _kept_point(found: Predictions, point: Point) -> kept.KeptPoint:
 
 
 def _record(found: Predictions, point: Point) -> RunRecord | None:
-    """Return a predicted point as a record of a study: its time, no counts."""
+    """Return a predicted point as a record of a study: its time, without counts."""
     if point.predicted is None:
         return None
     clock_hz = clock_of(found.samples[0])
@@ -81,7 +81,7 @@ def _record(found: Predictions, point: Point) -> RunRecord | None:
         point=RunPoint(processors=point.processors, parameters={**found.others, **point.values}),
         time_s=point.predicted.time_s,
         time_cycles=round(point.predicted.time_s * clock_hz) if clock_hz else None,
-        clock_hz=clock_hz or None,  # what was imported has no clock
+        clock_hz=clock_hz or None,  # imported data has no clock
         warnings=(
             f"predicted from {counted(len(found.samples), 'sample run')}: {interval}",
             *([point.predicted.warning] if point.predicted.warning else []),

@@ -1,4 +1,4 @@
-"""The manifest of a study: what a request, its program and its machine were when its runs were made."""
+"""The manifest of a study: the state of request, program and machine when its runs were made."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scalegraph.store.manifest import digest
 
 
 def manifest_of(found: Resolved, target: Target, build: Build) -> Manifest:
-    """Return the facts of a study of *found*, carried out on *target*, besides its runs."""
+    """Return the facts of a study of *found*, carried out on *target*, apart from its runs."""
     words = found.target
     stdin = hashlib.sha256(words.stdin.read_bytes()).hexdigest() if words.stdin else ""
     made = Manifest.new(
@@ -47,7 +47,7 @@ def manifest_of(found: Resolved, target: Target, build: Build) -> Manifest:
 
 
 def as_known(manifest: Manifest, kept: Manifest, build: Build) -> Manifest:
-    """Return *manifest* with the program's name for its content that *kept* has, if that is the digest of its file."""
+    """Return *manifest* with the program identity that *kept* uses, if that is the digest of its file."""
     known = kept.identity.get("program")
     if not known or known != build.file_digest:
         return manifest

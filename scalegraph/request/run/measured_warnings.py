@@ -1,4 +1,4 @@
-"""What measured samples leave open: noise of their repetitions, and data that leave a cache of the computer."""
+"""Uncertainties of measured samples: noise of their repetitions, and data that outgrow a cache."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from scalegraph.request.model.origin import of_study
 from scalegraph.request.run.sampling import declared
 from scalegraph.store import Study
 
-_QUIET: Final = 5.0  # %: medians of samples that are known less well are named, where the request wants no interval
-_HALF: Final = 0.5  # of a cache that other programs use, too
+_QUIET: Final = 5.0  # %: default limit for reporting noisy medians, if the request wants no interval
+_HALF: Final = 0.5  # of a cache shared with other programs
 
 
 def noise_notes(runs: Sequence[RunRecord], wanted: float) -> list[str]:
-    """Return a sentence for each N of measured samples whose medians are not known to *wanted* percent.
+    """Return a sentence for each N with measured samples whose medians are not known to *wanted* percent.
 
-    0 stands for 5 %. Samples that were measured once have a sentence, too: their noise is not known.
+    0 stands for 5 %. Samples measured only once are reported, too: their noise is unknown.
     """
     found: dict[int, list[Noise]] = {}
     for one in noise(runs):
@@ -56,15 +56,15 @@ def _noisy(processors: int, samples: Sequence[Noise], wanted: float) -> str:
 
 @dataclass(frozen=True)
 class Data:
-    """How large the data of runs are, and the *host* that they ran on; None where that is not known."""
+    """The data sizes of runs, and the *host* that they ran on; None if unknown."""
 
     memory: Memory | None
     host: Host | None
 
     def warning(self, samples: Iterable[Values], values: Values, processors: int) -> str:
-        """Return a sentence where the data at *values* leave a cache that holds those of all *samples* on that N.
+        """Return a sentence if the data at *values* outgrow a cache that holds those of all *samples* on that N.
 
-        A cache that other programs use, too, has room for half of its size. Empty where the data stay.
+        Half of a cache's size counts as available if other programs use it, too. Empty if the data still fit.
         """
         if self.memory is None or self.host is None:
             return ""
@@ -89,7 +89,7 @@ class Data:
 
 
 def data_of(study: Study, others: Mapping[str, Value]) -> Data:
-    """Return the data of the runs of *study*; the host is known where it was measured on this computer."""
+    """Return the data sizes of the runs of *study*; the host is known if it was measured on this computer."""
     here = HostTarget().place()
     kept = study.manifest.machine_values
     same = kept.get("title") == here.title and all(kept.get(name) == value for name, value in here.values.items())
@@ -97,7 +97,7 @@ def data_of(study: Study, others: Mapping[str, Value]) -> Data:
 
 
 def unknown_data(data: Data, runs: Sequence[RunRecord]) -> list[str]:
-    """Return a sentence where nothing says whether the data of *runs* and of larger ones are in the same cache."""
+    """Return a sentence if it is unknown whether the data of *runs* and of larger ones fit the same cache."""
     if all(run.source != "measured" for run in runs):
         return []
     if data.host is None:
@@ -110,6 +110,6 @@ def unknown_data(data: Data, runs: Sequence[RunRecord]) -> list[str]:
 
 
 def interval_wanted(study: Study) -> float:
-    """Return the percentage that medians of *study* were to be known to, 0 if none was given."""
+    """Return the percentage to which medians of *study* were to be known, 0 if none was given."""
     request = study.manifest.request
     return of_study(request, study.name).target.until if request else 0.0

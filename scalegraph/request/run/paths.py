@@ -1,4 +1,4 @@
-"""Costs by call paths that were sampled, added to the runs of a study."""
+"""Costs by sampled call path, added to the runs of a study."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from scalegraph.store import Study
 
 
 def keeping_paths(study: Study, target: str) -> dict[str, RunRecord]:
-    """Give the runs of *study* on *target* costs by the call paths that were sampled; return those changed, by key."""
+    """Give the runs of *study* on *target* costs by sampled call path; return the changed ones, by key."""
     from scalegraph.request.model.sampled_paths import with_regions
 
     regions, changed = with_regions(study.manifest.regions, study.runs(output=True, target=target))

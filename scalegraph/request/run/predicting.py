@@ -51,11 +51,11 @@ from scalegraph.traces.reading import read
 
 @dataclass(frozen=True)
 class Point:
-    """A predicted point and what it is compared with.
+    """A predicted point and the run to compare it with.
 
-    *one_s*: predicted time on one processor; *actual_s* and *actual_host_s*: the truth, where it was run, simulated and
-    here; *samples_s* and *samples_host_s*: all time of the samples that the prediction used, simulated and here (of one
-    processor); *estimate_s*: time of the estimate here; *refused*: why there is no prediction.
+    *one_s*: predicted time on one processor; *actual_s* and *actual_host_s*: the actual run's simulated and host time,
+    if there is one; *samples_s* and *samples_host_s*: total simulated and host time of the samples used (on one
+    processor); *estimate_s*: host time of the estimate; *refused*: why there is no prediction.
     """
 
     processors: int
@@ -71,20 +71,20 @@ class Point:
 
     @property
     def error(self) -> float | None:
-        """Relative error (4.9), None without the truth."""
+        """Relative error (4.9), None without an actual run."""
         if self.predicted is None or not self.actual_s:
             return None
         return measures.error(self.actual_s, self.predicted.time_s)
 
     @property
     def prediction_ratio(self) -> float | None:
-        """Conservative prediction ratio (4.8); of the predicted time where the truth was not run."""
+        """Conservative prediction ratio (4.8); relative to the predicted time if there is no actual run."""
         actual = self.actual_s or (self.predicted.time_s if self.predicted else None)
         return measures.known_ratio(actual, self.samples_s, self.estimate_s)
 
     @property
     def prediction_ratio_host(self) -> float | None:
-        """The same ratio of times on this computer, None where the truth was not run."""
+        """The same ratio for host times, None without an actual run."""
         return measures.known_ratio(self.actual_host_s, self.samples_host_s, self.estimate_s)
 
     @property
@@ -100,11 +100,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be predicted: *samples* and *targets* are parameters, *sampled* and *processors* the N of each.
+    """What to predict: *samples* and *targets* are parameters, *sampled* and *processors* the N of each.
 
-    *counting*: make further small runs for counts; *verify*: run the targets, too; *reference*: run the samples on
-    one processor, too, for efficiency; *levels*: run the largest samples on smaller caches, too, which shows what
-    happens when data leave a cache.
+    *counting*: make further small runs for counts; *verify*: run the targets, too; *reference*: run the samples on one
+    processor, too, for efficiency; *levels*: run the largest samples on smaller caches, too, to see the effect of data
+    that outgrow a cache.
     """
 
     samples: tuple[Values, ...]
@@ -119,7 +119,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Traces:
-    """What the traces of sample runs have, by key of the point; *optional*: runs that may do something else."""
+    """The contents of the sample runs' traces, by key of the point; *optional*: runs that may behave differently."""
 
     reads: Mapping[str, Read]
     optional: frozenset[str] = frozenset()
@@ -127,10 +127,10 @@ class Traces:
 
 @dataclass
 class Predictions:
-    """Predicted points, and the sample runs that they came from; *notes*: sentences on runs that were left out.
+    """Predicted points, and the sample runs behind them; *notes*: sentences on runs that were left out.
 
-    *doubtful*: what knows which further sample narrows the intervals, None if nothing does; *measured*: whether the
-    samples were, not simulated.
+    *doubtful*: finds the further sample that narrows the intervals, None if there is no such sample; *measured*:
+    whether the samples were measured rather than simulated.
     """
 
     program: str
@@ -144,7 +144,7 @@ class Predictions:
     measured: bool = False
 
     def next_sample(self) -> NextSample | None:
-        """Return the sample run that narrows the widest interval most, relative to its time; None if none does."""
+        """Return the sample run that narrows the widest interval most, relative to its cost; None if none does."""
         if self.doubtful is None:
             return None
         target = widest(point.predicted for point in self.points if point.predicted is not None)
@@ -164,10 +164,10 @@ class Predictions:
 
 
 class Predicts(Protocol):
-    """What predicts points from sample runs."""
+    """The interface of predictors from sample runs."""
 
     def needed(self, values: Values, processors: int) -> Sequence[RunRecord]:
-        """Return the runs that a prediction comes from; may raise `CannotTellError`."""
+        """Return the runs that a prediction uses; may raise `CannotTellError`."""
 
     @property
     def sampled(self) -> list[int]:
@@ -188,18 +188,18 @@ def predict_program(
     emit: EventSink = ignore,
     cancel: CancelToken | None = None,
 ) -> Predictions:
-    """Run the samples of the program of *request*, into *study* if there is one, and predict the targets.
+    """Run the samples of the program of *request*, into *study* if given, and predict the targets.
 
-    Where the request samples repeated phases, the times of the sample runs are estimates; small runs for counts, and
-    those that predictions are compared with, are simulated as a whole. Raises as `Session.submit`, `InputError` for a
-    program that passes messages and is to be sampled, and `CannotTellError` when the samples do not determine anything.
+    If the request samples repeated phases, the times of the sample runs are estimates; small runs for counts, and runs
+    to compare predictions with, are simulated completely. Raises as `Session.submit`, `InputError` for a program that
+    passes messages and is to be sampled, and `CannotTellError` if the samples do not determine anything.
     """
     counts = sorted({*wanted.sampled, *([1] if wanted.reference else [])})
     with TemporaryDirectory(prefix="scalegraph-") as directory:
         runner = Runner(
             session, request, tuple(wanted.samples[0]), study or Path(directory) / "runs.sgstudy", emit, cancel
         )
-        # the graph of a program that sends messages is in the traces of its samples
+        # the graph of a program that sends messages comes from the traces of its samples
         messages = any(run.processes is not None for run in runner.run(wanted.samples[:1], counts[:1]))
         if messages and request.collect.sample:
             text = "the program passes messages: its graph is made of traces, which need the whole run"
@@ -239,12 +239,11 @@ def predict_study(
     emit: EventSink = ignore,
     cancel: CancelToken | None = None,
 ) -> Predictions:
-    """Predict *targets* on *processors* from the runs of *study*: those of *samples*, or all that are no target.
+    """Predict *targets* on *processors* from the runs of *study*: those of *samples*, or all that are not targets.
 
-    *sampled*: on which N they ran, all of them if empty; *processors*: those of the samples if empty. Runs at a target
-    are what the prediction is compared with. Runs that were measured, or imported, are predicted by fits of their times
-    by region or call path; of repetitions the median counts. *name* stands for the study in errors. Raises
-    `InputError`.
+    *sampled*: on which N they ran, all of them if empty; *processors*: those of the samples if empty. Predictions are
+    compared with runs at a target. Measured or imported runs are predicted by fits of their times by region or call
+    path; for repetitions the median counts. *name* stands for the study in errors. Raises `InputError`.
     """
     names = list(targets[0])
     every = [projected(run, names) for run in study.runs() if run.ok and run.source != "predicted"]
@@ -274,7 +273,7 @@ def predict_study(
 
 
 def _nameless(runs: Sequence[RunRecord], names: Sequence[str]) -> str:
-    """Return why no one of *runs*, which are *projected* to the parameters *names*, can be a sample."""
+    """Return why none of *runs*, which are *projected* to the parameters *names*, can be a sample."""
     wanted = f"no run has {'the parameter' if len(names) == 1 else 'all of the parameters'} {', '.join(names)}"
     if any(run.point.parameters for run in runs) or not any(run.source == "measured" for run in runs):
         return wanted
@@ -287,7 +286,7 @@ def _nameless(runs: Sequence[RunRecord], names: Sequence[str]) -> str:
 def _predict_measured(
     study: Study, used: Sequence[RunRecord], wanted: Wanted, runs: Sequence[RunRecord], data: Data
 ) -> Predictions:
-    """Predict from *used* of the measured *runs* of *study*; the others are what predictions are compared with."""
+    """Predict from *used*, some of the measured *runs* of *study*; the others are compared with predictions."""
     begin = time.thread_time()
     measured, meaning = study.measurements(), study.mapping()
     profile = (measured, meaning) if measured is not None and meaning is not None else None
@@ -319,9 +318,9 @@ def _warned(point: Point, warning: str) -> Point:
 def predict_traces(
     paths: Sequence[Path], samples: Sequence[Values], targets: Sequence[Values], cancel: CancelToken | None = None
 ) -> Predictions:
-    """Predict *targets* from traces of any format, *samples* are the parameters of the run that each is of.
+    """Predict *targets* from traces of any format; *samples*: the parameters of each trace's run.
 
-    Raises `InputError` for a file that is no trace, or without messages, collective operations and barriers.
+    Raises `InputError` for a file that is not a trace, or has no messages, collective operations or barriers.
     """
     if len(paths) != len(samples):
         said = f"{counted(len(paths), 'trace')} and the parameters of {counted(len(samples), 'run')}"
@@ -364,12 +363,12 @@ def predict_runs(
     traces: Traces | None = None,
     levels: Levels | None = None,
 ) -> Predictions:
-    """Predict the targets from *samples*; *actual* runs are what predictions are compared with.
+    """Predict the targets from *samples*; predictions are compared with *actual* runs.
 
     *traces*: of the samples of a program that sends messages; *levels*: the caches, and samples on smaller ones.
 
-    A point that the samples do not determine has a sentence in place of a prediction. Raises `InputError` without
-    usable samples.
+    A point that the samples do not determine has a sentence instead of a prediction. Raises `InputError` without usable
+    samples.
     """
     begin = time.thread_time()
     if traces is not None and traces.reads:
@@ -389,7 +388,7 @@ def predict_runs(
 
 
 def predicted_points(predictor: Predicts, wanted: Wanted, actual: Sequence[RunRecord], begin: float) -> list[Point]:
-    """Return the targets as *predictor* sees them, beside *actual* runs; *begin*: `time.thread_time` before."""
+    """Return the *predictor*'s points for the targets, with *actual* runs; *begin*: `time.thread_time` before."""
     truth = {point_key(values_of(run), run.point.processors): run for run in actual if run.ok}
     points = [
         _point(predictor, values, n, truth.get(point_key(values, n)))
@@ -429,7 +428,7 @@ def measured_events(
     emit: EventSink = ignore,
     cancel: CancelToken | None = None,
 ) -> dict[int, EventCosts]:
-    """Return the cycles of events on *machine* for each of *processors*: measured once, then kept in the cache.
+    """Return the cycles of events on *machine* for each of *processors*: measured once, then cached.
 
     Raises as `Session.submit`.
     """

@@ -28,7 +28,7 @@ from scalegraph.store.manifest import digest
 
 
 def load_blocks(name: str) -> Blocks:
-    """Return the blocks of a file, or of the shipped program *name*; raise `InputError` for a fault of the file."""
+    """Return the blocks in a file, or of the shipped program *name*; raise `InputError` for a fault in the file."""
     shipped = {path.name.removesuffix(files.SUFFIX): path for path in resource_dir("blocks").glob(f"*{files.SUFFIX}")}
     path = shipped.get(name, Path(name))
     if not path.is_file():
@@ -46,11 +46,11 @@ def predict_blocks(
     emit: EventSink = ignore,
     cancel: CancelToken | None = None,
 ) -> Predictions:
-    """Run the samples of the data-parallel program of *request*, into *study* if there is one, and predict the targets.
+    """Run the samples of the data-parallel program of *request*, into *study* if given, and predict the targets.
 
-    By (2.6) and (2.7) from samples on the predicted N (and those on one processor, where data do not fit the cache), or
-    by (4.11) from samples on several N. Raises as `Session.submit`, `InputError` for parameters that are not those of
-    *blocks*, and `CannotTellError` when the samples do not determine anything. Source: semi-empirical paper, 2.2.2.
+    By (2.6) and (2.7) from samples on the predicted N (and those on one processor, if data do not fit the cache), or by
+    (4.11) from samples on several N. Raises as `Session.submit`, `InputError` for parameters other than those of
+    *blocks*, and `CannotTellError` if the samples do not determine anything. Source: semi-empirical paper, 2.2.2.
     """
     if set(wanted.samples[0]) != set(blocks.parameters):
         raise InputError(Fault(f"the parameters {', '.join(blocks.parameters)} were expected", key="samples"))
@@ -79,7 +79,7 @@ def predict_blocks(
 
 
 def _cache(machine: Machine) -> Cache | None:
-    """Return the largest of a processor's caches, its part of those that several share."""
+    """Return the size of a processor's largest cache, or of its part of a shared one."""
     every = [Cache(level.size_kib * 1024 // level.shared_by, level.ways) for level in machine.cache]
     return max(every, key=lambda cache: cache.size, default=None)
 
@@ -92,7 +92,7 @@ def measured_collectives(
     emit: EventSink = ignore,
     cancel: CancelToken | None = None,
 ) -> dict[int, CollectiveCosts]:
-    """Return the seconds of operations on up to *most* bytes for each of *processors*: measured once, then kept.
+    """Return the seconds of operations on up to *most* bytes for each of *processors*: measured once, then cached.
 
     Raises as `Session.submit`.
     """

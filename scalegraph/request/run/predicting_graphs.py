@@ -1,4 +1,4 @@
-"""Predictions of a thread graph that a file describes: its times are formulas, so nothing is run."""
+"""Predictions from a thread graph in a file: its times are formulas, so nothing is run."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from scalegraph.predict.regions import Values
 from scalegraph.predict.traverse import Traversal, traverse
 from scalegraph.request.run.predicting import Point, Predictions
 
-USUAL_COUNTS = (1, 8)  # N, where none is named
+USUAL_COUNTS = (1, 8)  # the default N
 
 
 def predict_graph(path: Path, targets: Sequence[Values], processors: Sequence[int] = ()) -> Predictions:
-    """Return what the graph file at *path* takes with each of *targets*, its parameters, on each of *processors*.
+    """Return the times of the graph file at *path* for each of *targets*, its parameters, on each of *processors*.
 
-    Raises `InputError` with every fault of the file, for parameters that it has not or that have no value, and
-    `DeadlockError` where its threads wait for each other.
+    Raises `InputError` with every fault of the file, for unknown or missing parameters, and `DeadlockError` if its
+    threads wait for each other.
     """
     graph = graphs.parse(read_text(path), str(path))
     for values in targets or [{}]:
@@ -61,7 +61,7 @@ def _point(graph: Graph, values: Values, processors: int, one_s: float) -> Point
 
 
 def _regions(graph: Graph, found: Traversal, threads: int) -> Iterator[RegionShare]:
-    """Yield what each segment adds to the time of a thread on average, the most expensive first."""
+    """Yield each segment's contribution to the mean time of a thread, the largest first."""
     lists = [*(one.steps for one in graph.classes), *(part.steps for part in graph.parts)]
     steps: dict[str, Step] = {}
     for own in lists:

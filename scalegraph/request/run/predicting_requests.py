@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 
 class Together:
-    """Submits several requests of one user's request: one stream of events, one ``Done`` at the end.
+    """Submits the partial requests of one user request: one stream of events, one ``Done`` at the end.
 
-    After a request to stop, `submit` raises `Cancelled` in place of returning a study that lacks runs.
+    After a request to stop, `submit` raises `Cancelled` instead of returning an incomplete study.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Together:
         self._workers = workers
         self._consent = consent
         self._points = {point.key: point for point in planned}
-        self._ended: dict[str, bool] = {}  # by key of the point: whether the run is good
+        self._ended: dict[str, bool] = {}  # by key of the point: whether the run succeeded
         self._built: set[str] = set()
 
     def submit(
@@ -87,7 +87,7 @@ class Together:
         return study
 
     def begin(self) -> None:
-        """Send how many runs there will be."""
+        """Announce the number of runs."""
         self._emit(Planned(tuple(self._points.values())))
 
     def done(self, *messages: str, cancelled: bool = False) -> None:
@@ -114,7 +114,7 @@ class Together:
                 known = self._ended.get(event.point.key)
                 self._ended[event.point.key] = not isinstance(event, RunFailed)
                 if known is not None and isinstance(event, RunSkipped):
-                    return  # it was reported
+                    return  # already reported
                 event = replace(event, finished=len(self._ended), total=self._total)
             case Done():
                 return
@@ -126,7 +126,7 @@ class Together:
 
 
 def wanted_of(found: Resolved) -> Wanted:
-    """Return what a resolved request wants predicted."""
+    """Return the predictions that a resolved request wants."""
     request = found.request
     assert request.predict is not None
     choice = request.predict
@@ -153,9 +153,8 @@ def predict_request(
 ) -> Study:
     """Carry out a request with predictions into the study at *path* (in memory if None) and return it.
 
-    The study has the runs, and the predicted points as rows that are marked. Raises as `Session.submit`, and
-    `CannotTellError` when the samples do not determine anything; the runs are kept then. A request to stop raises
-    nothing.
+    The study has the runs, and the predicted points as marked rows. Raises as `Session.submit`, and `CannotTellError`
+    if the samples do not determine anything; the runs are kept then. A request to stop raises nothing.
     """
     cancel = cancel or CancelToken()
     together = Together(session, plan(found).points, emit, cancel, workers, consent)
@@ -190,7 +189,7 @@ def _place(path: Path | None) -> Iterator[Path]:
 
 
 def _keep_request(found: Resolved, place: Path) -> None:
-    """Give the study the whole request; that of its last part is there."""
+    """Store the whole request in the study, replacing that of its last part."""
     if not place.exists():
         return
     data = found.request.model_dump(mode="json", exclude_defaults=True)

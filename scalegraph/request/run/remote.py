@@ -36,10 +36,10 @@ _NAME: Final = re.compile(r"[0-9a-f]{32}")
 
 @contextlib.contextmanager
 def connected(where: Where, path: Path | None, emit: EventSink, cancel: CancelToken | None) -> Iterator[Cluster]:
-    """Yield the link to *where*, for runs that land in the study at *path*.
+    """Yield the link to *where*, for runs that go into the study at *path*.
 
-    Workers that an earlier ScaleGraph left there for the same study, because it was killed, are taken over. Where they
-    are is kept in the user's state directory, not in the study: a study of others must not name a scheduler.
+    Workers left there for the same study by a ScaleGraph that was killed are taken over. Their contact is kept in the
+    user's state directory, not in the study: a study from others must not name a scheduler.
     """
     from scalegraph.link.cluster.engine import Cluster
 
@@ -80,9 +80,9 @@ def _contact(path: Path) -> Path:
 
 @contextlib.contextmanager
 def _held(contact: Path, study: Path | None, where: Where) -> Iterator[dict[str, str]]:
-    """Yield the contact that an earlier ScaleGraph left for *study*, which no other one uses meanwhile.
+    """Yield the contact left for *study* by an earlier ScaleGraph, locked against others.
 
-    The file goes on every end, as what it names ends then, but not when this process is killed.
+    The file is removed on every normal end, as the scheduler in it ends then, but not if this process is killed.
     """
     private_directory(private_directory(contact.parent.parent) / contact.parent.name)
     try:
@@ -102,7 +102,7 @@ def _held(contact: Path, study: Path | None, where: Where) -> Iterator[dict[str,
 def _left(contact: Path, where: Where) -> dict[str, str]:
     """Return the contact of the scheduler that an earlier ScaleGraph left for *where*, empty if there is none.
 
-    What others may have written, or may have read, is none.
+    A file that others could have written or read is ignored.
     """
     try:
         found = from_json(read_private(contact) or "{}")
@@ -112,7 +112,7 @@ def _left(contact: Path, where: Where) -> dict[str, str]:
 
 
 class JobBook:
-    """The jobs of a *study* at a cluster. What it says of an earlier ScaleGraph is read once, when it is made."""
+    """The jobs of a *study* at a cluster. Records of an earlier ScaleGraph are read once, on creation."""
 
     def __init__(self, study: Study, link: Cluster, emit: EventSink) -> None:
         self._study = study
@@ -129,7 +129,7 @@ class JobBook:
         link.name = self._name
 
     def begin(self, jobs: Sequence[Job]) -> None:
-        """Note that *jobs* are about to be sent; say what became of those of them that were sent before."""
+        """Record that *jobs* are about to be sent; report on those of them that were sent before."""
         if not jobs:
             return
         self._ids = {job.point.key: self._link.job_id(job) for job in jobs}
@@ -144,7 +144,7 @@ class JobBook:
             self._link.forget([job])
 
     def end(self) -> None:
-        """Note that no job is under way any more; the cluster forgets what was sent before and is not wanted."""
+        """Note that no job is under way any more; the cluster forgets earlier jobs that are not wanted."""
         if self._ids or self._before:
             self._link.forget(job for job in self._before.values() if job in self._link.state.known)
             self._ids, self._before = {}, {}

@@ -16,8 +16,8 @@ SURE = 0.95
 def wanted(request: Request, records: Iterable[RunRecord]) -> list[RunPoint]:
     """Return the next repetition of each measured point whose interval is wider than the request wants.
 
-    Runs that other programs disturbed do not count for the interval: there is one more for each of them. A point with
-    a run that failed is not repeated.
+    Runs disturbed by other programs do not count for the interval: each is repeated once more. A point with a failed
+    run is not repeated.
     """
     choice = request.target
     if not choice.until:
@@ -33,7 +33,7 @@ def wanted(request: Request, records: Iterable[RunRecord]) -> list[RunPoint]:
 
 
 def narrow(runs: Iterable[RunRecord], choice: TargetChoice) -> bool:
-    """Whether the median of *runs* is known as well as *choice* wants, with a confidence of 95 %."""
+    """Return whether the median of *runs* is as certain as *choice* wants, with a confidence of 95 %."""
     times = sorted(run.time_s or 0.0 for run in runs if taken(run)[0] <= choice.disturbed / 100)
     if len(times) < 2:
         return False

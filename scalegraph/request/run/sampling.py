@@ -36,14 +36,14 @@ from scalegraph.request.model.request import MachineChoice, Request
 from scalegraph.store import Study
 from scalegraph.traces.reading import read
 
-TRACED: tuple[TraceKind, ...] = ("shares", "messages")  # what a prediction needs of a trace
-_LONGER = 10  # times as long as the longest sample may a smaller run take here before it is given up
+TRACED: tuple[TraceKind, ...] = ("shares", "messages")  # trace content that a prediction needs
+_LONGER = 10  # a smaller run is given up if it takes this many times as long here as the longest sample
 _LEAST_S = 10.0
 _TESTED = 2  # samples that can predict another
 
 
 class Submits(Protocol):
-    """What carries requests out: a session, or one that puts several requests together."""
+    """Something that carries out requests: a session, or the combination of several requests."""
 
     def submit(
         self,
@@ -59,7 +59,7 @@ class Submits(Protocol):
 
 @dataclass
 class Runner:
-    """Runs the program of *request* at parameters *names*, into *study* if there is one; raises as `Session.submit`."""
+    """Runs the program of *request* at parameters *names*, into *study* if given; raises as `Session.submit`."""
 
     session: Submits
     request: Request
@@ -71,15 +71,15 @@ class Runner:
     machine: str = ""
     regions: tuple[Region, ...] = ()
     memory: str = ""  # formula of the bytes of its data
-    others: dict[str, Value] = field(default_factory=dict)  # parameters that are the same in all runs
+    others: dict[str, Value] = field(default_factory=dict)  # parameters with the same value in all runs
     traces: dict[str, Read] = field(default_factory=dict)  # by key of the run's point
 
     def run(
         self, sizes: Sequence[Values], processors: Sequence[int], *, traced: bool = False, whole: bool = False
     ) -> list[RunRecord]:
-        """Return the runs of *sizes* on each N of *processors*; on N > 1 *traced*, if that is requested.
+        """Return the runs of *sizes* on each N of *processors*; on N > 1 *traced*, if requested.
 
-        *whole*: none is an estimate, even where the request samples repeated phases.
+        *whole*: no estimates, even if the request samples repeated phases.
         """
         found = []
         own = {point_key(values, n) for values in sizes for n in processors}
@@ -106,7 +106,7 @@ class Runner:
     def counting(
         self, samples: Sequence[RunRecord], targets: Sequence[Values], counts: Sequence[int], *, traced: bool
     ) -> tuple[list[RunRecord], list[str]]:
-        """Return small runs that determine counts, and a sentence on each that did not end well: it is left out.
+        """Return small runs that determine counts, and a sentence on each failed one, which is left out.
 
         Counts must be exact, so none of these runs is an estimate.
         """
@@ -131,7 +131,7 @@ class Runner:
     def on_smaller_caches(self, sample: RunRecord, smaller: Mapping[str, str]) -> RunRecord:
         """Return the run of *sample* on the machine with values *smaller*, a what-if run of the study.
 
-        Raises `RunError` when it does not end well.
+        Raises `RunError` if it fails.
         """
         n, values = sample.point.processors, values_of(sample)
         variant = WhatIf(machine=dict(smaller), processors=(n,))
@@ -148,15 +148,15 @@ def declared(formula: str, others: Mapping[str, Value]) -> Memory | None:
 
 
 def levels_of(machine: MachineChoice, memory: Memory | None) -> Levels:
-    """Return the caches of *machine*, without samples on smaller ones; *memory*: as `Levels` has it."""
+    """Return the caches of *machine*, without samples on smaller ones; *memory*: as in `Levels`."""
     return Levels(machines.load(machine.path or machine.name, machine.overrides), memory=memory)
 
 
 class Shrinks(Protocol):
-    """What has runs on smaller caches."""
+    """Something that has runs on smaller caches."""
 
     def on_smaller_caches(self, sample: RunRecord, smaller: Mapping[str, str]) -> RunRecord:
-        """Return the run of *sample* on the machine with values *smaller*; raise `RunError` without one."""
+        """Return the run of *sample* on the machine with values *smaller*; raise `RunError` if there is none."""
 
 
 @dataclass
@@ -167,13 +167,13 @@ class KeptRuns:
     names: Sequence[str]
 
     def on_smaller_caches(self, sample: RunRecord, smaller: Mapping[str, str]) -> RunRecord:
-        """Return the run of *sample* on the machine with values *smaller*; raise `RunError` without one."""
+        """Return the run of *sample* on the machine with values *smaller*; raise `RunError` if there is none."""
         variant = WhatIf(machine=dict(smaller), processors=(sample.point.processors,)).variant
         return _shrunk(self.study, self.names, sample, variant)
 
 
 def _shrunk(study: Study, names: Sequence[str], sample: RunRecord, variant: Variant) -> RunRecord:
-    """Return the run of *sample* as *variant* from a study; raise `RunError` if it has none that ended well."""
+    """Return the run of *sample* as *variant* from a study; raise `RunError` if no such run succeeded."""
     place = point_key(values_of(sample), sample.point.processors)
     for run in study.variants():
         own = projected(run, names)
@@ -186,11 +186,11 @@ def _shrunk(study: Study, names: Sequence[str], sample: RunRecord, variant: Vari
 def sampled_levels(
     runner: Shrinks, runs: Sequence[RunRecord], targets: Sequence[Values], counts: Sequence[int], levels: Levels
 ) -> tuple[Levels, list[str]]:
-    """Return what samples on smaller caches show for *targets* on each N of *counts*, and sentences on those that fail.
+    """Return the results of samples on smaller caches for *targets* on each N of *counts*, and sentences on failures.
 
-    For each target, and for the largest sample as the test that leaves it out, the largest of the other *runs* once
-    more, on caches smaller by the factor that data grow by from it: on all, or on those that hold half of the data,
-    whichever gives the stalls of the largest samples better.
+    For each target, and for the largest sample as a leave-one-out test, the largest of the other *runs* is repeated on
+    caches smaller by the growth of the data: on all caches, or on those that hold half of the data, whichever
+    reproduces the stalls of the largest samples better.
     """
     if levels.machine is None:
         return levels, []
@@ -219,7 +219,7 @@ def sampled_levels(
 
 @dataclass
 class _Shrinking:
-    """Samples on smaller caches of *machine*; *memory*: as `Levels` has it; *failed*: sentences."""
+    """Samples on smaller caches of *machine*; *memory*: as in `Levels`; *failed*: sentences."""
 
     runner: Shrinks
     machine: Machine
@@ -227,7 +227,7 @@ class _Shrinking:
     failed: list[str] = field(default_factory=list)
 
     def run(self, runs: Sequence[RunRecord], values: Values, processors: int, *, every: bool) -> RunRecord | None:
-        """Return the largest of *runs* on caches smaller by the growth of the data to *values*, None without need.
+        """Return the largest of *runs* on caches smaller by the growth of the data to *values*, None if not needed.
 
         *every*: all caches, otherwise those that hold half of the data.
         """
@@ -250,7 +250,7 @@ def others_of(runs: Sequence[RunRecord], names: Sequence[str]) -> dict[str, Valu
 
 
 def read_traces(study: Study, names: Sequence[str], into: dict[str, Read]) -> None:
-    """Read the traces of *study* that are not in *into* yet; keys are those of points with the parameters *names*."""
+    """Read the traces of *study* that are not yet in *into*; keys are those of points with the parameters *names*."""
     for record in study.runs():
         path = tracing.path_of(record, study.path)
         key = projected(record, names).point.key
@@ -260,12 +260,12 @@ def read_traces(study: Study, names: Sequence[str], into: dict[str, Read]) -> No
 
 
 def point_key(values: Values, processors: int) -> tuple[tuple[tuple[str, int], ...], int]:
-    """Return what identifies a point: its parameters and N."""
+    """Return the identity of a point: its parameters and N."""
     return tuple(sorted(values.items())), processors
 
 
 def _sweeps(sizes: Sequence[Values]) -> list[dict[str, int | tuple[int, ...]]]:
-    """Return parameters of requests that run *sizes*: one sweep where a single parameter differs, else one each."""
+    """Return the parameters of requests for *sizes*: one sweep if one parameter differs, otherwise one each."""
     if not sizes:
         return []
     varied = [name for name in sizes[0] if len({values[name] for values in sizes}) > 1]

@@ -1,4 +1,4 @@
-"""The facade that command line and window share: everything a user can request, free of Qt."""
+"""The facade shared by command line and window: everything that a user can request, free of Qt."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
     from scalegraph.views import View
     from scalegraph.views.view import Subject
 
-_OPEN_AT_ONCE = 16  # studies kept open for viewing, with the records that were read
+_OPEN_AT_ONCE = 16  # studies kept open for viewing, with the records read so far
 
 
 class Session:
-    """One user at work. Methods may be called from several threads.
+    """One user's session. Methods may be called from several threads.
 
-    *cache_dir*: where built programs are kept, the user's cache directory if None; *workers*: runs side by side, one
-    for each core if None; *link*: the target, the simulated one if None.
+    *cache_dir*: where built programs are kept, the user's cache directory if None; *workers*: runs at a time, one per
+    core if None; *link*: the target, the simulated one if None.
     """
 
     def __init__(self, cache_dir: Path | None = None, *, workers: int | None = None, link: Link | None = None) -> None:
         if cache_dir is not None:
-            os.environ["SCALEGRAPH_CACHE"] = str(cache_dir)  # the build's child processes must agree
+            os.environ["SCALEGRAPH_CACHE"] = str(cache_dir)  # the build's child processes must use the same one
         self._workers = workers
         self._link = link
         self._open: OrderedDict[Path, tuple[tuple[int, int], Study]] = OrderedDict()
@@ -67,7 +67,7 @@ class Session:
         return checking.check(request)
 
     def plan(self, request: Request, study_path: Path | str | None = None) -> Plan:
-        """Return what *request* would run; runs that the study at *study_path* has count as done.
+        """Return what *request* would run; runs in the study at *study_path* count as done.
 
         Starts nothing. Raises `InputError` with every fault.
         """
@@ -83,9 +83,9 @@ class Session:
         return plan(found, known=known, workers=workers, tracing=Tracing(found, place))
 
     def consent(self, request: Request) -> Consent | None:
-        """Return what of *request* runs code that the user did not write here, to be shown before `submit`.
+        """Return the code in *request* that the user did not write here, to be shown before `submit`.
 
-        None for what was typed, built or approved here. Raises `InputError` with every fault.
+        None for anything typed, built or approved here. Raises `InputError` with every fault.
         """
         return wanted(self._resolved(request))
 
@@ -103,12 +103,12 @@ class Session:
     ) -> Study:
         """Carry *request* out into the study at *study_path* (in memory if None) and return it; close it when done.
 
-        Runs that the study has are not run again. Traces that the request requests go into the directory *traces*,
-        ``NAME.traces`` beside the study if it is None. *consent*: the user's answer to `consent`; without it a request
-        that needs one raises `ConsentNeeded`, an `InputError`, and nothing is run. After a request to stop the study
-        has what was finished (ask *cancel*). Events go to *emit*, the last one is ``Done``. Raises `InputError`,
-        `BuildError`, `StoreError`, `MissingTool`, and `WorkError` where the runs of a request with predictions
-        determine nothing; runs that fail raise nothing, their records say it.
+        Runs that the study has are not run again. Requested traces go into the directory *traces*, by default
+        ``NAME.traces`` next to the study. *consent*: the user's answer to `consent`; without it a request that needs
+        one raises `ConsentNeeded`, an `InputError`, and nothing is run. After a request to stop, the study has what was
+        finished (see *cancel*). Events go to *emit*, the last one is ``Done``. Raises `InputError`, `BuildError`,
+        `StoreError`, `MissingTool`, and `WorkError` if the runs of a request with predictions determine nothing; runs
+        that fail raise nothing, their records say it.
         """
         from scalegraph.request.run.submit import Submission
 
@@ -149,8 +149,8 @@ class Session:
     ) -> Iterator[Session]:
         """Yield a session whose runs are carried out by the workers of *where* (see `link.cluster.places.parse`).
 
-        *study_path*: where the runs will land. *workers*: runs side by side, as many as there are workers for if None.
-        Raises `MissingTool` without Dask, `LinkLost` when nothing answers there, `Cancelled`.
+        *study_path*: the study for the runs. *workers*: runs at a time, as many as the workers can do if None. Raises
+        `MissingTool` without Dask, `LinkLost` if nothing answers there, `Cancelled`.
         """
         from scalegraph.request.run.remote import connected
 
@@ -188,11 +188,11 @@ class Session:
     ) -> Study:
         """Run *sources* with *args* on a simulated *machine* (name or path) for each of *processors*, and for 1.
 
-        Without a *machine*, server-2x32 for a program of one's own and ksr1 for a shipped one.
-        *sources* may be the name of a shipped program, which without *args* gets its own. In place of *sources*: an
-        *executable* that ScaleGraph's compilers linked, and the command that builds it (*build*). *stdin*: a file,
-        empty input if there is none; *cwd*: the working directory. The study is in memory unless *study_path* names a
-        file. *trace* says what the runs write down, *traces* where to; see `submit`. Raises as `submit`.
+        The default *machine* is server-2x32 for a user's own program and ksr1 for a shipped one. *sources* may be the
+        name of a shipped program, whose own *args* are the default. Instead of *sources*: an *executable* linked by
+        ScaleGraph's compilers, and the command that builds it (*build*). *stdin*: a file, empty input by default;
+        *cwd*: the working directory. The study is in memory unless *study_path* names a file. *trace*: what the runs
+        record, *traces*: where; see `submit`. Raises as `submit`.
         """
         machine = machine or programs.machine_for(tuple(map(str, sources)))
         is_path = machine.endswith(".toml") or "/" in machine
@@ -224,7 +224,7 @@ class Session:
     def open(self, path: Path | str) -> Study:
         """Open a study, or a graph file as one, for viewing; runs nothing.
 
-        The session keeps it open: do not close it, `forget` it.
+        The session keeps it open: do not close it, but `forget` it.
         """
         path = Path(path).resolve()
         with self._mutex:
@@ -253,23 +253,23 @@ class Session:
                 self.forget(path)
 
     def save_as(self, study: Study | Path | str, path: Path | str) -> None:
-        """Write a copy of a study to *path*, whole or not at all."""
+        """Write a copy of a study to *path*, atomically."""
         (study if isinstance(study, Study) else self.open(study)).save_as(path)
 
     def study_data(self, study: Study | Path | str) -> StudyData:
-        """Return a study as views and analysis see it."""
+        """Return a study in the form that views and analysis use."""
         from scalegraph.request.results.data import study_data
 
         return study_data(study if isinstance(study, Study) else self.open(study))
 
     def watched(self, path: Path | str) -> Watched:
-        """Return how far the work on the study at *path* is, if another process works on it; it is only read."""
+        """Return the progress of another process that works on the study at *path*, if any; the study is only read."""
         from scalegraph.request.run.watching import watched
 
         return watched(self.open(path))
 
     def traces(self, study: Study | Path | str) -> list[TracedRun]:
-        """Return the traces of a study that are there: (key of the run's point, processors, path), by N."""
+        """Return the existing traces of a study: (key of the run's point, processors, path), by N."""
         return traces(study if isinstance(study, Study) else self.open(study))
 
     def lost_traces(self, study: Study | Path | str) -> list[str]:
@@ -312,10 +312,10 @@ class Session:
     ) -> TraceData:
         """Open a trace of any format for viewing; close its `trace` when done.
 
-        A foreign format is converted into a ``.sgtrace`` in the user's cache, the first time it is opened; *progress*
-        is called with the share that is done, *waiting* with how long (s) another process or thread that does it was
-        waited for. *partial* takes of a damaged file what can be read. Raises `InputError` with file, place and what
-        was expected, `MissingTool`, `Cancelled`.
+        A foreign format is converted into a ``.sgtrace`` in the user's cache when it is first opened; *progress* is
+        called with the share done, *waiting* with the time (s) waited for another process or thread that does it.
+        *partial* reads what it can of a damaged file. Raises `InputError` with file, place and what was expected,
+        `MissingTool`, `Cancelled`.
         """
         from scalegraph.request.imports import traces
 
@@ -349,7 +349,7 @@ class Session:
         return views.get(name).build(data, **options)
 
     def request_text(self, study: Study) -> str:
-        """Return the request that *study* was made by as TOML, empty when it holds measurements."""
+        """Return the request that *study* was made by as TOML, empty if it holds measurements."""
         request = study.manifest.request
         return of_study(request, str(study.path or "")).to_toml() if request.get("program") else ""
 
@@ -364,7 +364,7 @@ class Session:
         for_spreadsheets: bool = False,
         **options: Any,
     ) -> None:
-        """Write the view *name* of a study to *path*, in the format of its ending."""
+        """Write the view *name* of a study to *path*, in the format given by its ending."""
         figure = self.view(study, name, **options)
         self.write(figure, path, size_cm=size_cm, theme=theme, for_spreadsheets=for_spreadsheets)
 
@@ -377,22 +377,22 @@ class Session:
         theme: str | None = None,
         for_spreadsheets: bool = False,
     ) -> None:
-        """Write a view that was built to *path*, in the format of its ending.
+        """Write a view that was built to *path*, in the format given by its ending.
 
-        *for_spreadsheets*: in CSV, text that a spreadsheet would take for a formula has an apostrophe before it.
+        *for_spreadsheets*: in CSV, text that a spreadsheet would take for a formula gets a leading apostrophe.
         """
         from scalegraph.request.results.data import export
 
         export(figure, Path(path), size_cm, theme, for_spreadsheets=for_spreadsheets)
 
     def matrix(self, study: Study | Path | str, **options: Any) -> Matrix | None:
-        """Return the scalability matrix of a study, see `subjects.matrices.matrix`; None when nothing can be held."""
+        """Return the scalability matrix of a study, see `subjects.matrices.matrix`; None if nothing can be held."""
         from scalegraph.request.results.data import matrix
 
         return matrix(self.study_data(study), **options)
 
     def _resolved(self, request: Request) -> Resolved:
-        """Return *request* resolved: of several choices the first that can run."""
+        """Return *request* resolved: the first choice that can run, if there are several."""
         if not request.space.varies:
             return resolved(request)
         from scalegraph.request.run.spaces import resolved_members
@@ -405,7 +405,7 @@ class Session:
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """Return what distinguishes a replaced file from the one that is open."""
+    """Return a stamp that distinguishes a replaced file from the open one."""
     try:
         status = path.stat()
     except OSError:

@@ -25,8 +25,8 @@ from scalegraph.request.run.remote import JobBook
 from scalegraph.request.run.submit import Submission
 from scalegraph.store import Study
 
-FACT = "space"  # of a study: the whole request of several choices
-SEARCH = "space search"  # of a study whose space was searched under a bound: what was left out
+FACT = "space"  # of a study: the whole request with several choices
+SEARCH = "space search"  # of a study whose space was searched within a budget: what was left out
 
 
 def resolved_members(request: Request) -> tuple[list[tuple[Member, Resolved]], list[str]]:
@@ -38,7 +38,7 @@ def resolved_members(request: Request) -> tuple[list[tuple[Member, Resolved]], l
 
 
 def space_plan(request: Request, known: Sequence[RunRecord], workers: int, place: Path | None) -> Plan:
-    """Return the plan of all choices of *request* together: what is left out is among its notes."""
+    """Return the plan of all choices of *request* together, with notes on what is left out."""
     found, left_out = resolved_members(request)
     study = Study.open(place) if place is not None and place.exists() else None
     plans = []
@@ -63,7 +63,7 @@ def space_plan(request: Request, known: Sequence[RunRecord], workers: int, place
 
 
 class SpaceSubmission:
-    """A request with several choices on its way: all that is known beforehand runs side by side, then each goes on."""
+    """A request with several choices in progress: runs known beforehand run together, then each choice continues."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class SpaceSubmission:
     def run(self, path: Path | None, *, overwrite: bool = False) -> Study:
         """Carry the request out into the study at *path* (in memory if None) and return it; see `Submission.run`."""
         if self._request.space.budget:
-            self._cost()  # what is not stated is said before anything is built
+            self._cost()  # a missing cost is reported before anything is built
         try:
             builds = [work.build() for work in self._works]
             study = self._study(path, builds[0], overwrite=overwrite)
@@ -133,7 +133,7 @@ class SpaceSubmission:
         return Study.open(path, write=True)
 
     def _together(self, study: Study, every: Iterable[tuple[Submission, Study, Build]], book: JobBook | None) -> None:
-        """Run what is known beforehand of all choices at once, the longest first; or what a bound allows of it."""
+        """Run everything known beforehand for all choices at once, the longest first; or what a budget allows of it."""
         there: list[RunPoint] = []
         jobs: list[Job] = []
         work_of: dict[str, tuple[Submission, Study]] = {}
@@ -150,7 +150,7 @@ class SpaceSubmission:
             self._execute(jobs, work_of, book)
             return
         asked = {*self._request.every_count()}
-        jobs = [job for job in jobs if job.point.processors in asked]  # one processor only where it is asked for
+        jobs = [job for job in jobs if job.point.processors in asked]  # one processor only if requested
         points = [*there, *(job.point for job in jobs)]
         deadline = None if seconds is None else Deadline(self._cancel, seconds)
         search = Search(points, runs, deadline, self._workers, self._cost(), self._request.space.minimise)
@@ -169,7 +169,7 @@ class SpaceSubmission:
         self._emit(Note(search.said()))
 
     def _cost(self) -> Callable[[RunRecord], float | None]:
-        """Return what the search minimises of a run; raise `InputError` where a machine does not state it."""
+        """Return the function for a run's cost to minimise; raise `InputError` if a machine does not state it."""
         what = self._request.space.minimise
         machines = {found.machine.name: found.machine for _member, found in self._members}
         for machine in machines.values():
@@ -178,7 +178,7 @@ class SpaceSubmission:
                 section = {"energy": "power", "price": "price"}[what]
                 text = f"machine '{machine.name}' states no {what}: a section [{section}] in its file would"
                 raise InputError(Fault(text, key="space.minimise"))
-        from scalegraph.analyze.costs import energy  # loads numpy
+        from scalegraph.analyze.costs import energy  # imports numpy
 
         costs: Mapping[str, Callable[[RunRecord, Machine], float | None]] = {
             "core_hours": energy.core_hours,
@@ -190,7 +190,7 @@ class SpaceSubmission:
         return lambda run: costs[what](run, machines[run.machine])
 
     def _tell(self, jobs: Sequence[Job], there: Iterable[RunPoint], planned: Sequence[RunPoint] | None = None) -> None:
-        """Say what is planned, and what the study has."""
+        """Report what is planned, and what the study has."""
         first = self._works[0]
         times = [job.estimate_s for job in jobs]
         known_s = sum(time for time in times if time is not None) / max(1, self._workers)
@@ -207,9 +207,9 @@ class SpaceSubmission:
         book: JobBook | None,
         deadline: CancelToken | None = None,
     ) -> list[RunRecord]:
-        """Run *jobs* side by side, the longest first, and keep each in its part of the study.
+        """Carry out *jobs* in parallel, the longest first, and keep each in its part of the study.
 
-        Those that still run at the *deadline* are stopped, and leave nothing.
+        Those still running at the *deadline* are stopped, and leave nothing.
         """
         first = self._works[0]
         ordered = sorted(jobs, key=lambda job: -(job.estimate_s or 0.0))

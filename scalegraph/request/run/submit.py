@@ -1,4 +1,4 @@
-"""Carries a request out: builds once, runs every point that the study lacks, follows the searches, keeps it all."""
+"""Carries a request out: builds once, runs every point that the study lacks, follows the searches, keeps all."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from scalegraph.store import Manifest, Study
 if TYPE_CHECKING:
     from scalegraph.link.targets import Builds
 
-ASKED = "asked"  # processor counts that were asked for: others of a study were run for its sake, as one processor is
+ASKED = "asked"  # requested processor counts: others in a study were run for reference, such as one processor
 
 _WORDS = {
     "program": "another program (its sources, headers, flags, the compiler or ScaleGraph have changed)",
@@ -50,7 +50,7 @@ _WORDS = {
 
 
 class Submission:
-    """One request on its way. `run` does everything; the study's runs are in it even when `run` raises."""
+    """One request in progress. `run` does everything; the study has the finished runs even if `run` raises."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Submission:
         *,
         beside: Submission | None = None,
     ) -> None:
-        """*beside*: another one of the same study, whose points and progress this one continues."""
+        """*beside*: another submission to the same study, whose points and progress this one continues."""
         self._found = found
         self._traces = traces
         self._emit = emit
@@ -82,14 +82,14 @@ class Submission:
         self.progress: Progress = Progress() if beside is None else beside.progress
         self._later_s: float | None = 0.0
         self._book: JobBook | None = None  # of a link that is a cluster
-        self._again = 0  # runs that are made once more for their traces
+        self._again = 0  # runs repeated for their traces
         self._tracing = Tracing(found, None, traces)
 
     def run(self, path: Path | None, *, overwrite: bool = False) -> Study:
         """Carry the request out into the study at *path* (in memory if None) and return it.
 
-        A study that is there already is completed: its runs are not run again. Raises `InputError` when its runs are
-        of another program or machine, `BuildError`, `StoreError`, `MissingTool`; a request to stop raises nothing.
+        An existing study is completed: its runs are not run again. Raises `InputError` if its runs are of another
+        program or machine, `BuildError`, `StoreError`, `MissingTool`; a request to stop raises nothing.
         """
         try:
             build = self.build()
@@ -111,13 +111,13 @@ class Submission:
         return study
 
     def begin(self, study: Study, path: Path | None, book: JobBook | None = None) -> None:
-        """Take note of the runs that *study* has, of where traces go, and of the *book* of jobs at a cluster."""
+        """Prepare for *study*: its runs, the place for traces, and the *book* of jobs at a cluster."""
         self._tracing = Tracing(self._found, path, self._traces)
         self._book = book
         if book is None and (link := cluster(self.link)) is not None:
             self._book = JobBook(study, link, self._emit)
         mine = self._found.request.target.point_name
-        every = study.every_run()  # a predicted point is no run: it is made when requested
+        every = study.every_run()  # a predicted point is not a run: it is run if requested
         self._records = {
             run.point.key: run for run in every if run.ok and run.source != "predicted" and run.point.target == mine
         }
@@ -127,7 +127,7 @@ class Submission:
             study.set_facts(ASKED, sorted({*(asked or ()), *self._found.request.every_count()}))
 
     def carry_out(self, study: Study, build: Build) -> None:
-        """Run all that *study* lacks; what was run is in it, whatever happens."""
+        """Run everything that *study* lacks; finished runs are in it, whatever happens."""
         try:
             self._carry_out(study, build)
         finally:
@@ -136,7 +136,7 @@ class Submission:
             self._book.end()
 
     def build(self) -> Build:
-        """Return the program, built; raise `InputError` for what of the request it cannot do."""
+        """Return the built program; raise `InputError` for parts of the request that it does not support."""
         if self.link is self._target:
             self._target.begin(targeting.settings(self._found.request), self._cancel)
         if self._found.target.command:
@@ -189,7 +189,7 @@ class Submission:
         )
 
     def _asks(self) -> bool:
-        """Whether the program is built so that its loops ask for the schedules that its runs name."""
+        """Return whether to build the program so that its loops use the schedules named by its runs."""
         request, asked = self._found.request, loops.chosen if self._target.source == "simulated" else loops.served
         return any(map(asked, (request.schedule, *(what.schedule for what in request.what_ifs()))))
 
@@ -207,16 +207,16 @@ class Submission:
             raise
 
     def _joined(self, study: Study, manifest: Manifest, build: Build, path: Path) -> Study:
-        """Return *study*, of which the runs will be, with the request's manifest."""
+        """Return *study*, which will get the runs, with the request's manifest."""
         self._found = replace(self._found, setting=study.choice)
         self._same(study, as_known(manifest, study.manifest, build), path)
         study.set_manifest(targeted.combined(study.manifest, manifest, study.targets()))
         return study
 
     def join(self, study: Study, setting: Mapping[str, str], build: Build) -> Study:
-        """Return *study* as the choice *setting*, which this request is, sees it; it is added if it is not there.
+        """Return *study* as seen by the choice *setting*, this request's, adding the choice if it is missing.
 
-        Raises `InputError` where the runs that are there are of another program.
+        Raises `InputError` if its runs are of another program.
         """
         manifest, path = self.manifest(build), study.path or Path("study in memory")
         there = joining.member_of(study, setting)
@@ -227,7 +227,7 @@ class Submission:
         return study.add_member(setting, manifest)
 
     def manifest(self, build: Build) -> Manifest:
-        """Return the facts of a study of this request besides its runs."""
+        """Return the facts of a study of this request, apart from its runs."""
         return manifest_of(self._found, self._target, build)
 
     def _same(self, study: Study, manifest: Manifest, path: Path) -> None:
@@ -276,13 +276,13 @@ class Submission:
         """Repeat measured runs until their intervals are narrow enough, if the request wants that."""
         if not self._found.request.target.until:
             return
-        from scalegraph.request.run import repeating  # loads what simulated runs need not wait for
+        from scalegraph.request.run import repeating  # imports what simulated runs need not wait for
 
         while not self._cancel.cancelled and (more := repeating.wanted(self._found.request, self._records.values())):
             self._round(study, build, more, searches)
 
     def _time_clock(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:
-        """Run those of *points* that decide what the program times; raise `InputError` if that is nothing."""
+        """Run those of *points* that show what the program times itself; raise `InputError` if that is nothing."""
         for point in timed.deciding(points, mpi=build.mpi):
             if not self._cancel.cancelled and timed.clock_part(list(self._records.values())) is None:
                 self._round(study, build, [point], searches, traced=True)
@@ -290,7 +290,7 @@ class Submission:
             timed.chosen_part(list(self._records.values()), build.regions, timed.CLOCK)
 
     def _what_if(self, study: Study, build: Build, searches: Searches) -> None:
-        """Run what can be asked only now: variants of the sizes that were found, speedups of what costs most."""
+        """Run what becomes known only now: variants of the sizes found, speedups of the most expensive code."""
         request = self._found.request
         sizes = [
             point
@@ -306,13 +306,13 @@ class Submission:
             if not self._cancel.cancelled and (more := further(request, self._records.values(), build)):
                 self._round(study, build, more, searches)
         if not self._cancel.cancelled and (more := variants.counted(request, self._records.values(), build)):
-            with suppress(Cancelled):  # what was run before stays
+            with suppress(Cancelled):  # earlier runs stay
                 self._round(study, self._sources(asking=True), more, searches)
         if not self._cancel.cancelled and (best := variants.advised(request, self._records.values(), build.regions)):
             self._round(study, build, best, searches)
 
     def _trace(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:
-        """Run those of *points*, sizes that were searched, once more that lack a trace or what is collected."""
+        """Repeat those of *points*, searched sizes, that lack a trace or collected data."""
         known = self._records
         lacking = {p.key: p for p in points if known[p.key].ok and self._lacks(known[p.key], traced=True)}
         if lacking and not self._cancel.cancelled:
@@ -322,7 +322,7 @@ class Submission:
     def _round(
         self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches, *, traced: bool = False
     ) -> None:
-        """Run those of *points* that are not known, or lack what is collected, their trace if *traced*; report all."""
+        """Run those of *points* that are unknown or lack collected data, or a trace if *traced*; report all."""
         if self._automatic:
 
             def tried(more: Iterable[RunPoint]) -> Mapping[str, RunRecord]:
@@ -334,11 +334,11 @@ class Submission:
 
     @property
     def _automatic(self) -> bool:
-        """Whether runs tell the schedule of each point."""
+        """Whether the schedule of each point is chosen from runs."""
         return loops.is_automatic(self._found.request.schedule)
 
     def _fresh(self, points: Iterable[RunPoint], *, traced: bool) -> tuple[list[RunPoint], list[RunPoint]]:
-        """Return those of *points*, if they come for the first time, that are to be run, and those that are there."""
+        """Return those of *points*, if seen for the first time, that must be run, and those already there."""
         fresh = [point for point in points if point.key not in self.points]
         self.points.update({point.key: point for point in fresh})
         known = self._records
@@ -349,10 +349,10 @@ class Submission:
     def ahead(self, study: Study, build: Build) -> tuple[list[Job], list[RunPoint]]:
         """Return the jobs of all runs known beforehand that *study* lacks, and the points that it has.
 
-        They are for the caller to carry out and to report; `keep` takes the records.
+        The caller carries them out and reports them; `keep` takes the records.
         """
         points = self._plan().points
-        if self._automatic:  # the point itself runs when its schedule is known
+        if self._automatic:  # the point itself runs once its schedule is known
             left, there = self._fresh(automatic.begun(points), traced=False)
             return self._jobs(study, left, build, traced=False), there
         left, there = self._fresh(points, traced=True)
@@ -371,7 +371,7 @@ class Submission:
         searches: Searches,
         traced: bool,
     ) -> None:
-        """Run *left*; report them and those that are *there*."""
+        """Run *left*; report them and those already *there*."""
         self.progress.total = len(self.points) + self._again
         self._later_s = self._later(searches)
         estimate = self._host.total(left, self._workers)
@@ -383,7 +383,7 @@ class Submission:
         jobs = self._jobs(study, left, build, traced=traced)
         if self._found.target.command:
             jobs = commands.shuffled(jobs, by_count=self._target.holds_nodes)
-        else:  # longest first: the last run to end should not be the longest
+        else:  # longest first, so that no long run is left at the end
             jobs.sort(key=lambda job: -(job.estimate_s or 0.0))
         if self._book is not None:
             self._book.begin(jobs)
@@ -397,7 +397,7 @@ class Submission:
             self.note_lost(point)
 
     def _session(self, jobs: list[Job]) -> AbstractContextManager[Link]:
-        """Return what carries *jobs* out: for commands the target may hold something, such as nodes."""
+        """Return what carries out *jobs*: for commands the target may hold something, such as nodes."""
         if self._found.target.command and jobs and self.link is self._target:
             return self._target.session(jobs)
         return nullcontext(self.link)
@@ -448,9 +448,9 @@ class Submission:
         return variants.machine_of(found.request, found.machine_reference, what) if what.machine else found.machine
 
     def keep(self, study: Study, record: RunRecord) -> None:
-        """Put *record* into *study*; one that is there stays where this one failed."""
+        """Put *record* into *study*; an existing run stays if this one failed."""
         before = self._records.get(record.point.key)
-        if before is not None and before.ok and not record.ok:  # made once more, with more collected: that takes longer
+        if before is not None and before.ok and not record.ok:  # repeated to collect more data, which takes longer
             what = "no trace" if self._tracing.lacks(before) else "nothing more was collected"
             self._emit(Note(f"{record.point.label()}: {what}: {record.message}; the run that is there is kept"))
             return
@@ -467,7 +467,7 @@ class Submission:
         return self._target.side_by_side
 
     def note_lost(self, point: RunPoint) -> None:
-        """Note that *point* has ended: a run that could not be started leaves no record; no search waits for it."""
+        """Note that *point* has ended: a run that could not start leaves no record, and no search must wait for it."""
         if point.key in self._records or self._cancel.cancelled:
             return
         self._records[point.key] = RunRecord(
@@ -479,13 +479,13 @@ class Submission:
         )
 
     def _pass_on(self, event: Event) -> None:
-        """Add what the searches will still need to the time left."""
+        """Add the estimated time of the searches to the time left."""
         if isinstance(event, RunFinished | RunFailed) and event.remaining_s is not None and self._later_s is not None:
             event = replace(event, remaining_s=event.remaining_s + self._later_s)
         self._emit(event)
 
     def _later(self, searches: Searches) -> float | None:
-        """Return the host seconds that the searches will take after this round, roughly."""
+        """Return the approximate host seconds of the searches after this round."""
         points = [
             point
             for planned, tries in searches.running()
@@ -494,6 +494,6 @@ class Submission:
         return self._host.total(points, self._workers) if points else 0.0
 
     def done(self, messages: tuple[str, ...] = ()) -> None:
-        """Say that everything has ended."""
+        """Report that everything has ended."""
         count = self.progress
         self._emit(Done(count.finished - count.failed, count.failed, self._cancel.cancelled, messages))

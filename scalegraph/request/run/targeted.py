@@ -9,12 +9,12 @@ from typing import Final
 from scalegraph.link.targets import Target
 from scalegraph.store import Manifest
 
-# What each target has of its own: it builds the program anew and has a machine of its own.
+# Each target has its own: it builds the program anew and has its own machine.
 _OWN: Final = ("program", "machine")
 
 
 def identity(parts: Mapping[str, str], target: Target) -> dict[str, str]:
-    """Return the identity of runs of *target*: what it alone determines gets its name, ``program@host``."""
+    """Return the identity of runs on *target*: parts specific to it get its name, ``program@host``."""
     if target.source == "simulated":
         return dict(parts)
     own = {f"{name}@{target.name}" if name in _OWN else name: value for name, value in parts.items()}
@@ -25,10 +25,10 @@ def identity(parts: Mapping[str, str], target: Target) -> dict[str, str]:
 
 
 def differences(before: Manifest, now: Manifest, words: Mapping[str, str]) -> list[str]:
-    """Return in *words* what differs between the runs of a study and those that *now* describes.
+    """Return in *words* what differs between the runs of a study and those described by *now*.
 
-    What a target has of its own is compared with that target's earlier runs; a target that is new to the study must
-    run the same sources.
+    Target-specific parts are compared with earlier runs on the same target; a target that is new to the study must run
+    the same sources.
     """
     found = []
     for part, said in words.items():
@@ -52,7 +52,7 @@ def _texts(manifest: Manifest) -> dict[str, str]:
 
 
 def measured_manifest(manifest: Manifest, target: Target) -> Manifest:
-    """Return *manifest* with the place of *target* for its machine, if the target is no simulated one."""
+    """Return *manifest* with the place of *target* as its machine, if the target is not a simulated one."""
     place = target.place() if target.source != "simulated" else None
     if place is None:
         return manifest
@@ -61,7 +61,7 @@ def measured_manifest(manifest: Manifest, target: Target) -> Manifest:
 
 
 def combined(before: Manifest, now: Manifest, targets: Sequence[str]) -> Manifest:
-    """Return the manifest of a study that has runs of *targets* and gets those of *now*: a simulated machine stays."""
+    """Return the manifest of a study with runs of *targets* that gets those of *now*: a simulated machine stays."""
     kept: dict[str, object] = {"created": before.created, "identity": before.identity | now.identity}
     if "" in targets and "machine" not in now.identity:
         kept |= {"machine": before.machine, "machine_values": before.machine_values}

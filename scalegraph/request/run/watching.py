@@ -1,4 +1,4 @@
-"""A study that another ScaleGraph works on, for somebody who only watches: nothing is written, nothing is locked."""
+"""A study that another ScaleGraph works on, for watching only: nothing is written or locked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scalegraph.store.lock import writer
 
 @dataclass(frozen=True)
 class Watched:
-    """A study at a moment: its *version*, which changes with every run, and what becomes of it in *words*."""
+    """A snapshot of a study: its *version*, which changes with every run, and its progress in *words*."""
 
     version: int
     live: bool = False
@@ -20,7 +20,7 @@ class Watched:
 
 
 def watched(study: Study) -> Watched:
-    """Return how far the work on *study* is, if another process works on it; a file that is read, and no more."""
+    """Return the progress of another process that works on *study*, if any; the file is only read."""
     version = study.version()
     process = writer(study.path) if study.path is not None else None
     if process is None:

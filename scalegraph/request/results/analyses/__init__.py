@@ -9,7 +9,7 @@ from scalegraph.request.results.quantity import Quantity
 
 
 def found() -> tuple[Quantity, ...]:
-    """Return the quantities of all modules, by the modules' names."""
+    """Return the quantities of all modules, sorted by module name."""
     modules = (import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__))
     quantities = (
         one for module in modules for one in getattr(module, "QUANTITIES", (getattr(module, "QUANTITY", None),))

@@ -1,4 +1,4 @@
-"""What runs cost beside their time: energy, energy-delay product, core-hours, price."""
+"""Costs of runs besides their time: energy, energy-delay product, core-hours, price."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _lacks(what: str) -> Callable[[StudyData], str]:
 
 
 def _columns(what: str, *names: str) -> Callable[[StudyData, int | None], pd.DataFrame]:
-    """Return what takes columns of the study's costs; nothing where no run has *what*."""
+    """Return a function for columns of the study's costs; its table is empty if no run has *what*."""
 
     def compute(data: StudyData, processors: int | None) -> pd.DataFrame:
         if what and run_costs.why_none(data, what):

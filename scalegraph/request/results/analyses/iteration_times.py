@@ -1,4 +1,4 @@
-"""Time of an iteration over the index space and the executions."""
+"""Iteration times over the index space and the executions."""
 
 from __future__ import annotations
 

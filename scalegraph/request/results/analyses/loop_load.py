@@ -1,4 +1,4 @@
-"""What each processor did in each loop."""
+"""Each processor's part in each loop."""
 
 from __future__ import annotations
 

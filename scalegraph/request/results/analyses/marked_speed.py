@@ -1,4 +1,4 @@
-"""Isospeed-efficiency of processors that are not alike: marked speeds, and psi between configurations."""
+"""Isospeed-efficiency for heterogeneous processors: marked speeds, and psi between configurations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _speeds(data: StudyData) -> pd.DataFrame:
-    """Return the scaling table with the speeds of simulated nodes where the runs have no parameter of that name."""
+    """Return the scaling table, with the speeds of simulated nodes added if the runs have no such parameter."""
     scaling = data.scaling
     if SPEEDS in scaling.columns or scaling.empty:
         return scaling
@@ -26,7 +26,7 @@ def _speeds(data: StudyData) -> pd.DataFrame:
 
 
 def _nodes(data: StudyData, keys: str) -> str | None:
-    """Return the speeds of the nodes of a simulated run as text; None where all are alike."""
+    """Return the speeds of a simulated run's nodes as text; None if all are equal."""
     run = data.by_key.get(keys.split(",")[0])
     machine = None if run is None else machine_of(data, run)
     if run is None or machine is None or len(set(machine.nodes.speeds)) < 2:

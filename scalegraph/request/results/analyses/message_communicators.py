@@ -1,4 +1,4 @@
-"""What messages cost by communicator."""
+"""Cost of messages by communicator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What messages cost by rank and partner."""
+"""Cost of messages by rank and partner."""
 
 from __future__ import annotations
 

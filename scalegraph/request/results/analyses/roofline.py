@@ -1,4 +1,4 @@
-"""Operations per byte from memory, against the machine's roofs."""
+"""Operations per byte from memory, compared with the machine's roofs."""
 
 from __future__ import annotations
 
