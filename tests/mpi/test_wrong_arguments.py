@@ -22,10 +22,10 @@ HEADERS = ("mpi_calls.h", "mpi_removed.h")  # of MPI 3.1, and of MPI-1 that 3.0 
 DECLARED = re.compile(r"^int SCALEGRAPH_MPI\((\w+)\)\((.*)\);$", re.MULTILINE)
 PARAMETER = re.compile(r"^(?P<type>.*?[\s*])(?P<name>\w+)(?P<array>(?:\[\d*\])*)$")
 
-# Functions that end the run, that have nothing to be wrong, or that are not of this library's part: files, MPI_T and
+# Functions that end the run, that have nothing to be wrong, or that are not of this library's part: files and
 # processes that are started later.
 LEFT_OUT = re.compile(
-    r"File_|T_|Comm_(spawn|accept|connect|join)|(Open|Close)_port|(Publish|Unpublish|Lookup)_name|Register_datarep"
+    r"File_|Comm_(spawn|accept|connect|join)|(Open|Close)_port|(Publish|Unpublish|Lookup)_name|Register_datarep"
     r"|Abort$|.*_toint$|Init|Finalize|Pcontrol|Status_|DUP_FN|Aint|.*_(c2f|f2c|f82f|f2f08|c2f08|f082c)$|Type_create_f90"
 )
 VALUES = {

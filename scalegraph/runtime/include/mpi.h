@@ -78,68 +78,6 @@ typedef MPI_Comm_errhandler_function MPI_Handler_function; /* removed in MPI 3.0
 #define MPI_F_STATUS_IGNORE   ((MPI_Fint*)0)
 #define MPI_F_STATUSES_IGNORE ((MPI_Fint*)0)
 
-/* MPI_T types and constants */
-
-typedef struct MPI_ABI_T_enum* MPI_T_enum;
-typedef struct MPI_ABI_T_cvar_handle* MPI_T_cvar_handle;
-typedef struct MPI_ABI_T_pvar_handle* MPI_T_pvar_handle;
-typedef struct MPI_ABI_T_pvar_session* MPI_T_pvar_session;
-
-#define MPI_T_ENUM_NULL                ((MPI_T_enum)0)
-#define MPI_T_CVAR_HANDLE_NULL         ((MPI_T_cvar_handle)0)
-#define MPI_T_PVAR_SESSION_NULL        ((MPI_T_pvar_session)0)
-#define MPI_T_PVAR_HANDLE_NULL         ((MPI_T_pvar_handle)0)
-#define MPI_T_PVAR_ALL_HANDLES         ((MPI_T_pvar_handle)1)
-
-enum {
-    MPI_T_VERBOSITY_USER_BASIC         = 0x09,
-    MPI_T_VERBOSITY_USER_DETAIL        = 0x0a,
-    MPI_T_VERBOSITY_USER_ALL           = 0x0c,
-    MPI_T_VERBOSITY_TUNER_BASIC        = 0x11,
-    MPI_T_VERBOSITY_TUNER_DETAIL       = 0x12,
-    MPI_T_VERBOSITY_TUNER_ALL          = 0x14,
-    MPI_T_VERBOSITY_MPIDEV_BASIC       = 0x21,
-    MPI_T_VERBOSITY_MPIDEV_DETAIL      = 0x22,
-    MPI_T_VERBOSITY_MPIDEV_ALL         = 0x24
-};
-
-enum {
-    MPI_T_BIND_NO_OBJECT               = 1,
-    MPI_T_BIND_MPI_COMM                = 2,
-    MPI_T_BIND_MPI_DATATYPE            = 3,
-    MPI_T_BIND_MPI_ERRHANDLER          = 4,
-    MPI_T_BIND_MPI_FILE                = 5,
-    MPI_T_BIND_MPI_GROUP               = 6,
-    MPI_T_BIND_MPI_OP                  = 7,
-    MPI_T_BIND_MPI_REQUEST             = 8,
-    MPI_T_BIND_MPI_WIN                 = 9,
-    MPI_T_BIND_MPI_MESSAGE             = 10,
-    MPI_T_BIND_MPI_INFO                = 11
-};
-
-enum {
-    MPI_T_SCOPE_CONSTANT               = 1,
-    MPI_T_SCOPE_READONLY               = 2,
-    MPI_T_SCOPE_LOCAL                  = 3,
-    MPI_T_SCOPE_GROUP                  = 4,
-    MPI_T_SCOPE_GROUP_EQ               = 5,
-    MPI_T_SCOPE_ALL                    = 6,
-    MPI_T_SCOPE_ALL_EQ                 = 7
-};
-
-enum {
-    MPI_T_PVAR_CLASS_STATE             =  1,
-    MPI_T_PVAR_CLASS_LEVEL             =  2,
-    MPI_T_PVAR_CLASS_SIZE              =  3,
-    MPI_T_PVAR_CLASS_PERCENTAGE        =  4,
-    MPI_T_PVAR_CLASS_HIGHWATERMARK     =  5,
-    MPI_T_PVAR_CLASS_LOWWATERMARK      =  6,
-    MPI_T_PVAR_CLASS_COUNTER           =  7,
-    MPI_T_PVAR_CLASS_AGGREGATE         =  8,
-    MPI_T_PVAR_CLASS_TIMER             =  9,
-    MPI_T_PVAR_CLASS_GENERIC           =  10
-};
-
 /* What ROMIO had before MPI 2.0, and old programs use */
 
 #define MPIO_Request MPI_Request

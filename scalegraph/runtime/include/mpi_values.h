@@ -202,25 +202,6 @@ enum {
     MPI_ERR_ERRHANDLER                 = 61,
     MPI_ERR_ABI                        = 62,
 
-    MPI_T_ERR_CANNOT_INIT              = 1001,
-    MPI_T_ERR_NOT_ACCESSIBLE           = 1002,
-    MPI_T_ERR_NOT_INITIALIZED          = 1003,
-    MPI_T_ERR_NOT_SUPPORTED            = 1004,
-    MPI_T_ERR_MEMORY                   = 1005,
-    MPI_T_ERR_INVALID                  = 1006,
-    MPI_T_ERR_INVALID_INDEX            = 1007,
-    MPI_T_ERR_INVALID_ITEM             = 1008,
-    MPI_T_ERR_INVALID_SESSION          = 1009,
-    MPI_T_ERR_INVALID_HANDLE           = 1010,
-    MPI_T_ERR_INVALID_NAME             = 1011,
-    MPI_T_ERR_OUT_OF_HANDLES           = 1012,
-    MPI_T_ERR_OUT_OF_SESSIONS          = 1013,
-    MPI_T_ERR_CVAR_SET_NOT_NOW         = 1014,
-    MPI_T_ERR_CVAR_SET_NEVER           = 1015,
-    MPI_T_ERR_PVAR_NO_WRITE            = 1016,
-    MPI_T_ERR_PVAR_NO_STARTSTOP        = 1017,
-    MPI_T_ERR_PVAR_NO_ATOMIC           = 1018,
-
     MPI_ERR_LASTCODE                   = 16383
 };
 

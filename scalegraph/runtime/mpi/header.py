@@ -29,7 +29,7 @@ LOGICAL: Final = frozenset(
 )
 # Fortran has them in another form (bindings.py), or not at all: handles are integers there, and these are for C.
 _OTHERWISE: Final = re.compile(
-    r"MPI_(T_.*|Abi_.*|Session_.*|.*_(c|c2f|f2c|c2f08|f082c|f2f08|f082f|toint|fromint)|Init(_thread)?|Pcontrol|Wtick"
+    r"MPI_(Abi_.*|Session_.*|.*_(c|c2f|f2c|c2f08|f082c|f2f08|f082f|toint|fromint)|Init(_thread)?|Pcontrol|Wtick"
     r"|Wtime|Comm_spawn(_multiple)?|Buffer_detach|Aint_(add|diff)|DUP_FN|.*_(get|set)_attr|Attr_(get|put)"
     r"|(Comm_|Type_|Win_)?[Cc]reate_keyval|Keyval_create|Register_datarep|Grequest_start|Type_get_contents|Info_get_string"
     r"|Address|Errhandler_(create|get|set)|Type_(extent|hindexed|hvector|lb|struct|ub))"

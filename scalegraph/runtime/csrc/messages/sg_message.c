@@ -17,17 +17,6 @@ struct sg_mailbox *sg_mailbox_new(void)
     return sg_new(sizeof(struct sg_mailbox));
 }
 
-void sg_message_queues(uint32_t *unexpected, uint32_t *posted)
-{
-    const struct sg_mailbox *box = sg_rank_self()->mailbox;
-    *unexpected = *posted = 0;
-    sg_turn_of_all(sg_now);
-    for (const sg_message *m = box->first; m != NULL; m = m->next)
-        *unexpected += m->arrival <= sg_now->clock;
-    for (const sg_receive *r = box->posted; r != NULL; r = r->next)
-        ++*posted;
-}
-
 #define APPEND(first, last, item)                                                                            \
     do {                                                                                                     \
         (item)->next = NULL;                                                                                 \
@@ -210,8 +199,6 @@ sg_send *sg_message_send_typed(uint32_t to, uint32_t context, int32_t source, in
     __builtin_prefetch(&other->mailbox);
     sg_message_talk(context, (int32_t)to);
     sg_transport_send(other, bytes);
-    self->traffic.sent++;
-    self->traffic.sent_bytes += bytes;
     bool defers = sg_may_defer(sg_now);
     if (!defers)
         sg_turn_of_all(sg_now);
@@ -338,8 +325,6 @@ void sg_receive_finish(sg_receive *r)
         return;
     sg_message_talk(r->context, r->from);
     sg_transport_receive(sg->all_ranks[r->from], r->bytes, r->buffered);
-    r->rank->traffic.received++;
-    r->rank->traffic.received_bytes += r->bytes;
     report(r);
 }
 

@@ -100,10 +100,6 @@ struct sg_mailbox {
 void sg_messages_explain(char *text, size_t size);
 /* Writes which messages no rank has received, when all of them have ended; nothing if there are none. */
 void sg_messages_explain_left(char *text, size_t size);
-/* How many messages have arrived for the running rank, and how many receives it has posted, that have not
- * found each other. */
-void sg_message_queues(uint32_t *unexpected, uint32_t *posted);
-
 /* Sends a copy of `data` to rank `to`; `source` is the sender's number in the communicator. The running
  * processor is charged what sending costs it. */
 sg_send *sg_message_send(uint32_t to, uint32_t context, int32_t source, int32_t tag, const void *data,

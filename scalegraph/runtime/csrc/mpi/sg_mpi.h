@@ -82,8 +82,6 @@ struct sg_mpi {
     int predefined_attribute[7];
     MPI_Errhandler file_handler; /* of MPI_FILE_NULL; NULL: MPI_ERRORS_RETURN */
     int file_error;              /* of a call that has failed, as the error handler has left it */
-    struct sg_own_rules *rules;  /* of collective operations; NULL: nothing is changed */
-    struct sg_tool *tool;        /* MPI_T; NULL: not used */
     struct sg_buffers *buffers;  /* buffers of requests that are under way */
     sg_own_type *own_types;      /* by the last digits of the handle; NULL: none yet */
 };

@@ -73,30 +73,6 @@ static const char *const texts[] = {
 };
 enum { KNOWN = sizeof texts / sizeof texts[0] };
 
-/* Codes of MPI_T, from the first one on. */
-#define TOOL(name, text) [MPI_T_##name - MPI_T_ERR_CANNOT_INIT] = "MPI_T_" #name ": " text
-
-static const char *const tool_texts[] = {
-    TOOL(ERR_CANNOT_INIT, "the interface for tools cannot be initialised"),
-    TOOL(ERR_NOT_ACCESSIBLE, "the function is not accessible"),
-    TOOL(ERR_NOT_INITIALIZED, "the interface for tools is not initialised"),
-    TOOL(ERR_NOT_SUPPORTED, "the function is not supported"),
-    TOOL(ERR_MEMORY, "no memory"),
-    TOOL(ERR_INVALID, "wrong use"),
-    TOOL(ERR_INVALID_INDEX, "no variable or category has the index"),
-    TOOL(ERR_INVALID_ITEM, "the enumeration has no such item"),
-    TOOL(ERR_INVALID_SESSION, "invalid session"),
-    TOOL(ERR_INVALID_HANDLE, "invalid handle"),
-    TOOL(ERR_INVALID_NAME, "no variable or category has the name"),
-    TOOL(ERR_OUT_OF_HANDLES, "no more handles"),
-    TOOL(ERR_OUT_OF_SESSIONS, "no more sessions"),
-    TOOL(ERR_CVAR_SET_NOT_NOW, "the variable cannot be set now"),
-    TOOL(ERR_CVAR_SET_NEVER, "the variable cannot be set"),
-    TOOL(ERR_PVAR_NO_WRITE, "the variable cannot be written or reset"),
-    TOOL(ERR_PVAR_NO_STARTSTOP, "the variable cannot be started or stopped"),
-    TOOL(ERR_PVAR_NO_ATOMIC, "the variable cannot be read and reset in one"),
-};
-
 /* What MPI_Add_error_class or _code has made; NULL: not an error of the user's. */
 static sg_error_text *own_error(int error)
 {
@@ -110,8 +86,6 @@ const char *sg_mpi_error_text(int error)
     const sg_error_text *own = own_error(error);
     if (own != NULL)
         return own->text != NULL ? own->text : "";
-    if (error >= MPI_T_ERR_CANNOT_INIT && error <= MPI_T_ERR_PVAR_NO_ATOMIC)
-        return tool_texts[error - MPI_T_ERR_CANNOT_INIT];
     return error >= 0 && error < KNOWN && texts[error] != NULL ? texts[error] : NULL;
 }
 

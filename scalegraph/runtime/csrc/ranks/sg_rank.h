@@ -19,11 +19,6 @@ typedef struct sg_last_call {
 #define SG_TALK_NOWHERE UINT32_MAX /* context: of no communicator */
 #define SG_TALK_NOBODY  (-1)
 
-/* Messages of a rank so far, with those of collective operations. */
-typedef struct sg_traffic {
-    uint64_t sent, sent_bytes, received, received_bytes;
-} sg_traffic;
-
 /* A thread waits for a message. */
 typedef struct sg_rank_wait {
     struct sg_rank_wait *next;
@@ -58,7 +53,6 @@ struct sg_rank {
     uint32_t account;
     uint64_t eager_bytes;      /* messages up to this size leave at once */
     uint64_t near_eager_bytes; /* likewise within the node */
-    sg_traffic traffic;
     /* Its processor serves transfers of other ranks that the network interface cannot do by itself. */
     uint64_t serves_until; /* clock */
     uint64_t served;       /* cycles that have not been charged yet */

@@ -42,26 +42,6 @@ enum sg_algorithm sg_rule(enum sg_collective what, int ranks, int64_t bytes, boo
 /* Whether nobody has chosen an algorithm for it, so that the machine's own network or the nodes may serve. */
 bool sg_rule_is_open(enum sg_collective what, int ranks);
 
-/* A number of the rule that a rank may change (MPI_T): MPICH's name for it. */
-typedef struct sg_switch_point {
-    const char *name, *text;
-    uint8_t rule;   /* its place in the list */
-    uint8_t beyond; /* the rule is for less than the value + this */
-    bool ranks;     /* a number of ranks, not of bytes */
-} sg_switch_point;
-
-extern const sg_switch_point sg_switch_points[];
-extern const uint32_t sg_switch_point_count;
-int64_t sg_switch_get(const sg_switch_point *point);
-void sg_switch_set(const sg_switch_point *point, int64_t value);
-/* The algorithm that the running rank has chosen for an operation; anything that it has none for: the rule's.
- */
-int sg_algorithm_get(enum sg_collective what);
-void sg_algorithm_set(enum sg_collective what, int algorithm);
-/* Whether there is such an algorithm for it. */
-bool sg_algorithm_does(enum sg_collective what, enum sg_algorithm algorithm);
-const char *sg_algorithm_name(enum sg_algorithm algorithm);
-
 /* The same for a schedule, which remembers the first one. */
 enum sg_algorithm sg_choose(sg_schedule *s, enum sg_collective what, int64_t bytes, bool simple);
 
