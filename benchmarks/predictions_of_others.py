@@ -2,7 +2,7 @@
 
     python benchmarks/predictions_of_others.py DESCRIPTION.toml --studies DIRECTORY [--extrap PYTHON] [--only TEXT]
 
-Makes the table of docs/VALIDATION.md. DESCRIPTION.toml is yours: ``processors`` (a list), and tables ``[[program]]``
+Makes the table of docs/VALIDATION_TABLES.md. DESCRIPTION.toml is yours: ``processors`` (a list), tables ``[[program]]``
 with ``name``; ``executable``, which ``scalegraph-gcc`` or another wrapper has linked; ``arguments``, words in which {n}
 is the size and {N} the number of processors (["{n}"] if there are none); ``machine`` (server-2x32 if there is none);
 ``samples``, sizes that are run; ``target``, the size that is predicted, and run to compare. Sizes are chosen before

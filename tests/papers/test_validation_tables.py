@@ -1,4 +1,4 @@
-"""The tables of Burg and SLALOM in docs/VALIDATION.md are what the commands give."""
+"""The tables of Burg and SLALOM in docs/VALIDATION_TABLES.md are what the commands give."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def rows(lines: list[str]) -> dict[str, list[str]]:
 
 
 def printed(name: str) -> dict[str, list[str]]:
-    found = re.search(rf"<!-- table: {name} -->\n(.*?)<!-- end -->", (DOCS / "VALIDATION.md").read_text(), re.DOTALL)
+    found = re.search(
+        rf"<!-- table: {name} -->\n(.*?)<!-- end -->", (DOCS / "VALIDATION_TABLES.md").read_text(), re.DOTALL
+    )
     assert found is not None
     return rows(found[1].splitlines())
 
@@ -104,6 +106,6 @@ def test_burg_on_two_nodes_and_more_is_near_table_3_and_rises(tables: ModuleType
 
 
 def test_the_commands_of_the_section_are_those_of_the_tables(tables: ModuleType) -> None:
-    text = " ".join((DOCS / "VALIDATION.md").read_text().split())
+    text = " ".join((DOCS / "VALIDATION_TABLES.md").read_text().split())
     assert f'--overhead "{tables.BURG_MESSAGES}"' in text
     assert f"--alpha {tables.ALPHA * 1e6:.0f}e-6 --beta {tables.BETA * 1e6:.1f}e-6" in text
