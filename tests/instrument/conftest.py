@@ -1,4 +1,4 @@
-"""Tools for tests that compile what the preprocessor writes."""
+"""Tools for tests that compile the preprocessor's output."""
 
 import os
 import re
@@ -44,7 +44,7 @@ class Compiler:
         )
 
     def messages(self, *arguments: str | Path) -> set[tuple[str, int, str, str]]:
-        """Return what gcc -Wall says: {(file, line, severity, text)}."""
+        """Return the output of gcc -Wall: {(file, line, severity, text)}."""
         done = self("-Wall", "-fopenmp", "-O1", "-S", "-o", os.devnull, *arguments, check=False)
         return {(file, int(line), severity, text) for file, line, severity, text in MESSAGE.findall(done.stderr)}
 
@@ -56,7 +56,7 @@ def gcc(tmp_path: Path) -> Compiler:
 
 @pytest.fixture(scope="session")
 def gcc_in() -> type[Compiler]:
-    """For fixtures that compile once for many tests."""
+    """Return a compiler for fixtures that compile once for many tests."""
     return Compiler
 
 

@@ -1,4 +1,4 @@
-"""What aarch64 machine code counts as: assembled words, no compiler needed."""
+"""Costs of aarch64 machine code: assembled words, no compiler needed."""
 
 import struct
 from collections.abc import Callable
@@ -67,7 +67,7 @@ def names(classes: tuple[int, ...]) -> list[str]:
         (0x6E180420, "mov v0.d[1], v1.d[0]", ["fp_other"]),
         (0x4EA28420, "add v0.4s, v1.4s, v2.4s", ["int_alu"]),
         (0x4EA29C20, "mul v0.4s, v1.4s, v2.4s", ["int_mul"]),
-        # free: moves, zeroing, constants of floating point, barriers, prologues
+        # free: moves, zeroing, floating-point constants, barriers, prologues
         (0xAA0103E0, "mov x0, x1", []),
         (0x1E6E1000, "fmov d0, #1.0", []),
         (0x9E670000, "fmov d0, x0", []),
@@ -140,7 +140,7 @@ def test_direct_calls_are_found_forwards_and_backwards() -> None:
 
 
 def test_stub_of_a_library_function_is_named() -> None:
-    # adrp x16, +0x1f000; ldr x17, [x16, #8]; add x16, x16, #8; br x17 - and the same behind a landing pad
+    # adrp x16, +0x1f000; ldr x17, [x16, #8]; add x16, x16, #8; br x17 - and the same after a landing pad
     stub = (0xF00000F0, 0xF9400611, 0x91002210, 0xD61F0220)
     slot = (START & ~0xFFF) + 0x1F000 + 8
     assert aarch64.stubs(code(*stub), START, {slot: "sqrt"}) == {START: "sqrt"}

@@ -1,4 +1,4 @@
-"""Programs with probes compile with the same messages and do the same as without."""
+"""Programs with probes compile with the same messages and behave the same as without."""
 
 import re
 from collections.abc import Callable

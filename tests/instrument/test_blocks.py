@@ -1,4 +1,4 @@
-"""Block costs of compiled kernels against what the source says and what the plain program executes."""
+"""Block costs of compiled kernels, compared with the source and with the instructions of the plain program."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -108,7 +108,7 @@ def parse(data: bytes) -> np.ndarray:
 
 
 def executed(gcc: Any) -> Counts:
-    """Run the program and return operations by function and class, flops among them."""
+    """Run the program and return operations by function and class, including flops."""
     path = gcc.place / "kernel"
     done = gcc.run("kernel", COUNTS=str(gcc.place / "counts"), OMP_NUM_THREADS="1")
     assert done.returncode == 0
@@ -152,7 +152,7 @@ def test_operations_of_a_loop_are_those_of_its_body(build: Callable[..., Any]) -
     totals = executed(build("-O2"))
     dot = totals["dot"]
     assert (dot["load"], dot["store"], dot["fp_mul"], dot["fp_add"]) == (100, 0, 50, 50)
-    # step and comparison of the index, one branch; a few operations around the loop
+    # step and comparison of the index, one branch; a few operations outside the loop
     assert 100 <= dot["int_alu"] <= 105
     assert 50 <= dot["branch"] <= 53
     assert (totals["daxpy"]["load"], totals["daxpy"]["store"]) == (100, 50)

@@ -1,4 +1,4 @@
-"""Functions that loops call, and code outside of innermost loops, on a machine with a pipeline."""
+"""Functions called in loops, and code outside innermost loops, on a machine with a pipeline."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.skipif(find_compiler().architecture != "x86_64", reason="the pipeline is that of x86-64"),
 ]
 
-# A call of `quotient` is a chain of divisions, which those of other calls overlap with as far as the window reaches.
+# A call of `quotient` is a chain of divisions; calls overlap as far as the window reaches.
 CALLS = """
 #define APART __attribute__((noinline, noclone, noipa))
 APART double quotient(double x, double y)
@@ -69,12 +69,12 @@ def cycles_of(program: Build, name: str, *, is_plain_known: bool = True) -> floa
 def test_what_a_loop_does_between_two_calls_fills_the_window(tmp_path: Path) -> None:
     close = cycles_of(built(tmp_path / "close", CALLS.replace("MORE", "")), "quotient")
     apart = cycles_of(built(tmp_path / "apart", CALLS.replace("MORE", MORE)), "quotient")
-    assert close < 30  # a chain takes 3 x 14 + 2 x 4 cycles; several are under way
+    assert close < 30  # a chain takes 3 x 14 + 2 x 4 cycles; several are in flight
     assert apart > 1.3 * close
 
 
 def test_spills_and_arguments_on_the_stack_take_their_slots(tmp_path: Path) -> None:
-    # with hooks, other values are in registers, so what goes through the stack is not charged by that code
+    # with hooks, other values are in registers, so traffic through the stack must not be charged from that code
     eleven = ", ".join(f"long a{number}" for number in range(11))
     text = f"""
     #define APART __attribute__((noinline, noclone, noipa))

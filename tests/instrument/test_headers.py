@@ -1,4 +1,4 @@
-"""Statements of C++ that call what works in own headers are regions."""
+"""C++ statements that call working functions of own headers become regions."""
 
 from __future__ import annotations
 

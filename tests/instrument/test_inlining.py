@@ -1,4 +1,4 @@
-"""Code of the compiler's headers has the line of the program that it was inlined into."""
+"""Code from the compiler's headers gets the line of the program that it was inlined into."""
 
 from __future__ import annotations
 

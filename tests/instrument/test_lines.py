@@ -1,4 +1,4 @@
-"""Whatever is planted, the program keeps its text and its lines."""
+"""Whatever probes are planted, the program keeps its text and line numbers."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Calls of the mathematics library on a machine with a pipeline: what they do, and how long one waits for another."""
+"""Calls of the mathematics library on a machine with a pipeline: their operations and dependences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What single instructions and short runs of them count as."""
+"""Costs of single instructions and short sequences."""
 
 import pytest
 
@@ -101,7 +101,7 @@ def test_flops_count_lanes(text: str, flops: int) -> None:
 
 
 def run(*texts: str) -> list[Instruction]:
-    """Assemble four-byte instructions from address 0 on; ``call NAME`` calls a hook."""
+    """Assemble four-byte instructions from address 0; ``call NAME`` calls a hook."""
     made = []
     for number, text in enumerate(texts):
         mnemonic, _, operands = text.partition(" ")

@@ -1,4 +1,4 @@
-"""The model of an out-of-order processor's pipeline: each limit binds where it must, and times of a path add up."""
+"""The model of an out-of-order pipeline: each limit takes effect where it must, and times of a path add up."""
 
 import os
 import subprocess
@@ -103,7 +103,7 @@ def test_selections_and_branches_share_units_where_they_do() -> None:
     branch, move = Step(1.0, ("branch",)), Step(1.0, ("int_alu",), ("flags",), ("r0",), selects=True)
     assert times([[branch, move] * 4], processor(select=0.5)) == pytest.approx([4.0], abs=0.1)
     assert times([[move] * 8], processor(select=0.5)) == pytest.approx([4.0], abs=0.1)
-    assert times([[move] * 8], processor()) == pytest.approx([2.0], abs=0.1)  # units of their own
+    assert times([[move] * 8], processor()) == pytest.approx([2.0], abs=0.1)  # on separate units
 
 
 def test_comparisons_take_their_part_of_the_units_of_branches() -> None:
@@ -122,7 +122,7 @@ def test_fetch_goes_on_behind_a_taken_jump_when_it_can(jumps: int, taken: float)
 
 
 def _call_of_a_library(there: int) -> list[Step]:
-    """A loop that calls a function of a library with so many instructions."""
+    """Return a loop that calls a library function with that many instructions."""
     inside = [Step(1.0, ("int_alu",), (), ("r0",))] * there
     into = Step(1.0, ("branch",), taken=True, far=True)
     return [Step(1.0, ("call",), taken=True), into, *inside, Step(1.0, ("call",), taken=True)]
@@ -162,7 +162,7 @@ def test_fetch_takes_one_line_of_code_at_a_time(lines: tuple[int, int], taken: f
 
 @pytest.mark.parametrize(("window", "overlaps"), [(400, True), (50, False)])
 def test_chains_of_two_iterations_overlap_within_the_window_only(window: int, overlaps: bool) -> None:
-    # a hundred operations that wait for each other, and for none of the hundred before them
+    # a hundred operations that depend on each other, but on none of the hundred before them
     body = [Step(1.0, ("int_mul",), (), ("r0",)), *[Step(1.0, ("int_alu",), ("r0",), ("r0",))] * 99]
     (taken,) = times([body], processor(window=window, scheduler=window))
     assert (taken < 40) is overlaps
@@ -197,13 +197,13 @@ def _load(to: str, base: str, site: int, index: str = "") -> Step:
 def test_loads_depend_on_those_that_their_addresses_come_from() -> None:
     step = Step(1.0, ("int_alu",), ("r1",), ("r1",))
     chase = execute([[_load("r0", "r0", 1)]], processor())
-    assert chase.loads == {1: {1: 5.0}}  # the one before, which takes the first level's latency
+    assert chase.loads == {1: {1: 5.0}}  # depends on the previous one, with the first level's latency
     gather = execute([[_load("r2", "r1", 1), _load("v0", "r3", 2, index="r2"), step]], processor())
     assert gather.loads == {1: {}, 2: {1: 5.0}}
     scaled = [_load("r2", "r1", 1), Step(1.0, ("int_mul",), ("r2",), ("r2",)), _load("v0", "r2", 2), step]
     assert execute([scaled], processor()).loads[2] == {1: 8.0}  # after the multiplication
     called = execute([[_load("r0", "r0", 1)]], processor(), enters=True)
-    assert called.loads == {1: {}}  # of an argument nothing is known
+    assert called.loads == {1: {}}  # nothing is known about an argument
 
 
 def test_jumps_depend_on_what_they_compare() -> None:
@@ -224,7 +224,7 @@ def test_nothing_goes_on_behind_a_load_that_the_whole_round_waits_for() -> None:
     load = Step(1.0, (), (), ("v0",), Place("r9", "", 1, 0), loads=True, sites=(1,))
     store = Step(1.0, (), ("v0",), (), Place("r9", "", 1, 0), stores=True, sites=(2,))
     found = execute([[load, add("v0", "v0"), store]], processor())  # *r9 += x
-    assert found.recurs == {1: 8.0}  # an addition and the way through memory: all that a round takes
+    assert found.recurs == {1: 8.0}  # an addition and the path through memory: the whole iteration
     assert ahead_of(found.ahead, sum(found.cycles), found.recurs[1]) < found.ahead / 20
     longer = execute([[load, add("v0", "v0"), store, *[add("v1", "v1")] * 8]], processor())
     assert ahead_of(longer.ahead, sum(longer.cycles), longer.recurs[1]) == pytest.approx(longer.ahead / 2, rel=0.1)

@@ -1,4 +1,4 @@
-"""Places that are kept in a file are those of the executable."""
+"""Places kept in a file equal those of the executable."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Loops of the simulated program that are other code without hooks: found, matched and charged as such."""
+"""Loops whose code differs without hooks: found, matched and charged as without hooks."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -79,7 +79,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 @pytest.fixture(scope="module")
 def host() -> machine.Machine:
-    """A machine with a pipeline: values as of a present processor."""
+    """Return a machine with a pipeline, with values like those of a current processor."""
     pipeline = {
         "window": 224,
         "scheduler": 97,
@@ -107,7 +107,7 @@ def built(place: Path, flags: str, text: str = LOOPS) -> Build:
 
 
 def rounds(program: Build, host: machine.Machine, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """Return how many rounds of each function's loop a round of its plain code replaces."""
+    """Return how many iterations of each function's loop one iteration of its plain code replaces."""
     found: dict[str, int] = {}
     original = replacing.PlainLoops.replaced
 
@@ -145,7 +145,7 @@ def test_rounds_that_plain_code_replaces(
     tmp_path: Path, host: machine.Machine, monkeypatch: pytest.MonkeyPatch, flags: str, expected: dict[str, int]
 ) -> None:
     found = rounds(built(tmp_path, flags), host, monkeypatch)
-    found.pop("gathered", None)  # vector code where there are gathers
+    found.pop("gathered", None)  # vector code if there are gather instructions
     assert found == expected | {"dependent": 1}
 
 
@@ -232,7 +232,7 @@ int main(void)
     inside = [at for at in of_change if program.lines.lookup([at])[0].line in (3, 4, 5)]
     assert len(loop.way) > 1
     assert changed.keys() <= set(inside)
-    assert max(changed.values()) == pytest.approx(min(changed.values()))  # shared out as with hooks
+    assert max(changed.values()) == pytest.approx(min(changed.values()))  # distributed as with hooks
     taken = sum(execute(loop.code.ways.bodies(loop.way), host.processor).cycles)
     assert sum(both.cycles[at] for at in changed) == pytest.approx(taken, abs=0.01)
     assert both.predicted == hooked.predicted  # its branches stay

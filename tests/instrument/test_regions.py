@@ -1,4 +1,4 @@
-"""Which regions the preprocessor finds."""
+"""The regions found by the preprocessor."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Variables with a fixed address have their names of the source."""
+"""Variables with a fixed address have their source names."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Programs that behave in one way each, built once for all tests."""
+"""Programs that each behave in one particular way, built once for all tests."""
 
 import functools
 from collections.abc import Callable

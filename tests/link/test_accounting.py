@@ -1,4 +1,4 @@
-"""What the kernel says of a measured thread, taken out of its accounts."""
+"""The kernel's figures for a measured thread, taken out of its accounts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_time_on_the_run_queue_leaves_what_the_thread_ran(
     kept = thread.sum((COMPUTING, "prim_task", "idle_barrier"))
     assert kept >= min(ran, computing + task + barrier)
     assert thread.sum((PREEMPTED,)) <= waited
-    # it was seen there, so it cannot have been on the run queue for all of that time
+    # it was observed there, so it cannot have been on the run queue for all of that time
     for name in (COMPUTING, "prim_task", "idle_barrier"):
         assert thread.sum((name,)) > 0, name
     assert thread.sum(("idle_wait",)) == 7

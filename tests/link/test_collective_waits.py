@@ -1,4 +1,4 @@
-"""Waiting in collective operations of measured runs follows from when their members came."""
+"""Waiting in collective operations of measured runs follows from the arrival times of the members."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COLLECTIVE = [name for name, _ in TRACE_WAITS].index("collective")
 
 
 def operation(kind: Operation, begins: list[int], end: int = 100, root: int = -1) -> np.ndarray:
-    """Return the records of an operation whose members come at *begins* and all leave at *end*."""
+    """Return the records of an operation whose members arrive at *begins* and all leave at *end*."""
     rows = [(EVENT["collective"], kind, member, 0, end, begin, root + 1) for member, begin in enumerate(begins)]
     return np.array(rows, TRACE_RECORD)
 
@@ -46,7 +46,7 @@ def test_a_member_waits_for_those_that_its_operation_needs(
     [
         (Operation.BARRIER, -1, [70, 70, 70]),  # 0 and 1 wait for 2, which waits for nobody
         (Operation.BROADCAST, 2, [70, 70, 70]),  # from the second group to the first
-        (Operation.BROADCAST, 0, [10, 30, 70]),  # 1 is in the root's group and waits for nobody
+        (Operation.BROADCAST, 0, [10, 30, 70]),  # 1 is in the root's group and does not wait
         (Operation.REDUCE, 0, [70, 30, 70]),
         (Operation.REDUCE, 2, [10, 30, 70]),
     ],
@@ -73,7 +73,7 @@ def test_an_operation_that_not_all_members_recorded_is_not_known() -> None:
 def test_a_member_that_leaves_before_the_last_has_come_shows_that_clocks_differ() -> None:
     rows = operation(Operation.BARRIER, [10, 90_000], end=50_000)
     assert waits(rows, carried(1, 1), 1e9)[3] == 1
-    assert waits(rows, carried(1, 1), 1e9, apart=50e-6)[3] == 0  # of computers whose clocks are known to that
+    assert waits(rows, carried(1, 1), 1e9, apart=50e-6)[3] == 0  # clocks known only that well
 
 
 def test_the_time_in_an_operation_is_divided_in_a_trace() -> None:
@@ -94,7 +94,7 @@ def test_the_time_in_an_operation_is_divided_in_a_trace() -> None:
         (0, 0, 70),
         (1, 0, 70),
     ]
-    (wait,) = records[records["event"] == EVENT["wait"]]  # the second member waited for nobody
+    (wait,) = records[records["event"] == EVENT["wait"]]  # the second member did not wait
     assert (int(wait["processor"]), int(wait["first"]), int(wait["time"])) == (0, 10, 30)
     (waker,) = records[records["event"] == EVENT["waker"]]
     assert (int(waker["region"]) - 1, int(waker["time"])) == (1, 30)

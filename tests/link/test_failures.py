@@ -1,4 +1,4 @@
-"""Runs that end badly: the outcome is data, in words with the place."""
+"""Failing runs: the outcome is data, in words with the place."""
 
 import signal
 import threading

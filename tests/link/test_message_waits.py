@@ -1,4 +1,4 @@
-"""Messages of measured runs follow from the order of sends and receives."""
+"""Messages of measured runs are matched by the order of sends and receives."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def receive(receiver: int, of: int, posted: int, end: int, tag: int = 0, communi
 
 
 def wait(why: str, location: int, begin: int, end: int) -> list[tuple]:
-    """Return the two records of a wait whose holder is not known."""
+    """Return the two records of a wait without a known holder."""
     return [(EVENT["wait"], WHY[why], location, 0, end, begin, 0), (EVENT["waker"], 0, location, 0, end, 0, 0)]
 
 
@@ -47,7 +47,7 @@ def test_receives_get_messages_in_the_order_in_which_they_were_posted_not_comple
     assert messages(matched(np.array(rows, TRACE_RECORD), 1)) == [
         (0, 1, 10, 12, 5, 85, 100, 0),
         (0, 1, 20, 22, 7, 80, 200, 0),
-        (0, 1, 30, 70, 6, 70, 300, 5),  # the send returned after its message was there
+        (0, 1, 30, 70, 6, 70, 300, 5),  # the send returned after its message had arrived
     ]
 
 
@@ -62,7 +62,7 @@ def test_communicators_and_ranks_keep_messages_apart() -> None:
     ]
     records = matched(np.array(rows, TRACE_RECORD), 1)
     assert messages(records) == [(0, 2, 1, 2, 0, 11, 8, 0), (1, 2, 3, 4, 0, 10, 16, 0)]
-    assert len(records) == 4  # what has no partner is left out
+    assert len(records) == 4  # sends and receives without a partner are left out
 
 
 def test_ranks_of_several_threads_are_found_by_their_processes() -> None:
@@ -79,7 +79,7 @@ def test_a_wait_has_the_partner_that_came_late() -> None:
         *receive(1, 2, 9, 60),  # both complete in one call
         *send(0, 1, 70, 72, 8, tag=1),
         *wait("receive", 1, 80, 85),
-        *receive(1, 0, 80, 85, tag=1),  # only on its way
+        *receive(1, 0, 80, 85, tag=1),  # still under way
         *wait("send", 2, 100, 140),
         *send(2, 0, 100, 140, 8),
         *receive(0, 2, 130, 150),

@@ -1,4 +1,4 @@
-"""Ends that programs of other people find: exceptions, longjmp, signals to others, memory at fixed addresses."""
+"""Endings of other people's programs: exceptions, longjmp, signals to others, memory at fixed addresses."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ Program = Callable[..., RunRecord]
 
 @pytest.fixture
 def program(tmp_path: Path, ksr1: machines.Machine) -> Program:
-    """Return a function that builds the source given and runs it on two processors."""
+    """Return a function that builds the given source and runs it on two processors."""
 
     def run(text: str, *args: str, suffix: str = ".c", openmp: bool = True) -> RunRecord:
         if suffix == ".cpp" and shutil.which("g++") is None:
@@ -220,7 +220,7 @@ def test_a_signal_to_the_parent_is_not_sent_and_said(program: Program) -> None:
             (12, "User defined signal 2", "its parent process", 17),
         )
     ]
-    assert os.getpid() > 0  # we are still here
+    assert os.getpid() > 0  # this process is still alive
 
 
 @pytest.mark.parametrize("whom", ["itself", "group"])

@@ -1,4 +1,4 @@
-"""Child processes: limits, streams and that none is left behind."""
+"""Child processes: limits, streams, and no leftover processes."""
 
 import os
 import select
@@ -112,7 +112,7 @@ def test_killed_parent_leaves_no_child(launcher: Path) -> None:
 
 
 def ends(pid: int) -> bool:
-    """Wait for a process that is nobody's child of ours any more."""
+    """Wait for the end of a process that is no longer our child."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:

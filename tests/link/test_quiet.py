@@ -1,4 +1,4 @@
-"""What disturbs measured runs is found in what the monitor wrote, and the least disturbed run is kept."""
+"""Disturbances of measured runs are found in the monitor's results, and the least disturbed run is kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scalegraph.runtime.results import Result
 
 
 def result(*waited_ms: int, begin: int = 2_000_000, end: int = 2_000_000) -> Result:
-    """Return what the monitor leaves of a second in which each thread waited so long for its processor."""
+    """Return the monitor's result of one second in which each thread waited that long for its processor."""
     threads = {
         f"thread.{number}": f"10 900000000 {ms * 1_000_000} {number} {1000 + number}"
         for number, ms in enumerate(waited_ms)
@@ -31,7 +31,7 @@ def record(time: float, *, ok: bool = True) -> RunRecord:
     [
         (result(10, 120), 0.0, 0.12, "other programs took 12\u00a0% of processor 1"),
         (result(10, end=1_500_000), 0.0, 0.25, "the processor's frequency went from 2.00 GHz to 1.50 GHz"),
-        (result(10, 20, 900), 0.0, 0.0, "went"),  # more threads than processors take them from each other
+        (result(10, 20, 900), 0.0, 0.0, "went"),  # threads beyond the number of processors take time from each other
     ],
 )
 def test_the_largest_disturbance_is_named(left: Result, stolen: float, share: float, words: str) -> None:

@@ -144,7 +144,7 @@ def test_a_word_that_threads_change_without_synchronisation_is_remarked_on_with_
 
 @pytest.mark.parametrize("what", SOUND)
 def test_synchronised_changes_are_not_remarked_on(what: str, tmp_path: Path) -> None:
-    for on, processors in itertools.product(("ksr1", "server-2x32-inorder"), (2, 3, 4, 5, 8)):  # one build serves all
+    for on, processors in itertools.product(("ksr1", "server-2x32-inorder"), (2, 3, 4, 5, 8)):  # built once
         assert remarks(tmp_path, on, processors, SOUND[what], "")[1] == [], (on, processors)
 
 

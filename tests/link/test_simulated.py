@@ -1,4 +1,4 @@
-"""Runs that go well: what the record says."""
+"""Successful runs: the content of the record."""
 
 import subprocess
 import tempfile
@@ -93,7 +93,7 @@ def test_program_runs_in_the_directory_asked_for(run: Run, tmp_path: Path) -> No
 @pytest.mark.parametrize("count", [0, 1089])
 def test_processor_count_outside_the_machine_is_refused(run: Run, count: int) -> None:
     with pytest.raises(InputError, match=rf"{count} processors: machine 'ksr1' has 1 to 1088"):
-        run("sums", point=RunPoint.model_construct(processors=count))  # a link does not trust who made the point
+        run("sums", point=RunPoint.model_construct(processors=count))  # a link validates points, whoever made them
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What blocks take on a machine with a pipeline is found once for each program and processor, and kept."""
+"""Block times on a machine with a pipeline are computed once for each program and processor, and cached."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Names of heap blocks from the text that allocates them."""
+"""Names of heap blocks, from the source text that allocates them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Calls that nothing ends, and blocks of memory that are used wrongly: the run ends, and says both places."""
+"""Waits that never end, and misused memory blocks: the run ends and reports both places."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 @pytest.fixture
 def ending(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    """Return a function that simulates the body of main on two processors: how the run ended, and its message."""
+    """Return a function that simulates a body of main on two processors; its result: how the run ended, its message."""
     monkeypatch.chdir(tmp_path)
 
     def ended(body: str, *, before: str = "", ending: str = "c") -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Ends of runs in plain words."""
+"""Outcomes of runs in plain words."""
 
 import pytest
 

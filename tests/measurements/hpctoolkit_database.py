@@ -1,7 +1,7 @@
-"""Databases of HPCToolkit for tests, written by the documented formats: version 4, and ``experiment.xml`` before it.
+"""Databases of HPCToolkit for tests, written by the documented formats: version 4, and the older ``experiment.xml``.
 
-Two threads of a program: ``main`` (1 s and 2 s of its own) calls ``MPI_Send`` (0 s and 1 s) and has a loop of which a
-line has 3 s in each thread.
+Two threads of a program: ``main`` (1 s and 2 s exclusive) calls ``MPI_Send`` (0 s and 1 s) and has a loop with a line
+that takes 3 s in each thread.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Bytes:
     data: bytearray = field(default_factory=bytearray)
 
     def put(self, form: str, *values: object) -> int:
-        """Append fields at a multiple of 8 bytes; return where they are."""
+        """Append fields at a multiple of 8 bytes; return their offset."""
         self.data += b"\0" * (-len(self.data) % 8)
         at = len(self.data)
         self.data += struct.pack(f"<{form}", *values)
@@ -42,7 +42,7 @@ class _Bytes:
 
 
 def inclusive(thread: int, context: int) -> float:
-    """Return the seconds of a thread at a context and below."""
+    """Return the inclusive seconds of a thread at a context."""
     own = dict(zip((MAIN, SEND, LINE), THREADS[thread], strict=True))
     return sum(own[one] for one in BELOW[context])
 
@@ -59,12 +59,12 @@ def _section(made: _Bytes, number: int, at: int) -> None:
 
 
 def _context(made: _Bytes, number: int, kind: int, flex: tuple[int, ...], flags: int, below: tuple[int, int]) -> int:
-    """Put a context whose children are at *below* (bytes, where)."""
+    """Append a context whose children are at *below* (bytes, offset)."""
     return made.put(f"QQIBBBBH6x{len(flex)}Q", *below, number, flags, 0, kind, len(flex), 0, *flex)
 
 
 def version_four(place: Path, seconds: str = "CPUTIME (sec)") -> None:
-    """Write ``meta.db`` and ``profile.db``; metric *seconds* with values that include what is below."""
+    """Write ``meta.db`` and ``profile.db``; metric *seconds* with inclusive values."""
     place.mkdir(parents=True, exist_ok=True)
     made = _header(b"meta", 8)
     names = {name: made.text(name) for name in ("execution", "function", seconds, "cycles", "GHOST", "main thread")}
@@ -100,7 +100,7 @@ def _profile(place: Path) -> None:
     for thread in range(len(THREADS)):
         values, index = b"", b""
         count = 0
-        for context in (*sorted(BELOW), 99):  # the last is one that the tree does not list
+        for context in (*sorted(BELOW), 99):  # the last is not listed in the tree
             index += struct.pack("<IQ", context, count)
             found = inclusive(thread, context) if context != 99 else 0.5
             values += struct.pack("<Hd", 2, found)

@@ -1,4 +1,4 @@
-"""A small file of each format, written here by hand or by code, with numbers that can be counted by looking at it."""
+"""A small file of each format, written here by hand or by code, with numbers that are easy to count."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ __rec=globals,ref=25
 
 
 def experiment(*, kept: bool = True) -> bytes:
-    """Two points, two repetitions each of ``main``; with *kept* single values and one metric by thread."""
+    """Return two points, two repetitions each of ``main``; with *kept* single values and one metric by thread."""
     arrays = [
         np.array([1.0, 2.0]),
         np.array([3.0, 5.0]),
@@ -142,7 +142,7 @@ def experiment(*, kept: bool = True) -> bytes:
 
 
 def experiment_three(order: str = "<") -> bytes:
-    """An experiment of Extra-P 3: two points of ``main`` and of ``main->f``, with what it keeps of a model between."""
+    """Return an experiment of Extra-P 3: two points of ``main`` and of ``main->f``, with its model data in between."""
 
     def text(*words: str) -> bytes:
         return b"".join(struct.pack(f"{order}I", len(word)) + word.encode() for word in words)
@@ -170,7 +170,7 @@ def cubex(
 ) -> bytes:
     """Return a profile: ``main`` and below it ``foo`` and *bar*; inclusive times by call path and thread.
 
-    *first* are names of attached files that stand before the values.
+    *first*: names of attached files placed before the values.
     """
     threads = range(len(times[0]))
     regions = "".join(
@@ -451,7 +451,7 @@ NPB = """
 
 
 def _logs(path: Path) -> None:
-    """Write a directory of what `time` says of three runs."""
+    """Write a directory with the output of `time` for three runs."""
     path.mkdir()
     for count, seconds in ((1, 10.0), (2, 5.2), (4, 2.8)):
         (path / f"run_n9_p{count}.log").write_text(f"\nreal\t0m{seconds}s\nuser\t0m9.8s\nsys\t0m0.1s\n")

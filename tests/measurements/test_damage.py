@@ -1,4 +1,4 @@
-"""A damaged copy of every format is refused in a sentence, or read whole: never half, never with another error."""
+"""A damaged copy of every format is refused in a sentence, or read completely: never half, never with another error."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from tests.measurements.samples import SAMPLES, write
 
 CUTS = 50
 FLIPS = 100
-# Formats of lines: without its last lines a file is a whole file of fewer measurements, unless points are missing.
+# Line-based formats: without its last lines a file is a complete file with fewer measurements, unless points are
+# missing.
 OF_LINES = ("lines", "talpas", "text", "gprof", "jube")
-# What programs print: ends with lines that nothing is read of, and of a directory the other files are whole.
+# Program outputs: they end with lines that are not read, and the other files of a directory are complete.
 OF_PROGRAMS = ("program", "logs", "imb")
 
 
 def victim(path: Path) -> Path:
-    """Return the file that is damaged: the second of a directory."""
+    """Return the file to damage: the second of a directory."""
     return path if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())[1]
 
 
 def attempt(name: str, path: Path) -> MeasurementSet | None:
-    """Read *path*; return None if it is refused as it must be."""
+    """Read *path*; return None if it is refused correctly."""
     refusal: InputError | None = None
     try:
         found = readers()[name].read(path, CancelToken(), lambda _: None)
@@ -60,7 +61,7 @@ def test_a_file_that_is_cut_off_is_refused(sample: str, tmp_path: Path) -> None:
         if sample in OF_PROGRAMS:
             assert found is None or size(found) <= size(whole), f"cut at byte {cut} of {len(data)}"
         elif sample not in OF_LINES:
-            lost = data[cut:].strip(b"\0\n")  # else only what pads the file
+            lost = data[cut:].strip(b"\0\n")  # otherwise only padding of the file
             assert found is None or (not lost and size(found) == size(whole)), f"cut at byte {cut} of {len(data)}"
         elif found is not None:
             assert size(found) < size(whole), f"cut at byte {cut} of {len(data)}"

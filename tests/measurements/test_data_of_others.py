@@ -1,4 +1,4 @@
-"""Tables, logs and spreadsheets as other people leave them: rates, derived columns, grids, series, lines of names."""
+"""Real-life tables, logs and spreadsheets: rates, derived columns, grids, series, header lines."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def meant(tmp_path: Path, text: str, name: str = "t.csv", across: str = "", **sa
 
 
 def times(guess: Guess) -> list[tuple[Any, ...]]:
-    """Return processors, the values of what varies beside them, and seconds of every run."""
+    """Return processors, other varying values, and seconds of every run."""
     runs, _ = make_runs(guess.measured, guess.mapping)
     return [(run.point.processors, *run.point.parameters.values(), run.time_s) for run in runs]
 
 
 def ratios(guess: Guess) -> list[float]:
-    """Return how many times as fast as the first each run is."""
+    """Return the speed of each run relative to the first."""
     found = [row[-1] for row in times(guess)]
     return [found[0] / one for one in found]
 
@@ -134,7 +134,7 @@ def test_columns_of_times_are_series(tmp_path: Path) -> None:
     guess = meant(tmp_path, text, unit="s")
     assert times(guess) == [(1, "openmp", 10.02), (2, "openmp", 5.13), (1, "pthreads", 10.11), (2, "pthreads", 5.2)]
     assert meant(tmp_path, text, across="variant", unit="s").measured.parameters == ("variant", "threads")
-    rising = meant(tmp_path, "threads,alpha,beta\n1,1.5,10.5\n2,2.5,5.5\n")  # one falls and one rises: not told
+    rising = meant(tmp_path, "threads,alpha,beta\n1,1.5,10.5\n2,2.5,5.5\n")  # one falls and one rises: undecidable
     assert rising.mapping.time == ""
 
 
@@ -319,7 +319,7 @@ def test_jobs_that_did_not_complete_and_steps_are_no_runs(tmp_path: Path) -> Non
     assert any("did not complete (State = CANCELLED by 1000), first at" in words for words in said)
     with pytest.raises(InputError, match=r"t.csv:2: holds no run that completed: did not complete \(exit_code = 1\)"):
         meant(tmp_path, "p,time_s,exit_code\n1,8,1\n2,4,9\n")
-    for other in ("success\n1,8,1\n2,4,1\n", "status\n1,8,200\n2,4,200\n"):  # numbers there are no exit codes
+    for other in ("success\n1,8,1\n2,4,1\n", "status\n1,8,200\n2,4,200\n"):  # these numbers are not exit codes
         assert len(times(meant(tmp_path, f"p,time_s,{other}"))) == 2
     assert times(meant(tmp_path, "p,time_s,status\n1,8,ok\n2,4,failed\n4,2,ok\n")) == [(1, 8), (4, 2)]
 
@@ -452,7 +452,7 @@ def test_a_speedup_over_an_efficiency_says_what_counts_the_processors(tmp_path: 
     guess = meant(
         tmp_path, "nodes,cores,time_s,speedup,efficiency\n1,4,10,1,100%\n2,8,5.4,1.85,92.5%\n4,16,3,3.33,83.3%\n"
     )
-    assert guess.mapping.processors == "cores"  # 4 of each node: both fit
+    assert guess.mapping.processors == "cores"  # 4 of each node: both are possible
 
 
 def test_a_rate_beside_a_time_says_its_unit(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Several tables of the same columns: what their names differ in is a parameter, unless it only counts them."""
+"""Several tables with the same columns: differences in their names become a parameter, unless they only count files."""
 
 from __future__ import annotations
 

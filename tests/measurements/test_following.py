@@ -1,4 +1,4 @@
-"""Names as people give them, and columns that only repeat what others say, in tables from real scaling studies."""
+"""Names in common use, and redundant columns, in tables from real scaling studies."""
 
 from __future__ import annotations
 

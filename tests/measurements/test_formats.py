@@ -1,4 +1,4 @@
-"""Every format gives the numbers that can be counted in a small file of it, and says what it leaves out."""
+"""Every format gives the numbers counted by hand in a small file, and reports what it leaves out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def load(path: Path) -> MeasurementSet:
 
 
 def likely(path: Path) -> list[str]:
-    """Return the readers for *path* without that of tables, which is asked last and takes any text."""
+    """Return the readers for *path* without that of tables, which is tried last and accepts any text."""
     names = [reader.name for reader in recognised(path)]
     assert "table" not in names[:-1]
     return [name for name in names if name != "table"]

@@ -1,4 +1,4 @@
-"""Whatever a file holds, a reader gives a sound set or refuses in a sentence; hypothesis makes the files."""
+"""Whatever a file holds, a reader gives a valid set or refuses in a sentence; hypothesis makes the files."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def json_text(value: Any) -> str:
 
 @st.composite
 def bent_samples(draw: st.DrawFn) -> bytes:
-    """A sample of some format with a piece left out, doubled or replaced."""
+    """Return a sample of some format with a piece removed, doubled or replaced."""
     body = draw(st.sampled_from([*BODIES.values()]))
     start = draw(st.integers(0, len(body)))
     end = draw(st.integers(start, min(len(body), start + 200)))
@@ -121,7 +121,7 @@ def bent_samples(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def archives(draw: st.DrawFn) -> bytes:
-    """An experiment whose JSON, arrays or offsets are anything."""
+    """Return an experiment with arbitrary JSON, arrays or offsets."""
     with zipfile.ZipFile(io.BytesIO(experiment())) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     whole = json.loads(members["experiment.json"])

@@ -1,4 +1,4 @@
-"""Options that say how a table is read, and that nothing in it is meant by, are refused with their name."""
+"""Options for reading a table that have no effect are refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What names mean: guessed where that is safe, asked where it is not, and made into runs."""
+"""The meaning of names: guessed where that is safe, asked otherwise, and turned into runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def a_set(
     paths: tuple[CallPath, ...] = (CallPath("main"),),
     repetitions: int = 1,
 ) -> MeasurementSet:
-    """Values in the order of points, then call paths, metrics and repetitions."""
+    """Return a set with values in the order of points, then call paths, metrics and repetitions."""
     table = pd.DataFrame(points)
     shape = (len(table), len(paths), len(metrics), repetitions)
     index = np.indices(shape).reshape(4, -1)

@@ -1,4 +1,4 @@
-"""What programs print of a run, in one file, in several, and in a directory whose names say the rest."""
+"""Programs' outputs, in one file, in several, and in a directory whose names give the rest."""
 
 from __future__ import annotations
 

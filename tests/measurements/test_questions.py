@@ -1,4 +1,4 @@
-"""One question and not several: what no name says is asked at once, with what other answers leave open."""
+"""All questions at once: what no name says is asked together with what other answers leave open."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Sample files of Extra-P: every valid one loads with the numbers that Extra-P itself loads, every faulty is refused.
+"""Extra-P's sample files: valid ones load with the numbers that Extra-P itself loads, faulty ones are refused.
 
-The numbers were taken once with Extra-P 4.2.5. Its files are no part of the repository: ``SCALEGRAPH_DATA`` names the
-directory that holds them, else ``../shared/data`` is looked for beside the checkout.
+The numbers were taken once with Extra-P 4.2.5. Its files are not part of the repository: ``SCALEGRAPH_DATA`` names the
+directory that holds them; the default is ``../shared/data`` next to the checkout.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ FAULTY = {
 # Extra-P sums over the locations for strong scaling; only metrics that the file itself has
 CUBES = {
     "multi_parameter": (3, 27, 4, 7, 756, 117063.00234964001),
-    "single_parameter": (3, 9, 4, 7, 252, 18348.000830155),  # Extra-P leaves two constant parameters out
+    "single_parameter": (3, 9, 4, 7, 252, 18348.000830155),  # Extra-P leaves out two constant parameters
     "simple_threaded": (1, 5, 5, 2, 45, 1183.0),
 }
 
@@ -164,7 +164,7 @@ def test_faulty_files_are_refused_with_their_reason(samples: Path, name: str) ->
 
 
 def own_values(found: MeasurementSet) -> pd.DataFrame:
-    """Return the values that the profiles hold themselves, without what is made of those of several threads."""
+    """Return the values stored in the profiles themselves, without those computed for several threads."""
     made = ("_max", "_mean", "elapsed", "locations", "busy", "busiest")
     own = [not metric.name.endswith(made) for metric in found.metrics]
     return found.values[[own[metric] for metric in found.values["metric"]]]

@@ -1,4 +1,4 @@
-"""What differs between runs is a parameter: texts, whole numbers written as fractions, in files and directories."""
+"""Differences between runs become parameters: texts, whole numbers written as fractions, in files and directories."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_split_json_of_several_runs(tmp_path: Path) -> None:
 
 
 def experiment(ranks: int, model: str, repeat: int) -> dict[str, object]:
-    """Return an experiment of Ramble as Benchpark has it; *repeat* 0 holds statistics of the others."""
+    """Return an experiment of Ramble in Benchpark's form; *repeat* 0 holds statistics of the others."""
     name = f"kripke_{model}_{ranks}"
     kinds = ("mean", "stdev", "max") if repeat == 0 else ("application",)
     foms = [

@@ -1,4 +1,4 @@
-"""Tables as people have them: what is guessed, asked and refused, and that nothing is dropped in silence."""
+"""Real-life tables: what is guessed, asked and refused, and that nothing is dropped silently."""
 
 from __future__ import annotations
 

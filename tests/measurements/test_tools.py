@@ -1,4 +1,4 @@
-"""Reports of tools: those that are read give what can be counted in them, others are refused with what to do."""
+"""Tool reports: supported ones give the numbers counted by hand, others are refused with advice."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_outputs_of_tools_are_refused_by_name(tmp_path: Path, tool: str, ending:
     (fault,) = caught.value.faults
     assert tool.removesuffix(" -x,") in fault.message
     assert ";" in fault.message  # what it is; what to do
-    assert reader_of(path, "table").name == "table"  # said to be one
+    assert reader_of(path, "table").name == "table"  # stated to be one
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_jube_work_packages_of_the_same_parameters_are_repetitions(tmp_path: Pat
 
 def test_ramble_experiments_that_succeeded_by_their_variables(tmp_path: Path) -> None:
     found = load(write("ramble", tmp_path))
-    assert (found.parameters, points(found)) == (("n_ranks",), [(1,), (2,)])  # the others are the same in all
+    assert (found.parameters, points(found)) == (("n_ranks",), [(1,), (2,)])  # the others are equal in all
     assert series(found, "program", "Kernel time") == [[8.0], [4.0]]
     assert series(found, "solve", "rate") == [[1.5], [3.0]]
     assert [(each.what, each.count) for each in found.skipped] == [("experiments", 1)]

@@ -1,4 +1,4 @@
-"""What people's tables hold beside processors and seconds: serial runs, rates, clocks, results in whole numbers."""
+"""Unusual content of tables: serial runs, rates, clocks, integer results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def efficiencies(tmp_path: Path, text: str, **said: object) -> list[float]:
     return [float(value) for value in scaled(tmp_path, text, **said)["efficiency"]]
 
 
-# a count that every run gives anew
+# a number that every run yields anew
 
 
 def test_a_count_of_every_run_is_asked_for(tmp_path: Path) -> None:

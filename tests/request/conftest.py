@@ -1,4 +1,4 @@
-"""A target that computes its times by a formula, so that requests run in no time."""
+"""A target that computes its times by a formula, so that requests take no time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Times = Callable[[RunPoint], float | None]
 
 
 def efficient(overhead: float = 100.0) -> Times:
-    """T = W/N + overhead * log N with W = n: E rises with n, and falls with N."""
+    """Return T = W/N + overhead * log N with W = n: E rises with n, and falls with N."""
 
     def time(point: RunPoint) -> float:
         n = float(point.parameters.get("n", 1000))
@@ -31,7 +31,7 @@ def efficient(overhead: float = 100.0) -> Times:
 
 
 class FakeLink:
-    """Counts the runs it is asked for; *times* gives T_para in seconds, None is a crash."""
+    """Counts the requested runs; *times* gives T_para in seconds, None means a crash."""
 
     def __init__(self, times: Times | None = None, cancel_after: int | None = None) -> None:
         self.times = times or efficient()
@@ -77,7 +77,7 @@ class FakeLink:
 
 
 def written(order: TraceOrder) -> TraceFile:
-    """Write a trace of one location that entered and left a region, as the order says."""
+    """Write a trace of one location that entered and left a region, as ordered."""
     builder = Builder()
     builder.definitions.locations.append(Location("processor 0", "processor"))
     builder.definitions.regions.append(Region("program"))

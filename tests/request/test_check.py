@@ -1,4 +1,4 @@
-"""Every fault of a request is named at once, where the user wrote it; a good one survives its file."""
+"""Every fault of a request is reported at once, at its place in the input; a valid one survives a round trip."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ kind = "colour"
 time_s = -1
 """
     found = dict(said(tmp_path, text))
-    assert set(found) == {2, 3, 4, 6, 7, 8, 11, 13}  # p.c is not there, either
+    assert set(found) == {2, 3, 4, 6, 7, 8, 11, 13}  # p.c does not exist, either
     assert "did you mean 'processors'" in found[3]
     assert "did you mean 'name'" in found[6]
     assert "needs a value" in found[8]

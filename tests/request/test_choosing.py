@@ -1,4 +1,4 @@
-"""The answer in sentences: the point, what it costs, what limits it, how sure that is."""
+"""The answer in sentences: the point, its cost, what limits it, how certain that is."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -122,7 +122,7 @@ def test_nothing_that_ended_well_is_said() -> None:
 
 
 def test_the_quick_reference_is_that_of_the_table() -> None:
-    """The efficiency of a point is the one that the scaling table of its choice has."""
+    """The efficiency of a point equals the one in the scaling table of its choice."""
     data = Session().study_data(SPACE)
     for part in data.choices:
         quick = space._one_processor(part)

@@ -1,4 +1,4 @@
-"""What is collected on request is collected of the runs that a study has, too; what it has is never lost."""
+"""Data to collect is collected from a study's existing runs, too; existing data is never lost."""
 
 from __future__ import annotations
 

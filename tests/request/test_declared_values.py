@@ -1,4 +1,4 @@
-"""Each value of a request is declared once: faults, options and the reference are made of the declaration."""
+"""Each value of a request is declared once: faults, options and the reference are derived from the declaration."""
 
 import sys
 from pathlib import Path
@@ -32,7 +32,7 @@ OWN = {
     "grow",  # parameters with scaling.grow
     "hold",  # a bound
     "on",  # whose workers measure
-    "ideal_network",  # a shorter way to say an ideal of --what-if
+    "ideal_network",  # shorthand for an ideal of --what-if
 }  # no values
 
 
@@ -59,7 +59,7 @@ def test_every_option_that_sets_a_value_has_the_help_of_its_declaration() -> Non
         assert said.span() in str(found.help)
         used.add(found.name)
     others = {one.name for one in options.values()} - used - OWN - {"_click_default_help"}
-    assert others == set()  # an option that is not declared sets no value of the request
+    assert others == set()  # an undeclared option sets no value of the request
 
 
 @pytest.mark.parametrize("key", [key for key, said in every(Request) if said is not None and said.span()])

@@ -1,4 +1,4 @@
-"""Sizes along a line: rounding, limits, and the way back from parameters to the knob."""
+"""Sizes along a line: rounding, limits, and from parameters back to the knob."""
 
 from __future__ import annotations
 

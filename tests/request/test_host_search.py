@@ -59,7 +59,7 @@ def test_a_search_uses_the_median_of_runs_that_were_repeated_until_it_is_known(t
         assert found["got"] == pytest.approx(exact)
         runs = [run for run in study.runs(target="host") if run.point.parameters["n"] == n]
         assert {run.point.processors for run in runs} == {1, 2}
-        assert len(runs) >= 12  # six of each: fewer are never as sure as 95 %
+        assert len(runs) >= 12  # six of each: fewer never give 95 % confidence
 
 
 def test_a_search_tries_no_size_that_is_expected_to_take_longer_than_wanted(tmp_path: Path) -> None:
@@ -68,4 +68,4 @@ def test_a_search_tries_no_size_that_is_expected_to_take_longer_than_wanted(tmp_
         (found,) = searches_of(study)
     assert not found["met"]
     assert "even the largest size that takes no longer than 0.002 s on one processor stays below" in found["sentence"]
-    assert max(int(job.args[0]) for job in link.jobs) <= 133  # 126 cubed are 2 ms; the first run was a fifth too slow
+    assert max(int(job.args[0]) for job in link.jobs) <= 133  # 126 cubed are 2 ms; the first run was 20 % too slow

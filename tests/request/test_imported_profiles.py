@@ -1,4 +1,4 @@
-"""Profiles of other tools give the analyses that their values by process allow."""
+"""Other tools' profiles support the analyses that their per-process values allow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scalegraph.subjects.pop_efficiencies import busiest_times, free_times, path
 from scalegraph.subjects.study import StudyData
 from tests.measurements.samples import cubex
 
-# by process: main is in foo 1 and 2 s, in the barrier 3 and 2 s, and 1 and 2 s in neither
+# by process: main is in foo for 1 and 2 s, in the barrier for 3 and 2 s, and for 1 and 2 s in neither
 TIMES = np.array([[5.0, 6.0], [1.0, 2.0], [3.0, 2.0]])
 
 
@@ -49,7 +49,7 @@ def test_efficiencies_of_call_paths_are_exclusive(imported: StudyData) -> None:
     run, reference = imported.runs[-1], imported.runs[0]
     assert (run.point.processors, reference.point.processors) == (2, 1)
     found = path_efficiencies(imported, run, reference).set_index("name")
-    # foo: 2 and 4 s, after 8 s on one; repetitions by their median
+    # foo: 2 and 4 s, after 8 s on one; median of repetitions
     foo = found.loc["main->foo"]
     assert foo["load_balance"] == pytest.approx(3 / 4)
     assert foo["parallel"] == pytest.approx(1.0)

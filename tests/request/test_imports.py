@@ -1,4 +1,4 @@
-"""Files become studies: whatever bytes they hold, a study or a sentence; a mapping can be changed."""
+"""Files become studies: any bytes give a study or an error sentence; a mapping can be changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Monitoring on the simulated machine: off, it costs nothing; on, every probe costs what the machine says, exactly."""
+"""Monitoring on the simulated machine: off, it costs nothing; on, every probe has exactly the machine's cost."""
 
 from __future__ import annotations
 

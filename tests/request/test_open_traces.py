@@ -1,4 +1,4 @@
-"""Opening traces for viewing: any format, once converted, beside their sources and studies."""
+"""Opening traces for viewing: any format, converted once, with their sources and studies."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_foreign_trace_is_converted_once_until_it_changes(session: Session, ro
 
 
 @pytest.mark.parametrize("where", [0, 70, 0.5, 0.9, -1])
-@pytest.mark.parametrize("digested", [True, False])  # of a copy of more than 32 MiB only the size is compared
+@pytest.mark.parametrize("digested", [True, False])  # for a copy of more than 32 MiB only the size is compared
 def test_a_copy_that_was_damaged_is_made_again(
     digested: bool, where: float, session: Session, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,7 +73,7 @@ def test_a_copy_that_was_damaged_is_made_again(
     place = int(where * len(data)) if isinstance(where, float) else where
     data[place] ^= 0x55
     copy.write_bytes(data)
-    with suppress(InputError), session.open_trace(path).trace as told:  # a part is looked at when it is needed
+    with suppress(InputError), session.open_trace(path).trace as told:  # a part is checked when it is needed
         for kind in counts:
             told.columns(kind)
     with session.open_trace(path).trace as again:

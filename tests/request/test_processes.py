@@ -1,4 +1,4 @@
-"""N processors of an MPI program are N / T processes of T threads; what cannot be is refused in one sentence."""
+"""N processors of an MPI program are N / T processes of T threads; invalid combinations are refused in one sentence."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def hybrid(request_of: Requests) -> Requests:
 
 @pytest.fixture
 def messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every program be an MPI program."""
+    """Make every program an MPI program."""
     monkeypatch.setattr(
         "scalegraph.control.build", lambda *given, **more: replace(fake_build(*given, **more), mpi=True)
     )

@@ -1,4 +1,4 @@
-"""Requests with a real target: one study with simulated and measured runs, and what a target refuses."""
+"""Requests with a real target: one study with simulated and measured runs, and the target's refusals."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def test_measured_and_simulated_runs_share_a_study_and_are_kept_apart(tmp_path: 
         assert study.manifest.machine == "server-2x32"
     data = session.study_data(path)
     assert [run.source for run in data.runs] == ["simulated"]
-    with session.submit(request(tmp_path, target={"name": "host"}), path) as study:  # nothing is left to be run
+    with session.submit(request(tmp_path, target={"name": "host"}), path) as study:  # nothing is left to run
         assert len(study) == 2
         assert study.manifest.machine == "server-2x32"
 

@@ -1,4 +1,4 @@
-"""The search of latency-metric.txt Fig. 11 on functions whose answer is known."""
+"""The search of latency-metric.txt Fig. 11 on functions with known answers."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_the_smallest_of_several_sizes_is_taken() -> None:
     found, _ = search(plateau, Goal("efficiency", 0.25, 0.04), start=18)
     assert found.met
     assert found.best is not None
-    assert 2**found.best.x < 1000 * 2**1.5  # no farther up than one probe
+    assert 2**found.best.x < 1000 * 2**1.5  # at most one probe above
 
 
 def test_search_and_matrix_take_the_same_size_whatever_was_run_before() -> None:

@@ -1,4 +1,4 @@
-"""The study that ships for the demonstration: it is what this version computes, and the user's copy of it."""
+"""The shipped demonstration study: it equals what this version computes; and the user's copy of it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_shipped_study_is_the_whole_demonstration_and_names_no_computer() ->
 @pytest.mark.slow
 @pytest.mark.compiler
 def test_the_shipped_numbers_are_those_that_this_version_computes() -> None:
-    """Where this fails: ``python docs/make_demo_study.py``."""
+    """If this fails: ``python docs/make_demo_study.py``."""
     with Study.open(source()) as study:
         fact = study.facts(shipped.FACT)
         kept = {(run.point.processors, run.point.label()): run for run in study.runs()}
@@ -52,7 +52,7 @@ def test_the_shipped_numbers_are_those_that_this_version_computes() -> None:
     for run in runs:
         before = kept[run.point.processors, run.point.label()]
         spent = [{name: cycles for name, cycles in each.categories.items() if cycles} for each in (before, run)]
-        assert (before.time_cycles, spent[0]) == (run.time_cycles, spent[1]), MAKE  # a category not named is 0
+        assert (before.time_cycles, spent[0]) == (run.time_cycles, spent[1]), MAKE  # a missing category is 0
         assert (before.references, before.misses) == (run.references, run.misses), MAKE
         assert before.regions == run.regions, MAKE
         assert before.lines == run.lines, MAKE
@@ -88,7 +88,7 @@ def test_runs_are_added_to_a_copy_wherever_scalegraph_is_installed(tmp_path: Pat
     with Study.open(path, write=True) as study:
         fact = study.facts(shipped.FACT)
         study.set_facts(shipped.FACT, {"compiler": find_compiler("c").identity})
-        # as it is where ScaleGraph lies in another directory
+        # as if ScaleGraph were installed in another directory
         identity = {**study.manifest.identity, "program": "elsewhere"}
         study.set_manifest(study.manifest.model_copy(update={"identity": identity}))
         count, same = len(study), fact["compiler"] == find_compiler("c").identity

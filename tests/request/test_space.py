@@ -1,4 +1,4 @@
-"""A request of several machines, splits, schedules: its members, what is left out, and its study."""
+"""A request with several machines, splits, schedules: its members, what is left out, and its study."""
 
 from pathlib import Path
 

@@ -280,7 +280,7 @@ def test_the_size_of_a_unit_speed_is_searched_on_every_count(link: Any, request_
     assert made is not None
     assert made.processors == (1, 2, 4, 8)
     assert set(made.ways.values()) == {"measured"}
-    # half of 1e6 op/s is reached where n/N is the overhead
+    # half of 1e6 op/s is reached where n/N equals the overhead
     for n, n2 in made.values:
         assert made.values[(n, n2)] == pytest.approx(overhead(n) / overhead(n2), rel=0.08)
     assert all(search["met"] for search in searches)

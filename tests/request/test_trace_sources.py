@@ -1,4 +1,4 @@
-"""Program text in a chosen folder is found by name, and by as much of the named path as agrees."""
+"""Program text in a chosen folder is found by name, and by the longest matching end of the path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The critical path of simulated runs is as long as the run, to the cycle, and nothing on it is unexplained."""
+"""The critical path of simulated runs is as long as the run, to the cycle, and fully explained."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIZES: dict[str, dict[str, Any]] = {"billiard": {"num_balls": 60, "num_steps": 2
 
 
 def followed(record: RunRecord, trace: Trace) -> tuple[Waits, CriticalPath]:
-    """Return waits and path after a look at what always holds."""
+    """Return waits and path after checking what must always hold."""
     waits = Waits.of(trace)
     path = critical_path(trace, waits)
     assert path.length == record.time_cycles
@@ -51,7 +51,7 @@ def test_programs_of_the_papers(root: Path, tmp_path: Path, name: str) -> None:
         with read(file) as trace:
             waits, path = followed(record, trace)
             found = on_path(Contents(trace, waits), path)
-            # what lies on it by leaf and by region is exact: whole cycles that add up to the run
+            # its content by leaf and by region is exact: whole cycles that add up to the run
             for table in (found.states, found.regions):
                 ticks = table["path"].to_numpy()
                 assert (ticks == np.rint(ticks)).all()

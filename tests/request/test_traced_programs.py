@@ -1,4 +1,4 @@
-"""Traces of real runs: their shares are the run's accounting to the cycle, and the run is the one without a trace."""
+"""Traces of real programs: shares equal the run's accounting to the cycle, and tracing does not change the run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHIPPED: dict[str, dict[str, Any]] = {
     "billiard": {"num_balls": 60, "num_steps": 20},
     "ge2": {"n": 28},
 }
-# locks, tasks, threads of their own (also more than processors, which take turns), loops
+# locks, tasks, threads (also more than processors, which take turns), loops
 OWN = {
     "locks": "link/programs/critical.c",
     "tasks": "runtime/programs/tasks/tasks.c",
@@ -52,13 +52,13 @@ def submitted(root: Path, tmp_path: Path, **values: Any) -> list[tuple[RunRecord
 
 
 def in_all(cycles: dict[str, int]) -> dict[str, int]:
-    """Return *cycles* with the busy categories in one sum."""
+    """Return *cycles* with the busy categories summed."""
     busy = sum(cycles.get(name, 0) for name in BUSY_NAMES)
     return {"busy": busy} | {name: value for name, value in cycles.items() if name not in BUSY_NAMES}
 
 
 def agrees(record: RunRecord, trace: Trace) -> None:
-    """Compare shares with the record, which was made of the result file: a count of its own."""
+    """Compare shares with the record, which comes from the result file and is counted independently."""
     states, shares = trace.definitions.states, trace.columns("shares")
     table = np.zeros((record.point.processors, len(states)), np.int64)
     np.add.at(table, (shares["location"], shares["state"]), shares["ticks"])
@@ -72,7 +72,7 @@ def agrees(record: RunRecord, trace: Trace) -> None:
         told = {state.key: int(regions[cost.region, n]) for n, state in enumerate(states) if regions[cost.region, n]}
         known = {category: cycles for category, cycles in cost.categories.items() if cycles}
         assert in_all(told) == in_all(known), cost.region
-        # whole cycles are shared out before the parts of later operations are known (docs/TRACES.md)
+        # whole cycles are assigned before the fractions of later operations are known (docs/TRACES.md)
         for name in BUSY_NAMES:
             assert abs(told.get(name, 0) - known.get(name, 0)) <= record.point.processors
     assert int(table.sum()) == record.point.processors * (record.time_cycles or 0)

@@ -1,4 +1,4 @@
-"""Traces of what-if runs and repetitions, where a request asks for them: they are as true as those of actual runs."""
+"""Traces of what-if runs and repetitions, if a request asks for them: they are as exact as those of actual runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces of a request: which runs write one, where it lies, and what happens when it is not there any more."""
+"""Traces of a request: which runs write one, where it goes, and what happens if it disappears."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EFFICIENCY = {"kind": "efficiency", "value": 0.5, "tolerance": 0.03}
 
 
 def names(directory: Path) -> list[str]:
-    """Return what is in *directory*, hidden files too, the point's key left out."""
+    """Return the content of *directory*, including hidden files, without the point's key."""
     return sorted(path.name.partition("-")[0] for path in directory.iterdir())
 
 

@@ -1,4 +1,4 @@
-"""Compiles small C programs for the simulated target with gcc alone and runs them: no pipeline in between."""
+"""Compiles small C programs for the simulated target with gcc alone and runs them, without the build pipeline."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Outcome:
         return int(self.result.meta["time_cycles"])
 
     def total(self, name: str) -> int:
-        """Sum of a leaf or a counter over all processors and regions."""
+        """Return the sum of a leaf or counter over all processors and regions."""
         if name in CATEGORY_NAMES:
             return int(self.result.costs["categories"][:, CATEGORY_NAMES.index(name)].sum())
         return int(self.result.costs["counters"][:, COUNTER_NAMES.index(name)].sum())
@@ -56,18 +56,18 @@ class Outcome:
         return int(costs[kind][:, names.index(name)].sum())
 
     def caused(self, region: int, cause: str) -> int:
-        """Cycles that all processors waited for what happened in *region*."""
+        """Return the cycles that all processors waited because of what happened in *region*."""
         blames = self.result.blames
         mine = blames[(blames["region"] == region) & (blames["cause"] == BLAME_NAMES.index(cause))]
         return int(mine["caused"].sum())
 
     def waited(self, cause: str, *categories: str) -> int:
-        """Cycles of these leaves, or of all, that *cause* explains."""
+        """Return the cycles of these leaves, or of all, that *cause* explains."""
         mine = self.result.blames[self.result.blames["cause"] == BLAME_NAMES.index(cause)]["waited"]
         return int(mine[:, [CATEGORY_NAMES.index(category) for category in categories or CATEGORY_NAMES]].sum())
 
     def blame_fault(self) -> str:
-        """Return what is wrong with what waiting is charged to, or nothing."""
+        """Return what is wrong with the causes of waiting, or nothing."""
         blames, sites = self.result.blames, self.result.blamed_sites
         for index, name in enumerate(BLAME_NAMES):
             mine = blames[blames["cause"] == index]
@@ -86,7 +86,7 @@ class Outcome:
         return f"more waiting is explained at {wrong[0]} than there is" if wrong else ""
 
     def processor_sums(self) -> list[int]:
-        """Sum of all leaves of each processor, which must be the time of the run."""
+        """Return the sum of all leaves of each processor, which must equal the time of the run."""
         costs = self.result.costs
         return [int(costs["categories"][costs["processor"] == p].sum()) for p in range(self.processors)]
 
@@ -97,11 +97,11 @@ class Simulator:
     def __init__(self, directory: Path, runtime: Library, places: Sequence[str] = ()) -> None:
         self.directory = directory
         self.runtime = runtime
-        self.places = places  # options that say where static data lies
+        self.places = places  # options that place static data
         self._runs = 0
 
     def source(self, name: str) -> tuple[tuple[str, ...], Path]:
-        """Return the compiler and the source of a program: of a test's own in the directory, else of programs/."""
+        """Return the compiler and the source of a program: a test's own in its directory, otherwise from programs/."""
         written = self.directory / f"{name}.c"
         if written.exists():
             return find_compiler().command, written
@@ -129,7 +129,7 @@ class Simulator:
     def native(
         self, name: str, processors: int, *, args: Sequence[str] = (), env: Mapping[str, str] | None = None
     ) -> str:
-        """Return what NAME.c or NAME.cpp prints when it runs on the host."""
+        """Return the output of NAME.c or NAME.cpp when it runs natively."""
         program = self.directory / f"{name}.native"
         if not program.exists():
             probe = self.directory / "no_probe.h"
@@ -169,13 +169,13 @@ class Simulator:
         args: Sequence[str] = (),
         env: Mapping[str, str] | None = None,
     ) -> tuple[subprocess.Popen[str], Path]:
-        """Start a run; return its process and where its result will be."""
+        """Start a run; return its process and the path of its result."""
         program = self.build(name)
         self._runs += 1
         config, target = self.directory / f"{self._runs}.config", self.directory / f"{self._runs}.result"
         values = {
             **machine.load(on).runtime_config(),
-            "machine.create_cycles": "0",  # the tests count from threads that are there; else see test_thread_creation
+            "machine.create_cycles": "0",  # threads exist already; otherwise see test_thread_creation
             "run.processors": str(processors),
             "run.arena_bytes": str(2**28),
             "run.stack_bytes": str(2**18),
@@ -192,7 +192,7 @@ class Simulator:
         return process, target
 
     def run(self, name: str, processors: int, **options: Any) -> Outcome:
-        """Run NAME.c or NAME.cpp to its end; *options* as of `start`."""
+        """Run NAME.c or NAME.cpp to its end; *options* as for `start`."""
         process, target = self.start(name, processors, **options)
         try:
             stdout, stderr = process.communicate(timeout=60)
@@ -213,7 +213,7 @@ def simulator(tmp_path_factory: pytest.TempPathFactory) -> Simulator:
 
 
 def random_programs(simulator: Simulator, *options: str) -> str:
-    """Return what the script says that runs random programs; it is made to run thousands of them."""
+    """Return the script's output for random programs; the script itself is for thousands of them."""
     script = Path(__file__).with_name("run_random_programs.py")
     env = {**os.environ, "SCALEGRAPH_CACHE": str(simulator.runtime.archive.parents[2])}
     env["PYTHONPATH"] = os.pathsep.join(sys.path)
@@ -227,7 +227,7 @@ Runner = Callable[..., Outcome]
 
 @pytest.fixture
 def run(simulator: Simulator) -> Runner:
-    """Run a program; check what holds for each that ends by itself: accounting identity, no miss without reference."""
+    """Run a program; check what must hold for every normal end: accounting identity, no miss without reference."""
 
     def checked(name: str, processors: int, **options: object) -> Outcome:
         outcome = simulator.run(name, processors, **options)

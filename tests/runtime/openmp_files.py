@@ -1,4 +1,4 @@
-"""Statements of random OpenMP programs in which members of teams talk through pipes and events, and raise signals."""
+"""Statements for random OpenMP programs: team members communicate through pipes and events, and raise signals."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ static void on_signal(int number)
 
 
 def raised(sum_of: str, name: str, count: int) -> list[str]:
-    """Return statements that raise signals, of which each reaches the thread that raises it."""
+    """Return statements that raise signals, each of which must reach the thread that raises it."""
     raises = f"for (int {name} = 0; {name} < {count}; {name}++) raise(SIGUSR1);"
     return ["{", f"int before_{name} = handled;", raises, f"add(&{sum_of}, (word)(handled - before_{name}));", "}"]
 
 
 def piped(sum_of: str, name: str, count: int) -> list[str]:
-    """Return a region whose first section writes what the second one reads, which may come first."""
+    """Return a region whose first section writes what the second one reads, in either order."""
     return [
         "{",
         f"int {name}[2];",
@@ -48,7 +48,7 @@ def piped(sum_of: str, name: str, count: int) -> list[str]:
 
 
 def counted(sum_of: str, name: str, count: int) -> list[str]:
-    """Return a region in which each member adds to an event and takes one of it."""
+    """Return a region in which each member adds to an event and takes one from it."""
     return [
         "{",
         f"int {name} = eventfd(0, EFD_SEMAPHORE);",

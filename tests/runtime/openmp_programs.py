@@ -1,8 +1,8 @@
-"""Random small OpenMP programs whose results are determined, whatever the team sizes and the order of events.
+"""Random small OpenMP programs with deterministic results, whatever the team sizes and the order of events.
 
-They are free of races by construction: what several threads change is changed by sums under `atomic`, a lock or a
-reduction; what depends on an order (a hash chain) is ordered by the construct that is tested. A program prints one line
-for each of its variables. The same seed gives the same program, whatever the version of Python.
+They are free of races by construction: shared data is changed by sums under `atomic`, a lock or a reduction; data that
+depends on an order (a hash chain) is ordered by the construct under test. A program prints one line for each of its
+variables. The same seed gives the same program in every version of Python.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Where:
     team: bool = False  # all members of a team execute it, so it may be a worksharing construct or a barrier
     tasks: int = 0  # of nested explicit tasks
     locked: bool = False  # within critical, ordered or a lock: no further one, no tasks
-    repeats: int = 1  # estimate of how often it is executed, to bound the program's length
+    repeats: int = 1  # estimate of how often it is executed, to limit the program's length
 
 
 class Generator(Parts):
@@ -95,7 +95,7 @@ class Generator(Parts):
         return f"work({seed}, {self.number(1, 60)})"
 
     def threads(self, where: Where) -> str:
-        """Nested regions say how large they are, so that there are not too many threads."""
+        """Return the thread clause; nested regions set their size, to limit the number of threads."""
         if where.levels > 0:
             return f" num_threads({self.number(1, 3)})"
         return f" num_threads({self.number(1, 9)})" if self.chance(30) else ""
@@ -120,7 +120,7 @@ class Generator(Parts):
             found += [self.task, self.taskloop, self.chain, self.readers, self.recursion]
             if where.levels > 0:  # libgomp 12 crashes where a group with reductions has no team
                 found.append(self.group)
-            if where.levels == 1 and where.tasks == 0 and where.repeats <= 3:  # so that the task is put off
+            if where.levels == 1 and where.tasks == 0 and where.repeats <= 3:  # so that the task is deferred
                 found.append(self.detached)
         if where.team:
             found += [self.loop, self.loop_reduction, self.single, self.sections, self.barrier, self.master] * 2
@@ -156,7 +156,7 @@ class Generator(Parts):
         return [f"#pragma omp parallel{self.threads(where)}{flags}", *self.block(inner, 4)]
 
     def iterations(self, where: Where, head: str, tail: str = "") -> list[str]:
-        """Return a loop over `i` under the directive *head*, its iterations independent of each other."""
+        """Return a loop over `i` under the directive *head*, with independent iterations."""
         i, count = self.name(), self.number(0, 40)
         loop = f"for (int {i} = 0; {i} < {count}; {i}++)"
         if self.chance(25):
@@ -180,7 +180,7 @@ class Generator(Parts):
         return self.iterations(where, f"#pragma omp for{self.schedule()}{nowait}")
 
     def loop_reduction(self, where: Where) -> list[str]:
-        """A reduction needs a variable that the team shares: one of the program's, changed by this loop alone."""
+        """Return a loop with a reduction into a shared variable: one of the program's, changed only by this loop."""
         i, v = self.name(), self.variable()
         return [
             "{",
@@ -219,7 +219,7 @@ class Generator(Parts):
         return ["{", f"word {h} = {self.number(1, 99)};", *body, f"add(&{v}, {h});", "}"]
 
     def ordered(self, where: Where) -> list[str]:
-        """Within a team the chain is the first member's variable, handed to all."""
+        """Return an ordered loop; within a team the chain is the first member's variable, passed to all."""
         h, p, v = self.name(), self.name(), self.variable()
         return [
             "{",
@@ -325,7 +325,7 @@ class Generator(Parts):
         return ["{", f"word {r} = 0;", *self.iterations(inner, head, tail), f"add(&{v}, {r});", "}"]
 
     def chain(self, where: Where) -> list[str]:
-        """Tasks that change one variable in the order of their creation."""
+        """Return tasks that change one variable in the order of their creation."""
         h, i, v = self.name(), self.name(), self.variable()
         kind = self.random.choice(("inout", "out"))
         return [
@@ -342,7 +342,7 @@ class Generator(Parts):
         ]
 
     def readers(self, where: Where) -> list[str]:
-        """A wavefront: each cell depends on two neighbours; then a task that waits for the last cell alone."""
+        """Return a wavefront: each cell depends on two neighbours; then a task that waits only for the last cell."""
         a, v, n = self.name(), self.variable(), self.number(2, 6)
         wait = f"#pragma omp taskwait depend(in: {a}[{n - 1}][{n - 1}])"
         last = [f"#pragma omp task shared({a}) depend(in: {a}[{n - 1}][{n - 1}]) if(0)", ";"]
@@ -364,7 +364,7 @@ class Generator(Parts):
         ]
 
     def recursion(self, where: Where) -> list[str]:
-        """Two levels of tasks with results on their parents' stacks."""
+        """Return two levels of tasks with results on their parents' stacks."""
         a, v, n = self.name(), self.variable(), self.number(1, 4)
         return [
             "{",
@@ -390,7 +390,7 @@ class Generator(Parts):
         ]
 
     def group(self, where: Where) -> list[str]:
-        """A task group with a reduction over tasks of two generations."""
+        """Return a task group with a reduction over two generations of tasks."""
         r, i, v = self.name(), self.name(), self.variable()
         return [
             "{",
@@ -410,7 +410,7 @@ class Generator(Parts):
         ]
 
     def detached(self, where: Where) -> list[str]:
-        """A task that is complete when another one says so."""
+        """Return a task that completes when another one says so."""
         e, h, v = self.name(), self.name(), self.variable()
         return [
             "{",
@@ -430,7 +430,7 @@ class Generator(Parts):
         ]
 
     def task_reduction_loop(self, where: Where) -> list[str]:
-        """A reduction of a worksharing loop in which tasks of its iterations take part."""
+        """Return a worksharing loop with a reduction in which tasks of its iterations take part."""
         r, p, v = self.name(), self.name(), self.variable()
         return [
             "{",

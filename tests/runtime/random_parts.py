@@ -1,4 +1,4 @@
-"""What the random programs with OpenMP and those with threads of their own have in common."""
+"""Shared parts of the random programs with OpenMP and with threads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ static word work(word x, int steps)
 
 
 class Parts:
-    """Draws numbers and small parts of a program; the same ones for the same seed."""
+    """Draws numbers and small parts of a program, reproducibly from a seed."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)

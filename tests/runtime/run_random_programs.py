@@ -52,7 +52,7 @@ class Case:
 
     @property
     def limited(self) -> dict[str, str]:
-        """The settings with room enough on the stacks for the sanitizers."""
+        """Return settings with enough stack space for the sanitizers."""
         return {**self.settings, "run.stack_bytes": str(2**20)}
 
 
@@ -80,7 +80,7 @@ def case_with_openmp(seed: int) -> Case:
 
 
 def case_with_threads(seed: int) -> Case:
-    """Return the run of the program with this seed: mostly more threads than processors, and short time slices."""
+    """Return the run of the program with this seed, mostly with more threads than processors and short time slices."""
     draw = random.Random(seed * 7919 + 2)
     settings = {
         "machine.lock": draw.choice(("test_and_set", "ticket", "queue")),
@@ -93,7 +93,7 @@ def case_with_threads(seed: int) -> Case:
 
 
 def unit_of(simulator: Simulator, this: Case) -> str:
-    """Return the name of the source that holds the program of this case, writing it on first use."""
+    """Return the name of the source with the program of this case, writing it on first use."""
     first = this.seed - this.seed % UNIT
     path = simulator.directory / f"random{first}.c"
     if not path.exists():
@@ -102,7 +102,7 @@ def unit_of(simulator: Simulator, this: Case) -> str:
 
 
 def elsewhere(simulator: Simulator, name: str, letters: int) -> Simulator:
-    """Return a simulator with a copy of the program in a directory whose name is so long."""
+    """Return a simulator with a copy of the program in a directory with a name of that length."""
     place = simulator.directory / ("d" * letters)
     place.mkdir(exist_ok=True)
     program = simulator.build(name)
@@ -113,7 +113,7 @@ def elsewhere(simulator: Simulator, name: str, letters: int) -> Simulator:
 
 
 def other_fault(simulator: Simulator, this: Case, before: Outcome) -> str:
-    """Return how a run with another environment from another directory differs from the one before, or nothing."""
+    """Return how a run in another environment and directory differs from the previous one, or nothing."""
     name, letters = unit_of(simulator, this), 1 + this.seed % 50
     env = {**this.env, **ENVIRONMENT, "MORE": "x" * (this.seed * 37 % 999)}
     outcome = elsewhere(simulator, name, letters).run(
@@ -126,7 +126,7 @@ def other_fault(simulator: Simulator, this: Case, before: Outcome) -> str:
 
 
 def trace_fault(plain: Outcome, traced: Outcome, raw: Path) -> str:
-    """Return what is wrong with the trace *raw* of a run that was run without a trace before, or nothing."""
+    """Return what is wrong with the trace *raw* of a run that was first run without a trace, or nothing."""
     if not np.array_equal(plain.result.costs, traced.result.costs) or plain.stdout != traced.stdout:
         return "another run with a trace than without"
     out = raw.with_suffix(".sgtrace")
@@ -137,7 +137,7 @@ def trace_fault(plain: Outcome, traced: Outcome, raw: Path) -> str:
 
 
 def fault(simulator: Simulator, this: Case, traced: bool = False) -> str:
-    """Return what is wrong with the simulated run, or nothing; *traced*: nor with its trace."""
+    """Return what is wrong with the simulated run, or nothing; *traced*: including its trace."""
     name, args = unit_of(simulator, this), [str(this.seed)]
     env = {**this.env, **ENVIRONMENT}
     if this.threads > 0:
@@ -189,7 +189,7 @@ def main() -> int:
         for seed in range(options.first, options.first + options.count):
             try:
                 wrong = fault(simulator, case(seed), options.trace)
-            except subprocess.CalledProcessError as error:  # libgomp has faults of its own: nothing to compare with
+            except subprocess.CalledProcessError as error:  # libgomp has bugs of its own: nothing to compare with
                 died += 1
                 print(f"{case(seed)}: the native program ended with {error.returncode}", flush=True)
                 continue

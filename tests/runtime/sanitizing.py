@@ -1,9 +1,10 @@
-"""The runtime built with AddressSanitizer and UndefinedBehaviorSanitizer, for simulated programs as they are.
+"""The runtime built with AddressSanitizer and UndefinedBehaviorSanitizer, for unmodified simulated programs.
 
-Only the runtime's own code is built so: the compiler does not combine AddressSanitizer with the hooks of the program.
-Each simulated thread runs on the stack and with the thread pointer of a thread of the host, so the sanitizer takes it
-for that one and needs to know nothing of our switches. Its shadow lies where our heaps usually are: SG_BASE moves them.
-SG_FENCES lets our allocators tell it what nobody may touch. What allocates before it has begun is built without it.
+Only the runtime's own code is instrumented: the compiler cannot combine AddressSanitizer with the hooks of the program.
+Each simulated thread runs on the stack and with the thread pointer of a host thread, so the sanitizer treats it as that
+thread and needs to know nothing about our switches. Its shadow memory is where our heaps usually are: SG_BASE moves
+them. SG_FENCES lets our allocators mark memory that nobody may touch. Code that allocates before the sanitizer has
+started is built without it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ FENCES = ("-DSG_FENCES", "-DSG_BASE=0x200000000000ull")
 EARLY = ("sg_alloc.c", "sg_keys.c", "sg_limits.c", "sg_own.c")
 ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
 
-# The sanitizer has C++'s operators too, and would take back with its own what was allocated with ours.
+# The sanitizer replaces C++'s operators too, and would free with its own what ours allocated.
 OPERATORS = """
 void free(void *memory);
 void *aligned_alloc(unsigned long alignment, unsigned long size);
@@ -47,7 +48,7 @@ class Sanitizing(Compiler):
 
     @property
     def identity(self) -> str:
-        return "\n".join([super().identity, *EARLY])  # objects are kept by it
+        return "\n".join([super().identity, *EARLY])  # part of the objects' cache key
 
     def run(self, arguments: Sequence[str], **options: Any) -> CompletedProcess[str]:
         names = [Path(word).name for word in arguments if word.startswith(str(SOURCES)) and word.endswith(".c")]
@@ -56,7 +57,7 @@ class Sanitizing(Compiler):
 
 
 def sanitized(directory: Path) -> Library | None:
-    """Return the runtime with the sanitizers, its helper in *directory*; None where the compiler has none."""
+    """Return the runtime with the sanitizers, its helper in *directory*; None if the compiler has none."""
     usual = find_compiler()
     compiler = Sanitizing((*usual.command, *SANITIZERS, *FENCES), usual.version, usual.target)
     operators, item = directory / "operators.c", directory / "operators.o"
@@ -71,5 +72,5 @@ def sanitized(directory: Path) -> Library | None:
 
 
 def complaints(stderr: str) -> list[str]:
-    """Return what the sanitizers said. That they do not know the stack on which a program exits is no complaint."""
+    """Return the sanitizers' reports, except that they do not know the stack on which a program exits."""
     return [line for line in stderr.splitlines() if "ERROR: AddressSanitizer" in line or "runtime error:" in line]

@@ -1,4 +1,4 @@
-"""Counts that are known exactly, and the accounting identity."""
+"""Exactly known counts, and the accounting identity."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Waiting is charged to what it waits for; `run` checks for every program that nothing is charged twice or lost."""
+"""Waiting is charged to its cause; for every program `run` checks that nothing is charged twice or lost."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_waiting_while_several_still_work_stays_at_the_barrier(run: Runner) -> N
     others = outcome.waited("lock", "idle_barrier") + outcome.waited("fork_join", "idle_barrier")
     alone = outcome.waited("serial", "idle_barrier")
     assert others < 0.05 * outcome.total("idle_barrier")
-    # the last one works alone for one of 1 + 2 + .. + 7 parts of the waiting, all seven others wait then
+    # the last one works alone for one of 1 + 2 + .. + 7 parts of the waiting, while all seven others wait
     assert alone == pytest.approx(7 / 28 * outcome.total("idle_barrier"), rel=0.15)
 
 

@@ -1,4 +1,4 @@
-"""What happened by cause, variable and class: programs whose counts are known."""
+"""Events by cause, variable and class: programs with known counts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ DIRECT_MAPPED = {"machine.level.0.size_bytes": "4096", "machine.level.0.ways": "
 
 
 def by_name(outcome: Any, simulator: Any, name: str) -> dict[str, Any]:
-    """VARIABLE records by the symbol, or the kind, of what they are."""
+    """Return VARIABLE records by symbol or kind."""
     names = VariableMap(simulator.directory / name)
     found = {}
     for record in outcome.result.variables:
@@ -62,8 +62,8 @@ def test_a_sharing_miss_is_true_when_the_written_word_is_used_before_the_line_is
     shares: Any, simulator: Any
 ) -> None:
     pair = classes(by_name(shares, simulator, "shares")["pair"])
-    # The reader misses in every round, and uses what was written in every second one. What it did not use in the
-    # round between counts as new to it still.
+    # The reader misses in every round, and uses the written words in every second one. Words it did not use in the
+    # round between still count as new.
     assert pair["cold"] == 2
     assert pair["true_sharing"] + pair["false_sharing"] == ROUNDS - 1
     assert pair["true_sharing"] == ROUNDS // 2 - 1
@@ -155,10 +155,10 @@ def test_misses_of_barriers_and_locks_are_theirs(run: Runner, simulator: Any, on
     outcome = run("barriers", 4, on=on)
     found = by_name(outcome, simulator, "barriers")
     own = sum(int(found[name]["misses"]) for name in ("barrier", "lock", "queue") if name in found)
-    # cerberus has a barrier that is made of a lock: its misses are the barrier's
+    # cerberus has a barrier built from a lock: its misses count for the barrier
     assert cause(outcome, "barrier", "misses") >= int(found["barrier"]["misses"]) > 10 * 4
     assert 0 < cause(outcome, "lock", "misses") == own - cause(outcome, "barrier", "misses")
-    assert cause(outcome, "computation", "misses") <= 2 * 4  # what a fork hands over
+    assert cause(outcome, "computation", "misses") <= 2 * 4  # data passed by a fork
     assert cause(outcome, "atomic", "reads") == 0
     assert sum(cause(outcome, name, "misses") for name in CAUSE_NAMES) == outcome.total("misses")
 

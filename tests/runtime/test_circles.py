@@ -1,4 +1,4 @@
-"""The C files of the simulator form layers: who calls whom goes round in small circles only."""
+"""The simulator's C files form layers: call cycles among them are small."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.library import SOURCES, library
 
-LARGEST = 6  # it may only shrink; 48 before observers registered, 3 before branches and shared levels went round
+LARGEST = 6  # may only shrink; 48 before observers registered themselves, 3 before branches and shared levels
 
 Graph = dict[str, set[str]]
 
 
 def symbols(*archives: Path) -> tuple[dict[str, str], Graph]:
-    """Return which object defines each symbol, functions and variables alike, and which symbols each object needs."""
+    """Return the object that defines each symbol (function or variable), and the symbols that each object needs."""
     table = subprocess.run(["nm", "-A", *map(str, archives)], capture_output=True, text=True, check=True).stdout
     defined: dict[str, str] = {}
     needed: Graph = defaultdict(set)
@@ -33,7 +33,7 @@ def symbols(*archives: Path) -> tuple[dict[str, str], Graph]:
 
 
 def calls(*archives: Path) -> Graph:
-    """Return for each object of *archives* the others whose functions and variables it names."""
+    """Return for each object of *archives* the others whose functions and variables it uses."""
     defined, needed = symbols(*archives)
     return {
         item: {defined[name] for name in names if name in defined} - {item} for item, names in sorted(needed.items())
@@ -41,7 +41,7 @@ def calls(*archives: Path) -> Graph:
 
 
 def reached(graph: Graph, start: str) -> set[str]:
-    """Return all that can be reached from *start* in one step or more."""
+    """Return everything reachable from *start* in one step or more."""
     found: set[str] = set()
     ahead = [start]
     while ahead:
@@ -52,7 +52,7 @@ def reached(graph: Graph, start: str) -> set[str]:
 
 
 def circles(graph: Graph) -> list[set[str]]:
-    """Return the sets of objects that can all be reached from each other, the largest first."""
+    """Return the sets of mutually reachable objects, the largest first."""
     from_each = {item: reached(graph, item) for item in graph}
     found = {
         frozenset(other for other in from_each[item] if item in from_each.get(other, set()))

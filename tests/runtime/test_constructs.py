@@ -1,4 +1,4 @@
-"""The simulated program prints what the native one prints, on every machine and number of processors."""
+"""The simulated program prints the same as the native one, on every machine and number of processors."""
 
 from collections.abc import Callable
 from platform import machine
@@ -89,7 +89,7 @@ def test_the_date_is_a_fixed_one_and_the_processors_counter_counts_simulated_cyc
     if machine() == "x86_64":
         assert slept <= 1000 * float(counter) + 1000 <= slept * 1.01 + 2000
         assert rest.pop(0) == "1 0"
-    assert rest == ["1 2"]  # two seconds of the date are two of every other clock
+    assert rest == ["1 2"]  # two seconds of the date equal two of every other clock
 
 
 @pytest.mark.slow
@@ -106,8 +106,8 @@ def test_watched_counter_of_a_simple_barrier_invalidates_as_many_copies_as_there
     run: Runner, processors: int
 ) -> None:
     outcome = run("arrivals", processors, on="cerberus", settings={"machine.barrier": "simple"})
-    # The lock's line comes from the processor that arrived before. The counter's line is in the caches of all when
-    # the first one writes it, and then in those of all that have arrived.
+    # The lock's line comes from the processor that arrived before. The counter's line is in all caches when the first
+    # one writes it, and later in those of all that have arrived.
     first, others = processors - 1, processors * (processors - 1) // 2
     assert outcome.of_region(1, "invalidations") == processors + first + others
     assert outcome.of_region(1, "barriers") == processors

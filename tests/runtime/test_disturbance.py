@@ -1,4 +1,4 @@
-"""Clock ticks take processors away from the program: counted exactly, the same in every run, off by default."""
+"""Clock ticks take processors from the program: counted exactly, the same in every run, off by default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way in which a run can end badly is reported, with the place and the output kept."""
+"""Every kind of failure of a run is reported, with its place, and the output is kept."""
 
 import signal
 from collections.abc import Callable

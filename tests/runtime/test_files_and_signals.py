@@ -1,4 +1,4 @@
-"""Threads that talk through files and signals do what they do natively; what nothing can end is a deadlock."""
+"""Threads that communicate through files and signals behave as natively; waits that nothing can end are deadlocks."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,9 @@
-"""Barriers and locks of a simulated program, to the cycle, on four kinds of machines.
+"""Barriers and locks of a simulated program, counted to the cycle by hand, on four kinds of machines.
 
-Each formula counts what one episode of the program refers to; every line is where the episode before has left it. What
-a reference costs comes from the machine's values: a line that another cache has dirty, a line that others have clean,
-the right to write a line that one has, a line to write that others have. A line in the own first level costs nothing.
+Each formula counts the references of one episode of the program; every line is where the previous episode has left it.
+Costs of references come from the machine's values: reading a line that is dirty in another cache, reading one that is
+clean in others, getting the right to write a line one has, writing a line that others have. A line in the own first
+level costs nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ EPISODES = 4
 
 @dataclass(frozen=True)
 class Prices:
-    """What references cost; *right* and *take* by the number of other copies that must go."""
+    """Costs of references; *right* and *take* by the number of other copies to invalidate."""
 
     dirty: int
     clean: int
@@ -36,7 +37,7 @@ def values(name: str) -> dict[str, int]:
 
 
 def server(v: dict[str, int]) -> Prices:
-    """Within a socket; the first to read a dirty line brings it into the shared level."""
+    """Return the prices within a socket; the first to read a dirty line brings it into the shared level."""
     shared = v["level.1.hit_cycles"] + v["level.2.hit_cycles"]
     snoop = v["network.snoop_cycles"]
     return Prices(shared + max(v["network.transfer_cycles"], snoop), shared, lambda _: snoop, lambda _: shared + snoop)
@@ -56,11 +57,11 @@ def multistage(v: dict[str, int]) -> Prices:
     n = {key.removeprefix("network."): value for key, value in v.items() if key.startswith("network.")}
     way, short = 3 * n["switch_cycles"], -(-n["header_bytes"] // n["flit_bytes"])
     long = -(-(n["header_bytes"] + v["coherence.line_bytes"]) // n["flit_bytes"])
-    ask = way + short + n["snoop_cycles"] + way  # a cache, from home and back, but for the flits of its answer
+    ask = way + short + n["snoop_cycles"] + way  # from a cache to home and back, without the flits of its answer
     dirty = way + short + n["directory_cycles"] + ask + long + n["memory_cycles"] + way + long
 
     def all_gone(copies: int) -> int:
-        return ask + short + (copies - 1) * short  # one after the other through the port of home
+        return ask + short + (copies - 1) * short  # one after the other through the home's port
 
     return Prices(
         dirty,
@@ -79,7 +80,7 @@ def hypernode(v: dict[str, int]) -> Prices:
     return Prices(clean + n["directory_cycles"] + ask + carry, clean, lambda _: right, lambda _: clean + ask)
 
 
-ALONE = {"run.ideal": "contention"}  # those that look at a flag do so all at once
+ALONE = {"run.ideal": "contention"}  # those that poll a flag do so all at once
 MACHINES: dict[str, tuple[Callable[[dict[str, int]], Prices], int, dict[str, str]]] = {
     "server-2x32-inorder": (server, 32, {}),
     "bus-smp": (bus, 36, ALONE),
@@ -89,7 +90,7 @@ MACHINES: dict[str, tuple[Callable[[dict[str, int]], Prices], int, dict[str, str
 
 
 class Case:
-    """A machine, what it costs there, and what a run of the program says."""
+    """A machine, its prices, and the results of running the program."""
 
     def __init__(self, run: Runner, name: str) -> None:
         self._run, self._name = run, name
@@ -110,12 +111,12 @@ def case(run: Runner, request: pytest.FixtureRequest) -> Case:
 
 
 def counter_and_flag(prices: Prices, arrivals: int) -> int:
-    """Return what one counter with its flag costs: of a central barrier, or at one node of a tree."""
+    """Return the cost of one counter with its flag: of a central barrier, or of one node of a tree."""
     if arrivals == 1:
         return 0  # its lines never leave the cache
-    counting = arrivals * prices.dirty  # a read-modify-write each, of a line that the one before has
+    counting = arrivals * prices.dirty  # a read-modify-write each, of a line that the previous one has
     release = prices.right(arrivals - 1)  # the last one writes the flag that all others have read
-    return counting + release + prices.dirty + (arrivals - 2) * prices.clean  # and they look again
+    return counting + release + prices.dirty + (arrivals - 2) * prices.clean  # and they read it again
 
 
 def tree(prices: Prices, threads: int, radix: int) -> int:
@@ -153,8 +154,8 @@ def test_a_hardware_barrier(case: Case, threads: int) -> None:
 
 def test_a_test_and_set_lock(case: Case) -> None:
     calls, prices = 4 * case.values["lock_cycles"], case.prices
-    first = prices.dirty + prices.dirty  # sets it; takes the line back from the one that waits to release it
-    second = prices.dirty + prices.dirty + prices.right(1)  # tries, sees it free, sets it; releases what only it has
+    first = prices.dirty + prices.dirty  # sets it; fetches the line back from the waiting one to release it
+    second = prices.dirty + prices.dirty + prices.right(1)  # tries, sees it free, sets it; releases its own line
     assert case.cost("prim_lock", 2, lock="test_and_set") == calls + first + second
 
 
@@ -163,7 +164,7 @@ def test_a_ticket_lock(case: Case, threads: int) -> None:
     calls, prices = 2 * threads * case.values["lock_cycles"], case.prices
     tickets = threads * prices.dirty
     first_look = prices.dirty + (threads - 2) * prices.clean  # the last one still has the word, which it released
-    # The releaser's word is with the one before it and with all that wait.
+    # The releaser's word is cached by its predecessor and by all that wait.
     releases = prices.right(threads - 1) + sum(prices.right(threads - number) for number in range(1, threads))
     looks = sum(prices.dirty + waiting * prices.clean for waiting in range(threads - 1))  # after each release
     assert case.cost("prim_lock", threads, lock="ticket") == calls + tickets + first_look + releases + looks
@@ -172,8 +173,8 @@ def test_a_ticket_lock(case: Case, threads: int) -> None:
 @pytest.mark.parametrize("threads", [3, 8])
 def test_a_queue_lock(case: Case, threads: int) -> None:
     calls, prices = 2 * threads * case.values["lock_cycles"], case.prices
-    ends = threads * prices.dirty  # the end of the queue is taken over from the one before
-    links = (threads - 2) * prices.take(2)  # into the line of the one before, which two have; the first's is own
+    ends = threads * prices.dirty  # the end of the queue is fetched from the predecessor
+    links = (threads - 2) * prices.take(2)  # into the predecessor's line, which two have; the first one's is its own
     grants = (threads - 2) * prices.dirty + prices.right(1)  # nobody has linked to the last one's line
     looks = (threads - 1) * prices.dirty
     assert case.cost("prim_lock", threads, lock="queue") == calls + ends + links + grants + looks

@@ -1,4 +1,4 @@
-"""Hooks in line and hooks that are called: the same run, to the cycle and to the reference."""
+"""Inlined and called hooks: the same run, to the cycle and to the reference."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 PROGRAMS = {
-    # Two threads to a processor: they are taken from one to the other in the middle of a segment of the code.
+    # Two threads per processor: switches happen in the middle of a code segment.
     "more_threads": """
         #include <omp.h>
         long x[64][8], y[64][8], z;
@@ -64,7 +64,7 @@ PROGRAMS = {
                 b[i + 1]++;
             }
         }""",
-    # Blocks with labels that have no hook of their own, structures, accesses that span lines.
+    # Blocks with labels but without a hook, structures, accesses that span lines.
     "kinds": """
         #include <string.h>
         #include <stdio.h>
@@ -107,7 +107,7 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def both(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> tuple[Simulator, Simulator]:
-    """The simulator with hooks in line, and one that compiles them as calls."""
+    """Return the simulator with inlined hooks, and one that compiles them as calls."""
     pair = tuple(
         Simulator(tmp_path_factory.mktemp(name), simulator.runtime, fixed_places()) for name in ("inline", "called")
     )

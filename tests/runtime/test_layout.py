@@ -1,4 +1,4 @@
-"""Records read by Python alone are those that numpy reads."""
+"""Records read by plain Python equal those that numpy reads."""
 
 import numpy as np
 import pytest

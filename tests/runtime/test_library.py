@@ -1,4 +1,4 @@
-"""The compiler that is found, the library that is built, the cache that keeps it."""
+"""The compiler that is found, the library that is built, and its cache."""
 
 import os
 import re
@@ -70,7 +70,7 @@ def test_what_was_found_out_about_a_compiler_is_kept_until_it_changes(
     asked = tmp_path / "asked"
     monkeypatch.setenv("SCALEGRAPH_CC", fake(tmp_path / "cc", "\n".join([f"echo x >> {asked}", *lines])))
     assert find_compiler() == find_compiler()
-    assert len(asked.read_text().split()) == 2  # its macros and its target, once
+    assert len(asked.read_text().split()) == 2  # its macros and its target, only once
     fake(tmp_path / "cc", "\n".join([f"echo y >> {asked}", *lines, ""]))
     find_compiler()
     assert "y" in asked.read_text()
@@ -117,7 +117,7 @@ def test_library_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.slow
 @pytest.mark.compiler
 def test_library_has_no_zeroed_variables() -> None:
-    """Common symbols of a program (names of critical sections) lie behind all of .bss: ours would move them."""
+    """Common symbols of a program (names of critical sections) come after all of .bss: ours would move them."""
     made = building.library(find_compiler())
     table = ["nm", "--format=posix", str(made.archive), str(made.mpi())]
     lines = subprocess.run(table, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -126,14 +126,14 @@ def test_library_has_no_zeroed_variables() -> None:
     assert {name: kind for name, kind in kinds.items() if kind in "bBC"} == {}
 
 
-# Ends the process, or writes to the user's terminal: as the program itself would do it.
+# Called when the process ends, or when writing to the user's terminal, just as the program would.
 _SERVED: frozenset[str] = frozenset(("abort", "fgets", "fprintf", "fputc", "fputs", "fwrite"))
 
 
 @pytest.mark.slow
 @pytest.mark.compiler
 def test_library_itself_calls_no_function_that_is_simulated_for_the_program() -> None:
-    """What the library does would be charged to the program, and take the place of its last call."""
+    """Work of the library would be charged to the program, and replace its last call."""
     made = building.library(find_compiler())
     wrapped = {flag.partition("wrap=")[2] for flag in made.link_flags if "--wrap=" in flag}
     table = ["nm", "--format=posix", "--undefined-only", str(made.archive), str(made.mpi())]
@@ -146,7 +146,7 @@ def test_library_itself_calls_no_function_that_is_simulated_for_the_program() ->
 
 @pytest.mark.compiler
 def test_library_has_no_constants_that_merge_with_the_programs() -> None:
-    """The linker puts equal texts of all objects into one section: ours would move those of the program."""
+    """The linker merges equal strings of all objects into one section: ours would move those of the program."""
     compiler = find_compiler()
     if compiler.clang:
         pytest.skip("clang has no option for that")
@@ -159,7 +159,7 @@ def test_library_has_no_constants_that_merge_with_the_programs() -> None:
 
 @pytest.fixture(autouse=True)
 def _sources_as_they_are() -> Iterator[None]:
-    """No other test knows the simulator by the sources that a test here puts in their place."""
+    """Isolate other tests from the simulator sources that a test here substitutes."""
     yield
     building.sources_digest.cache_clear()
 
@@ -177,7 +177,7 @@ def test_library_that_does_not_compile_is_our_fault_and_leaves_nothing(
         (sources / name).write_text("")
     monkeypatch.setattr(building, "SOURCES", sources)
     monkeypatch.setattr(building, "_LAUNCHER_SOURCE", sources / "launch" / "sg_launch.c")
-    monkeypatch.setattr(building, "_fortran_bindings", str)  # they need the headers that are not there
+    monkeypatch.setattr(building, "_fortran_bindings", str)  # they need headers that are missing here
     monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / "cache"))
     with pytest.raises(BuildError, match=r"sg_broken.c does not compile .* fault of ScaleGraph") as caught:
         building.library(find_compiler())
@@ -187,7 +187,7 @@ def test_library_that_does_not_compile_is_our_fault_and_leaves_nothing(
 
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Sources of a runtime of three files, in place of ours; an empty cache; a compiler whose calls are counted."""
+    """Return the sources of a three-file runtime, with an empty cache and a compiler whose calls are counted."""
     sources = tmp_path / "csrc"
     (sources / "launch").mkdir(parents=True)
     (sources / "one.h").write_text("#define ONE 1\n")
@@ -206,7 +206,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the sources that were compiled."""
+    """Return the names of the sources that were compiled."""
     names: list[str] = []
     run = Compiler.run
 

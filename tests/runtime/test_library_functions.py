@@ -1,8 +1,8 @@
-"""Functions of libraries without hooks take time by what they do: within a factor of what they take natively.
+"""Library functions without hooks take time by what they do: within a factor of their native time.
 
-Measured natively on an AMD EPYC: nanoseconds of `programs/library_functions.c` (3.23 GHz, gcc 12 -O1, glibc 2.36).
-The machine below is another one of that family, so cycles are compared. `benchmarks/library_functions.py` compares
-both on one host.
+Measured natively on an AMD EPYC: nanoseconds of `programs/library_functions.c` (3.23 GHz, gcc 12 -O1, glibc 2.36). The
+machine below is another one of that family, so cycles are compared. `benchmarks/library_functions.py` compares both on
+one host.
 """
 
 from __future__ import annotations
@@ -65,6 +65,6 @@ def test_complex_numbers_of_unoptimised_code_take_time_in_libgcc(tmp_path: Path)
         assert [run.status for run in runs] == ["ok", "ok"]
         return float(runs[1].time_cycles - runs[0].time_cycles) / 2000
 
-    # Natively 28 and 41 cycles, a sum of complex numbers that are kept in memory among them.
+    # Natively 28 and 41 cycles, including a sum of complex numbers kept in memory.
     assert 28 / FACTOR < each("*") < 28 * FACTOR
     assert 41 / FACTOR < each("/") < 41 * FACTOR

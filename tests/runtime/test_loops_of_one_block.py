@@ -1,4 +1,4 @@
-"""Loops of one block: their rounds are not predicted one by one, and that changes no cycle."""
+"""Loops of one block: their iterations are not predicted one by one, and that changes no cycle."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ from scalegraph.toolchain.inlining import INLINE
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
-# Visits of one loop, of always the same number of rounds or of a random one.
+# Visits of one loop, always with the same number of iterations or with a random one.
 PROGRAM = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ def run(tmp_path: Path) -> Callable[..., RunRecord]:
 
 
 def _of_a_visit(run: Callable[..., RunRecord], length: int, **more: bool) -> float:
-    """Mispredictions of a visit when the loop is known."""
+    """Return the mispredictions per visit once the loop is known."""
     long, short = (run(length, visits, **more).counters["mispredictions"] for visits in (900, 400))
     return (long - short) / 500
 

@@ -1,4 +1,4 @@
-"""Every shipped machine, and machines with values changed at random, run a program and keep the identity."""
+"""Every shipped machine, and machines with randomly changed values, run a program and keep the identity."""
 
 import random
 from collections.abc import Callable
@@ -19,7 +19,7 @@ NODES = [name for name in ALL if name not in NAMES and not machine.load(name).pr
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_program_runs_on_every_machine(run: Runner, name: str) -> None:
-    """The fixture checks that every cycle of every processor is in one leaf."""
+    """The fixture checks that every cycle of every processor is in exactly one leaf."""
     alone, together = run("whatif", 1, on=name), run("whatif", min(9, machine.load(name).max_processors), on=name)
     assert (alone.status, together.status) == ("ok", "ok")
     assert together.total("misses") > alone.total("misses")
@@ -28,7 +28,7 @@ def test_a_program_runs_on_every_machine(run: Runner, name: str) -> None:
 
 @pytest.mark.parametrize("name", NODES)
 def test_a_program_runs_within_a_node(run: Runner, name: str) -> None:
-    """And the fixture checks its accounts."""
+    """The fixture checks its accounts."""
     most = machine.load(name).node_processors
     outcome = run("whatif", min(3, most), on=name)
     assert outcome.status == "ok"
@@ -42,7 +42,7 @@ def test_a_program_runs_on_machines_with_changed_values(run: Runner, seed: int) 
     known = machine.describe(machine.load(name))
     numbers = [row for row in known if isinstance(row.value, int) and not isinstance(row.value, bool)]
     made = None
-    while made is None:  # most combinations contradict themselves
+    while made is None:  # most combinations are contradictory
         overrides = {
             row.key: str(row.value * choose.choice((1, 2, 3)) // choose.choice((1, 2, 4)))
             for row in choose.sample(numbers, 6)

@@ -1,4 +1,4 @@
-"""Tasks, nested regions, cancellation, doacross, places: native results, known counts and orders, sane times."""
+"""Tasks, nested regions, cancellation, doacross, places: native results, known counts and orders, plausible times."""
 
 from collections.abc import Callable
 from typing import Any
@@ -48,11 +48,11 @@ def test_teams_larger_than_the_machine_give_the_native_result(run: Runner, simul
 def test_independent_tasks_and_recursion_speed_up_and_are_counted(run: Runner, queue: str) -> None:
     env = {"SCALEGRAPH_TASK_QUEUE": queue}
     alone, many = (run("task_tree", n, on="server-2x32-inorder", env=env) for n in (1, 16))
-    # With one processor every task behind the 65th waiting one is run at once.
+    # With one processor every task after the 65th waiting one runs at once.
     assert (alone.total("tasks"), alone.total("steals")) == (752 + 65, 0)
     assert many.total("tasks") == 752 + 256
     assert (many.total("steals") > 100) == (queue == "members")
-    # One lock for all members: these tasks of 2 microseconds are hardly longer than what they wait for it.
+    # One lock for all members: these tasks of 2 microseconds are hardly longer than their wait for it.
     assert alone.time / many.time > (9 if queue == "members" else 1.5)
     assert many.total("prim_task") > 0
 

@@ -1,4 +1,4 @@
-"""What the program's OpenMP library decides: barriers, locks, how teams start, where tasks wait (SCALEGRAPH_OPENMP)."""
+"""Effects of the program's OpenMP library: barriers, locks, how teams start, where tasks wait (SCALEGRAPH_OPENMP)."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def test_libgomp_makes_the_threads_of_nested_teams_anew(run: Runner) -> None:
     outermost, nested = 3, 3 * 4 * 2
     ends = nested * 30000
     makings = (outermost + nested) * 30000
-    waits = of_threads("libgomp") - ends - makings  # two threads are not made at the same time
+    waits = of_threads("libgomp") - ends - makings  # two threads are not created at the same time
     assert 0 < waits < nested * 4 * 15000
     assert of_threads("llvm") == 0, "it keeps them, and making the first ones is in fork_per_processor_cycles"
 
 
 def test_very_fine_tasks_of_libgomp_get_slower_with_more_threads(run: Runner) -> None:
-    # Measured: a quick sort down to three elements takes 0.55, 0.25, 0.57 s with 2, 8, 64 threads on this processor.
+    # Measured: a quicksort down to three elements takes 0.55, 0.25, 0.57 s with 2, 8, 64 threads on this processor.
     two, eight, many = (simulated(run, "tasks", n).time for n in (2, 8, 48))
     assert many > 1.2 * eight
     assert many > 0.5 * two

@@ -1,4 +1,4 @@
-"""Misses of a processor with a pipeline: what hides them, what they wait for; and the translation of addresses."""
+"""Misses on a processor with a pipeline: what hides them, what they wait for; and address translation."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -80,7 +80,7 @@ def run(tmp_path: Path) -> Callable[..., RunRecord]:
 
 
 def _per_step(run: Callable[..., RunRecord], walk: str, **changes: object) -> float:
-    """Cycles of a step, the start of the program and the first time round taken off."""
+    """Return the cycles per step, without the start of the program and the first pass."""
     first, second = (run(walk, rounds * LINES, **changes).time_cycles for rounds in (1, 3))
     assert first is not None
     assert second is not None
@@ -94,7 +94,7 @@ def test_misses_that_depend_on_each_other_take_their_whole_latency(run: Callable
 def test_as_many_independent_misses_are_under_way_as_there_can_be(run: Callable[..., RunRecord]) -> None:
     within = {"cache.l2.hit_cycles": 2 * HIT}
     one, two, many = (_per_step(run, VISIT, **within, **{"processor.pipeline.misses": misses}) for misses in (2, 4, 64))
-    assert one == pytest.approx(2 * HIT / 2, rel=0.1)  # the order's own lines miss, too: one in sixteen
+    assert one == pytest.approx(2 * HIT / 2, rel=0.1)  # the lines of the order array miss, too: one in sixteen
     assert two == pytest.approx(2 * HIT / 4, rel=0.1)
     assert many < 2 * HIT / 16
 
@@ -112,7 +112,7 @@ def test_window_ends_what_can_be_hidden(run: Callable[..., RunRecord]) -> None:
     hit, missed = (
         _per_step(run, lone, **{"cache.l2.hit_cycles": cycles, "processor.pipeline.fp_mul": 0}) for cycles in (0, far)
     )
-    stalled = missed - hit  # of the reference, and a sixteenth of the order's
+    stalled = missed - hit  # of the reference, and a sixteenth of the order array's
     assert far - 4 * ahead < stalled < far * 17 / 16
 
 

@@ -1,4 +1,4 @@
-"""A program places its own pages, with libnuma's and the system's calls, on the nodes of the simulated machine."""
+"""A program places its own pages, with calls of libnuma and the system, on the nodes of the simulated machine."""
 
 from collections.abc import Callable
 from typing import Any

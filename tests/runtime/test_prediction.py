@@ -1,4 +1,4 @@
-"""Prediction of branches: what is foreseen costs nothing, what is not costs the machine's penalty, to the cycle."""
+"""Branch prediction: predicted branches cost nothing, mispredicted ones the machine's penalty, to the cycle."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from scalegraph.toolchain.inlining import INLINE
 pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 PENALTY = 20
-# Goes the ways of a pattern of so many random bits again and again; nothing else in it is hard to foresee.
+# Follows a pattern of that many random bits repeatedly; nothing else in it is hard to predict.
 PROGRAM = """
 #include <stdlib.h>
 static unsigned char way[1 << 16];
@@ -72,13 +72,13 @@ def test_each_misprediction_costs_the_penalty_and_nothing_else_changes(program: 
 
 
 def test_random_branches_are_foreseen_every_second_time(program: Build) -> None:
-    # the pattern is made once, and not one of its branches comes again
+    # the pattern is generated once, and none of those branches repeats
     found = _mispredictions(_run(program, 60000, 50000)) - _mispredictions(_run(program, 60000, 10000))
     assert found == pytest.approx(20000, rel=0.05)
 
 
 def test_half_of_a_pattern_is_foreseen_that_is_as_long_as_calibration_takes_it(program: Build) -> None:
-    # `calibration.pipeline` makes entries of the length of a host's pattern by this relation
+    # `calibration.pipeline` uses this relation between the entries and the length of a host's pattern
     longest = 4096 * _REMEMBERED
 
     def rate(period: int) -> float:

@@ -1,4 +1,4 @@
-"""What a program's own clock says around code without a branch: its block is charged when it is entered, not before."""
+"""What a program's own clock reads around straight-line code: its block is charged on entry, not before."""
 
 from __future__ import annotations
 

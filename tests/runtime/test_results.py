@@ -1,4 +1,4 @@
-"""Result files that cannot be trusted are refused with a sentence."""
+"""Untrustworthy result files are refused with a sentence."""
 
 from pathlib import Path
 

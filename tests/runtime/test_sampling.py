@@ -1,4 +1,4 @@
-"""Sampling: estimates of a long run lie in their intervals, its parts add up, and its output is its own."""
+"""Sampling: estimates of a long run lie within their intervals, its parts add up, and its output is unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.skipif(not may_inline(find_compiler()), reason="hooks are put in line by gcc for x86-64 only"),
 ]
 
-# Two loops with a barrier behind each, 300 times; then a critical section, for what depends on all of it.
+# Two loops, each followed by a barrier, 300 times; then a critical section, for results that depend on everything.
 REPEATED = """
     #include <stdio.h>
     #include <omp.h>
@@ -72,7 +72,7 @@ SHRINKING = """
         printf("%.10g\\n", a[N - 1][N - 1]);
         return 0;
     }"""
-# A thread waits for another in a loop of its own, without any call: skimming must let the other one go on.
+# A thread waits for another in a loop of its own, without any call: skimming must let the other one proceed.
 SPINNING = """
     #include <stdio.h>
     #include <omp.h>
@@ -108,7 +108,7 @@ ONCE = """
         printf("%ld\\n", sum);
         return 0;
     }"""
-# The fourth visit takes a hundred times as long as the third, and so on in turn.
+# Visits alternate between long and very short ones.
 UNEQUAL = """
     static volatile long x[64 * 16];
     int main(void)
@@ -122,7 +122,7 @@ UNEQUAL = """
         return 0;
     }"""
 
-# Everybody reads other rows in each visit, so that copies pile up in all caches, visit by visit.
+# Everybody reads other rows in each visit, so that copies accumulate in all caches.
 PILING = """
     #include <stdio.h>
     #include <stdlib.h>
@@ -192,7 +192,7 @@ def test_repeated_phases_are_estimated(tmp_path: Path, processors: int) -> None:
     assert not whole.estimated
     assert _adds_up(estimate)
     width = estimate.sampled.intervals["time_cycles"]
-    # Besides the interval, what samples do not see: caches and network as sampled visits left them.
+    # Besides the interval, this allows for what samples do not see: caches and network as sampled visits left them.
     assert abs(estimate.time_cycles - whole.time_cycles) <= width + 0.01 * whole.time_cycles
     for name, count in whole.counters.items():
         assert abs(estimate.counters[name] - count) <= estimate.sampled.intervals.get(name, 0) + 0.02 * count + 64

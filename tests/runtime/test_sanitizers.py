@@ -1,4 +1,4 @@
-"""The whole runtime under AddressSanitizer and UndefinedBehaviorSanitizer, with whole programs that run on it."""
+"""The complete runtime under AddressSanitizer and UndefinedBehaviorSanitizer, running complete programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops that end while the window holds their first rounds overlap with what follows, if nothing forbids it."""
+"""Loops that end while the window holds their first iterations overlap with what follows, if nothing prevents it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -90,7 +90,7 @@ def run(tmp_path: Path) -> Callable[..., RunRecord]:
 
 
 def _round(run: Callable[..., RunRecord], start: str, length: int) -> float:
-    """Cycles of a round of the inner loop, with its share of what is around it."""
+    """Return the cycles of an iteration of the inner loop, with its share of the surrounding code."""
     one, two = (run(start, length, visits=part * TOTAL // length // 2).time_cycles for part in (1, 2))
     assert one is not None
     assert two is not None
@@ -150,9 +150,9 @@ def test_virtual_speedups_scale_what_is_left(run: Callable[..., RunRecord]) -> N
 
 
 def _share_of_penalty(run: Callable[..., RunRecord], start: str, loop: str, least: int = 0) -> float:
-    """What a misprediction adds to the time, as a share of the machine's penalty, where a loop ends at random.
+    """Return what a misprediction adds to the time, as a share of the machine's penalty, for a loop with a random end.
 
-    Compared with a penalty of *least* cycles; with 0 nothing is predicted, and no visits overlap.
+    The comparison is with a penalty of *least* cycles; with 0 nothing is predicted, and no visits overlap.
     """
     free, dear = (run(f"{RANDOM} {start}", 24, loop=loop, penalty=penalty) for penalty in (least, least + PENALTY))
     assert free.time_cycles is not None
@@ -162,13 +162,13 @@ def _share_of_penalty(run: Callable[..., RunRecord], start: str, loop: str, leas
 
 
 def test_a_penalty_passes_while_the_processor_still_adds_up(run: Callable[..., RunRecord]) -> None:
-    # the branch needs no sum, so it is known when up to 3/4 of the visit's sums are still to be done
+    # the branch needs no sum, so it is resolved when up to 3/4 of the visit's sums are still to be done
     assert _share_of_penalty(run, "s = 0;", SUM.replace("length", "most")) < 0.3
 
 
 def test_a_penalty_is_paid_where_the_branch_needs_the_result(run: Callable[..., RunRecord]) -> None:
     ends = "for (s = most; s > 0.5; ) s += a[0] - 1;"  # a[0] is 0
-    assert _share_of_penalty(run, "", ends, least=1) > 0.9  # visits overlap where the end is foreseen
+    assert _share_of_penalty(run, "", ends, least=1) > 0.9  # visits overlap if the end is predicted
 
 
 def test_a_penalty_is_paid_behind_rounds_that_do_not_wait_for_each_other(run: Callable[..., RunRecord]) -> None:

@@ -1,4 +1,4 @@
-"""What teams cost: a thread that did not exist before `create_cycles`, once; a region without a team `alone_cycles`."""
+"""Costs of teams: a new thread costs `create_cycles`, once; a region without a team `alone_cycles`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.compiler
 def test_only_threads_that_did_not_exist_before_are_created(run: Callable[..., Any], on: str) -> None:
     free, dear = (run("teams_grow", 8, on=on, settings={"machine.create_cycles": str(n)}) for n in (0, 70000))
     assert (free.status, dear.status, dear.stdout) == ("ok", "ok", "17\n")
-    created = 2 + 0 + 2 + 0 + 2  # teams of 3, 3, 5 and 2; the inner teams of the last two regions make one thread each
+    created = 2 + 0 + 2 + 0 + 2  # teams of 3, 3, 5 and 2; the inner teams of the last two regions create a thread each
     cycles = dear.total("prim_fork_join") - free.total("prim_fork_join")
     assert cycles == pytest.approx(created * 70000, abs=2000), "other work meets others in the memory at other times"
 

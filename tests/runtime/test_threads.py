@@ -1,4 +1,4 @@
-"""Programs with threads of their own: pthreads, C11, C++; more threads than processors; waits that never end."""
+"""Programs with threads: pthreads, C11, C++; more threads than processors; waits that never end."""
 
 import shutil
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Traces of simulated runs: events that are known exactly, sums that are those of the accounts, nothing disturbed."""
+"""Traces of simulated runs: exactly known events, sums that equal the accounts, no disturbance."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ Tracer = Callable[..., Traced]
 
 @pytest.fixture
 def traced(simulator: Simulator, tmp_path: Path) -> Tracer:
-    """Run a program with and without a trace; check what holds for all of them."""
+    """Run a program with and without a trace; check what must hold for all."""
 
     def run(name: str, processors: int, *, trace: dict[str, str] | None = None, **options: Any) -> Traced:
         if name in PROGRAMS and not (simulator.directory / f"{name}.c").exists():
@@ -157,7 +157,7 @@ def traced(simulator: Simulator, tmp_path: Path) -> Tracer:
 
 
 def whole(run: Traced) -> None:
-    """Check that the shares and counters of a trace of a whole run are the accounts."""
+    """Check that the shares and counters in a whole run's trace equal the accounts."""
     assert "accounting" in run.trace.meta.properties  # so the checker has compared the shares with it
     assert (run.trace.meta.begin, run.trace.meta.end) == (0, run.outcome.time)
     assert run.notes == []
@@ -283,7 +283,7 @@ def test_chunks_tell_their_iterations(traced: Tracer, processors: int) -> None:
     assert sorted(run.marks("chunk")["value"].tolist()) == [2, *[7] * 14]
     assert sorted(run.marks("chunk_end")["value"].tolist()) == [2, *[7] * 14]
     assert sorted(run.marks("chunk_first")["value"].tolist()) == list(range(0, 100, 7))
-    assert set(run.marks("chunk_owner")["value"].tolist()) == {0}  # dynamic: of one queue for all
+    assert set(run.marks("chunk_owner")["value"].tolist()) == {0}  # dynamic: from one central queue
     assert run.marks("fork")["value"].tolist() == ([processors] if processors > 1 else [])
 
 
@@ -339,7 +339,7 @@ def test_two_traced_runs_write_the_same(traced: Tracer) -> None:
 def test_only_the_time_asked_for_is_told(traced: Tracer) -> None:
     run = traced("arrivals", 4, trace={"trace.begin": "3000", "trace.end": "9000", "trace.interval": "100"})
     assert run.trace.meta.begin == 3000
-    assert 9000 <= run.trace.meta.end < 9500  # the block or miss that was under way
+    assert 9000 <= run.trace.meta.end < 9500  # the block or miss in progress
     assert "accounting" not in run.trace.meta.properties
     assert "cycles from 3000 to 9000" in run.notes[0]
     shares = run.trace.columns("shares")

@@ -1,4 +1,4 @@
-"""Rounds of a loop with branches take what the way costs that they go, not always the same."""
+"""Iterations of a loop with branches take the time of the path that they take, not always the same."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from scalegraph.link import Job, Simulated
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
-TAKEN = 6.0  # cycles from one taken jump to the next: all that limits the loop
+TAKEN = 6.0  # cycles from one taken jump to the next, the only limit of this loop
 COUNT = 1000
 PROGRAM = """
 #include <stdio.h>
@@ -38,7 +38,7 @@ int main(int count, char **argument)
 
 
 def _per_round(program: Path, share: int) -> float:
-    """Cycles of a round of the loop in `mark`, where every *share*th element is wanted, or none."""
+    """Return the cycles per iteration of the loop in `mark`, where every *share*th element is wanted, or none."""
     values = {
         "processor.out_of_order": "true",
         "processor.issue_width": 8,
@@ -65,6 +65,6 @@ def test_rounds_take_what_their_taken_jumps_take(tmp_path: Path) -> None:
     program = tmp_path / "mark.c"
     program.write_text(PROGRAM.replace("COUNT", str(COUNT)))
     every, none, half = (_per_round(program, share) for share in (1, 0, 2))
-    assert every == pytest.approx(TAKEN, rel=0.1)  # back to the head; the body is behind its branch
-    assert none == pytest.approx(2 * TAKEN, rel=0.1)  # and over the body
+    assert every == pytest.approx(TAKEN, rel=0.1)  # back to the head; the body is after its branch
+    assert none == pytest.approx(2 * TAKEN, rel=0.1)  # and jumping over the body
     assert half == pytest.approx(1.5 * TAKEN, rel=0.1)

@@ -1,4 +1,4 @@
-"""Ideal machines and virtual speedups: what they leave out is exactly that, and the accounting identity stays true."""
+"""Ideal machines and virtual speedups leave out exactly what they claim, and the accounting identity holds."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +25,7 @@ STALLS = [name for name in CATEGORY_NAMES if CATEGORY_GROUPS[name] == "memory_st
 
 @pytest.fixture
 def scaled(run: Runner, tmp_path: Path) -> Callable[..., Any]:
-    """Run the program with virtual speedups: (kind, parts, multiplier, divisor, [(low, high), ..]) each."""
+    """Return a function to run with virtual speedups: (kind, parts, multiplier, divisor, [(low, high), ..]) each."""
 
     def made(items: list[tuple[str, int, int, int, list[tuple[int, int]]]], processors: int = 4, **more: Any) -> Any:
         lines = []
@@ -94,7 +94,7 @@ def test_free_synchronisation_takes_no_time_but_waiting_stays(run: Runner, on: s
     assert [free.total(name) for name in ("locks", "barriers")] == [
         actual.total(name) for name in ("locks", "barriers")
     ]
-    assert free.total("ops") == pytest.approx(actual.total("ops"), rel=1e-3)  # atomic updates are tried until they work
+    assert free.total("ops") == pytest.approx(actual.total("ops"), rel=1e-3)  # atomic updates are retried
 
 
 def test_a_factor_of_one_changes_nothing(run: Runner, scaled: Callable[..., Any]) -> None:
@@ -118,7 +118,7 @@ def test_a_region_of_pure_computation_costs_exactly_its_share(
 ) -> None:
     actual, faster = run("whatif", 1), scaled([("region", 1, multiplier, divisor, [(1, 2)])], 1)
     expected = [actual.of_region(1, name) * multiplier // divisor for name in BUSY]
-    if multiplier == 0:  # who spins must see time pass: a cycle in 1,024 blocks
+    if multiplier == 0:  # a spinning thread must see time pass: a cycle in 1,024 blocks
         assert faster.of_region(1, "busy_int") <= 4
     else:
         assert [faster.of_region(1, name) for name in BUSY] == expected

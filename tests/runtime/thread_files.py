@@ -1,4 +1,4 @@
-"""Acts of random programs with threads: pipes, pairs of sockets, events, polls, signals."""
+"""Acts for random thread programs: pipes, socket pairs, events, polls, signals."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ WAYS = {
 
 
 class Files(Waits):
-    """Acts in which threads talk through files, and by signals."""
+    """Acts in which threads communicate through files and signals."""
 
     def tokens(self, n: str) -> Act:
-        """A token goes round through files, and takes a sum along."""
+        """Return an act: a token goes round through files and carries a sum."""
         make = self.pick("pipe(f{n}[i])", "socketpair(AF_UNIX, SOCK_STREAM, 0, f{n}[i])", "pipe2(f{n}[i], O_CLOEXEC)")
         take = WAYS[self.pick(*WAYS)].replace("FILE", f"f{n}[me][0]")
         body = self.rounds(
@@ -40,10 +40,10 @@ class Files(Waits):
         return Act(data, begin, body, [self.show(f"v{n}")])
 
     def events(self, n: str) -> Act:
-        """Everybody adds to one event, and takes one of it."""
+        """Return an act: everybody adds to one event, and takes one from it."""
         take = WAYS[self.pick("read", "poll", "select")].replace("FILE", f"f{n}")
         if "poll" in take or "select" in take:
-            take = take.replace(" == 1", " >= 0")  # another one may take it first: the read waits, then
+            take = take.replace(" == 1", " >= 0")  # another thread may take it first: then the read waits
         body = self.rounds(
             self.pause(),
             f"unsigned long one = 1, x = 0; check(write(f{n}, &one, sizeof one) == sizeof one);",
@@ -54,7 +54,7 @@ class Files(Waits):
         return Act(data, [f"f{n} = eventfd(0, EFD_SEMAPHORE);"], body, [self.show(f"v{n}")])
 
     def pushed(self, n: str) -> Act:
-        """Member 0 pushes more than a pipe holds; the others take it in pieces."""
+        """Return an act: member 0 writes more than a pipe holds; the others read it in pieces."""
         size = self.number(10, 60) * 2000
         piece = self.number(100, 5000)
         body = [
@@ -78,7 +78,7 @@ class Files(Waits):
         )
 
     def raised(self, n: str) -> Act:
-        """Everybody raises a signal, now and then one that it blocks for a while."""
+        """Return an act: everybody raises a signal, sometimes one that it blocks for a while."""
         blocked = self.pick(True, False)
         block = "sigset_t s, old; sigemptyset(&s); sigaddset(&s, SIGUSR1); pthread_sigmask(SIG_BLOCK, &s, &old);"
         body = self.rounds(

@@ -1,4 +1,4 @@
-"""What the acts of random programs with threads are made of."""
+"""Building blocks for the acts of random thread programs."""
 
 from __future__ import annotations
 
@@ -155,12 +155,12 @@ static void futex_unlock(int *at)
 
 @dataclass
 class Act:
-    """What an act adds to the program."""
+    """The code that an act adds to the program."""
 
     data: list[str] = field(default_factory=list)  # static variables and functions
-    begin: list[str] = field(default_factory=list)  # before the threads are made
+    begin: list[str] = field(default_factory=list)  # before the threads are created
     body: list[str] = field(default_factory=list)  # of thread number `me`
-    end: list[str] = field(default_factory=list)  # after their end
+    end: list[str] = field(default_factory=list)  # after they have ended
 
 
 class ActParts(Parts):
@@ -176,7 +176,7 @@ class ActParts(Parts):
         return f"work({seed}, {self.number(1, most)})"
 
     def pause(self) -> str:
-        """Something between two steps that takes time, another one for each thread."""
+        """Return something between two steps that takes a different time for each thread."""
         return self.pick(
             "",
             f"add(&faults, work((word)me, me * {self.number(1, 9)}) == 1);",
@@ -185,14 +185,14 @@ class ActParts(Parts):
         )
 
     def us(self) -> str:
-        """How long to wait at most; 0: for ever."""
+        """Return the longest time to wait; 0: for ever."""
         return self.pick("0", "0", f"me % 2 == 0 ? {self.number(1, 60)} : 0", str(self.number(1, 200)))
 
     def rounds(self, head: str, *body: str, most: int = 12) -> list[str]:
         return [f"for (int r = 0; r < {self.number(1, most)}; r++)", "{", *([head] if head else []), *body, "}"]
 
     def lock(self, mutex: str) -> str:
-        """Take the mutex in one way or another."""
+        """Return code that takes the mutex in a random way."""
         plain = f"check(pthread_mutex_lock(&{mutex}) == 0);"
         us = self.pick("0", str(self.number(1, 50)))
         return self.pick(plain, f"INSIST(lock_until(&{mutex}, {us}), pthread_mutex_lock(&{mutex}))")
@@ -206,7 +206,7 @@ class ActParts(Parts):
         return f'printf("{name} %lx\\n", {name});'
 
     def create(self, function: str, children: int) -> list[str]:
-        """Make children that run `function`; its argument is the number of the child."""
+        """Return code that creates children running `function`; its argument is the number of the child."""
         return [
             f"pthread_t child[{children}];",
             f"for (long k = 0; k < {children}; k++)",
@@ -214,7 +214,7 @@ class ActParts(Parts):
         ]
 
     def spawn(self, function: str, children: int) -> list[str]:
-        """Make and join children that run `function`."""
+        """Return code that creates and joins children running `function`."""
         return [
             *self.create(function, children),
             f"for (int k = 0; k < {children}; k++)",

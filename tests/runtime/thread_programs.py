@@ -1,10 +1,10 @@
-"""Random small programs with threads whose results are determined, whatever the processors and the order of events.
+"""Random small thread programs with deterministic results, whatever the processors and the order of events.
 
-A program is a row of acts, and all its threads run through them in the same order without meeting between two, so that
-several acts are under way at a time. An act has its own mutexes, semaphores and so on. It changes what several threads
-see by sums under what is tested, and checks what must hold in between. No act can block for good: several locks are
-taken in one order, every wait is for something that a thread gives before it waits itself. The same seed gives the same
-program, whatever the version of Python.
+A program is a sequence of acts that all its threads run through in the same order without meeting in between, so that
+several acts are in progress at a time. Each act has its own mutexes, semaphores and so on. It changes shared data by
+sums protected by what is tested, and checks invariants in between. No act can block for ever: several locks are taken
+in a fixed order, and every wait is for something that a thread gives before it waits itself. The same seed gives the
+same program in every version of Python.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Generator(Files):
         return Act(data, [], body, [self.show(f"v{n}")])
 
     def detached(self, n: str) -> Act:
-        """Children that nobody joins say that they are done."""
+        """Return an act: children that nobody joins report their end."""
         many = self.number(1, 3)
         data = [
             f"static sem_t s{n};",
@@ -150,7 +150,7 @@ class Generator(Files):
         return Act(data, [f"sem_init(&s{n}, 0, 0);"], body, [self.show(f"v{n}")])
 
     def cancelled(self, n: str) -> Act:
-        """Children that would wait for ever, cancelled early or late, count themselves out."""
+        """Return an act: children that would wait for ever, cancelled early or late, count themselves out."""
         wait = self.pick(
             f"sem_wait(&s{n});",
             f"{{ struct timespec until = after_us(1000000000); sem_timedwait(&s{n}, &until); }}",
@@ -201,7 +201,7 @@ class Generator(Files):
         return Act(data, [f"sem_init(&s{n}, 0, 0);", self.make(f"m{n}", "NORMAL")], body, [self.show(f"v{n}")])
 
     def robust(self, n: str) -> Act:
-        """Children that end with the mutex; each next one is told."""
+        """Return an act: children end while holding the mutex; each next owner is told."""
         data = [
             f"static pthread_mutex_t m{n};",
             f"static word v{n}, dead{n};",

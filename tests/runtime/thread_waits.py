@@ -1,4 +1,4 @@
-"""Acts of random programs with threads: locks, condition variables, semaphores, barriers, once."""
+"""Acts for random thread programs: locks, condition variables, semaphores, barriers, once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Waits(ActParts):
         return Act(data, [self.make(f"m{n}", "ERRORCHECK")], body, [self.show(f"v{n}")])
 
     def ordered(self, n: str) -> Act:
-        """Several locks, taken in the order of their numbers."""
+        """Return an act: several locks, taken in the order of their numbers."""
         locks = self.number(2, 4)
         body = self.rounds(
             self.pause(),
@@ -74,7 +74,7 @@ class Waits(ActParts):
         return Act(data, [f"pthread_spin_init(&s{n}, 0);"], body, [self.show(f"v{n}")])
 
     def readers(self, n: str) -> Act:
-        """Writers keep two variables equal; some of all give up and come again."""
+        """Return an act: writers keep two variables equal; some threads give up and try again."""
         writers = self.pick("(me + r) % 3 == 0", "me % 2 == r % 2", "me == 0", "r % 4 != 0")
         kind = self.pick("DEFAULT_NP", "PREFER_WRITER_NONRECURSIVE_NP", "PREFER_READER_NP")
 
@@ -110,7 +110,7 @@ class Waits(ActParts):
     # ---- condition variables ----
 
     def buffer(self, n: str) -> Act:
-        """All produce and consume as many; whoever finds the buffer full and not his turn to wait, consumes."""
+        """Return an act: all produce and consume equally; whoever finds the buffer full and must not wait consumes."""
         room, items = self.number(1, 4), self.number(1, 8)
         wake = self.pick("signal", "broadcast", "broadcast")
         body = [
@@ -146,7 +146,7 @@ class Waits(ActParts):
         return Act(data, [self.make(f"m{n}")], body, [self.show(f"v{n}"), f"check(filled{n} == 0);"])
 
     def ring(self, n: str) -> Act:
-        """In turn: a hash chain in the order of the threads."""
+        """Return an act: a hash chain in thread order, one turn each."""
         body = self.rounds(
             self.pause(),
             self.lock(f"m{n}"),
@@ -166,7 +166,7 @@ class Waits(ActParts):
         return Act(data, [self.make(f"m{n}")], body, [self.show(f"v{n}")])
 
     def places(self, n: str) -> Act:
-        """Not more than some are inside at a time."""
+        """Return an act: only a few threads are inside at a time."""
         most = self.number(1, self.threads)
         body = self.rounds(
             self.pause(),
@@ -190,7 +190,7 @@ class Waits(ActParts):
         return Act(data, [self.make(f"m{n}")], body, [self.show(f"v{n}"), f"check(inside{n} == 0);"])
 
     def in_vain(self, n: str) -> Act:
-        """Timed waits for what never comes."""
+        """Return an act: timed waits for something that never comes."""
         body = self.rounds(
             f"struct timespec until = after_us({self.number(0, 60)} * (me + 1));",
             self.lock(f"m{n}"),
@@ -211,7 +211,7 @@ class Waits(ActParts):
     # ---- semaphores, barriers, once ----
 
     def semaphores(self, n: str) -> Act:
-        """A token goes round, or several."""
+        """Return an act: one or more tokens go round."""
         tokens = self.number(1, self.threads)
         body = self.rounds(
             self.pause(),
@@ -255,7 +255,7 @@ class Waits(ActParts):
         return Act(data, [f"pthread_barrier_init(&b{n}, NULL, {self.threads});"], body, end)
 
     def crowd(self, n: str) -> Act:
-        """A barrier for fewer threads than come to it."""
+        """Return an act: a barrier for fewer threads than reach it."""
         members = self.random.choice([m for m in range(1, self.threads + 1) if self.threads % m == 0])
         body = self.rounds(
             f"pthread_barrier_wait(&all{n});",

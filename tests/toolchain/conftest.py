@@ -14,7 +14,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def need(*tools: str) -> None:
-    """Skip the test where a tool of the host is missing."""
+    """Skip the test if a tool of the host is missing."""
     packages = {"g++": "g++", "gfortran": "gfortran", "make": "make", "cmake": "cmake", "clang": "clang"}
     for tool in tools:
         if shutil.which(tool) is None:
@@ -23,7 +23,7 @@ def need(*tools: str) -> None:
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command in the test's directory with the wrappers in the path; it must succeed unless told otherwise."""
+    """Return a function that runs a command in the test's directory with the wrappers in the path."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{wrapper_directory()}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("LC_ALL", "C")
@@ -138,7 +138,7 @@ target_link_libraries(prog w)
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A C and C++ project in several directories: a generated header, a static library, a Makefile, a CMakeLists."""
+    """Return a C and C++ project in several directories: generated header, static library, Makefile, CMakeLists."""
     for name, text in PROJECT.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Hooks in line: what is put where, whatever options and languages a build has."""
+"""Inlined hooks: what is inserted where, for all options and languages of a build."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ needs_inline = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hooks in line, unless a test says otherwise."""
+    """Enable inlined hooks, unless a test says otherwise."""
     monkeypatch.setenv(INLINE, "1")
 
 

@@ -1,4 +1,4 @@
-"""Flags of the user: passed on, dropped, moved or refused with a reason."""
+"""The user's flags: passed on, dropped, moved or refused with a reason."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Our compilers build for this computer, too; programs of one target are not run on another."""
+"""Our compilers build for this computer, too; programs for one target do not run on another."""
 
 import subprocess
 import sys

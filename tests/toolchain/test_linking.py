@@ -1,4 +1,4 @@
-"""Static data lies where it lies whatever the size of our own code: with it go lines, pages and sets."""
+"""Addresses of static data do not depend on the size of our own code, and so neither do lines, pages and sets."""
 
 import subprocess
 from dataclasses import replace
@@ -36,7 +36,7 @@ const char sg_of_the_test_constants[200003] = {{1}};
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """Return an object that is a whole program."""
+    """Return an object that is a complete program."""
     return compiled(tmp_path, "program", PROGRAM)
 
 
@@ -54,7 +54,7 @@ def linked(runtime: Library, target: Path, *arguments: str) -> Path:
 
 
 def addresses(program: Path) -> dict[str, int]:
-    """Return where the program's own variables lie."""
+    """Return the addresses of the program's own variables."""
     lines = subprocess.run(["nm", str(program)], check=True, capture_output=True, text=True).stdout.splitlines()
     found = {name: int(place, 16) for place, _, name in (line.split() for line in lines if line[0] != " ")}
     return {name: found[name] for name in ("values", "zeroes", "constants", "names")}

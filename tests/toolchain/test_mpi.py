@@ -1,4 +1,4 @@
-"""Compilers for MPI programs: what they answer, what they leave out, and how a program is known as one."""
+"""Compilers for MPI programs: their answers, what they leave out, and how an MPI program is recognised."""
 
 from pathlib import Path
 

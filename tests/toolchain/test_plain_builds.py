@@ -1,4 +1,4 @@
-"""Programs of the user's own build, compiled again as they are without the simulator's hooks."""
+"""Programs of the user's own build, recompiled without the simulator's hooks."""
 
 from pathlib import Path
 

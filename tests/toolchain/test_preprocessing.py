@@ -1,4 +1,4 @@
-"""The preprocessor runs when something that it would read has changed, and not otherwise."""
+"""The preprocessor runs if something that it would read has changed, and only then."""
 
 import os
 from collections.abc import Callable
@@ -52,7 +52,7 @@ class Calls:
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calls:
     monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / "cache"))
     (tmp_path / "cache").mkdir()
-    monkeypatch.setattr(unchanged, "_STEP_NS", 0)  # files of the test are as old as the test
+    monkeypatch.setattr(unchanged, "_STEP_NS", 0)  # the test's files are as old as the test
     monkeypatch.setattr("scalegraph.toolchain.preprocessing._TICK_NS", 0)
     place = tmp_path / "sources"
     place.mkdir()
@@ -65,7 +65,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calls:
 def test_it_does_not_run_while_nothing_has_changed(calls: Calls) -> None:
     first = calls.digest()
     assert calls.again() == (first, 0)
-    calls.write(unrelated_c="int x;\n")  # the directory changes, but none of the names that were searched
+    calls.write(unrelated_c="int x;\n")  # the directory changes, but none of the searched names
     assert calls.again() == (first, 0)
 
 

@@ -1,4 +1,4 @@
-"""The compiler wrappers: a build that knows nothing of them makes a program that the simulator knows all about."""
+"""The compiler wrappers: a build that knows nothing of them makes a program that the simulator fully understands."""
 
 from pathlib import Path
 
@@ -165,7 +165,7 @@ def test_programs_that_were_not_wrapped_are_refused_with_the_way_to_build_them(r
 
 
 def test_a_program_of_another_version_is_refused(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from scalegraph.control import adopt as function  # the module of the same name is hidden by it
+    from scalegraph.control import adopt as function  # it hides the module of the same name
 
     (tmp_path / "a.c").write_text(HELLO)
     run("scalegraph-cc", "a.c", "-o", "a")
@@ -231,7 +231,7 @@ def test_a_wrapper_behind_itself_is_told_not_called_for_ever(
     other = tmp_path / "cc"
     other.write_text('#!/bin/sh\nexec scalegraph-cc "$@"\n')
     other.chmod(0o755)
-    monkeypatch.setenv("CC", str(other))  # as `make CC=./cc` does for all that it starts
+    monkeypatch.setenv("CC", str(other))  # as `make CC=./cc` does for everything that it starts
     said = run("scalegraph-cc", "--version", code=1).stderr
     assert said == (
         f"scalegraph-cc: error: '{other}', the compiler that CC names, is this wrapper again; "

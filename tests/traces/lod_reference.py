@@ -1,4 +1,4 @@
-"""What a timeline should say, worked out segment by segment from the events."""
+"""The expected content of a timeline, computed segment by segment from the events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Segment = tuple[int, int, int, float]  # begin, end, number of the region or sta
 
 
 def call_segments(trace: Trace, location: int) -> list[Segment]:
-    """Return what is innermost in *location*, from the run's begin to its end."""
+    """Return the innermost region over time in *location*, from the run's begin to its end."""
     columns = trace.columns("calls")
     stack: list[int] = []
     now, made = trace.meta.begin, []
@@ -56,7 +56,7 @@ _SEGMENTS = {"calls": call_segments, "states": state_segments, "shares": share_s
 
 
 def expected(line: Timeline, layer: str, edges: Any, location: int) -> list[dict[int, float]]:
-    """Return for each bin the share of every code of *layer*."""
+    """Return the share of every code of *layer* in each bin."""
     source = line.layers[layer].source
     trace = line.trace
     if layer == "activity":
@@ -84,7 +84,7 @@ def expected(line: Timeline, layer: str, edges: Any, location: int) -> list[dict
 
 
 def bursty(rows: int, locations: int, regions: int, span: int, seed: int = 1) -> Trace:
-    """Return nested calls, half of all in bursts of a millionth of the run, with some that take no time."""
+    """Return nested calls, half of them in bursts of a millionth of the run, some with zero duration."""
     random = np.random.default_rng(seed)
     builder = Builder()
     builder.definitions = definitions(locations, tuple(f"f{n}" if n % 3 else f"MPI_{n}" for n in range(regions)))

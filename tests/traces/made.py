@@ -1,4 +1,4 @@
-"""Traces made for tests: a small one by hand, and any by hypothesis."""
+"""Traces made for tests: a small one by hand, and arbitrary ones by hypothesis."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def build(rows: dict[str, list[tuple[Any, ...]]], defined: Definitions | None = 
 
 
 def small() -> Trace:
-    """Return two locations with something of every kind; it contradicts nothing."""
+    """Return a consistent trace with two locations and something of every kind."""
     enter, leave = What.ENTER, What.LEAVE
     return build(
         {
@@ -76,7 +76,7 @@ def small() -> Trace:
 
 @st.composite
 def traces(draw: st.DrawFn) -> Trace:
-    """Return any trace that contradicts nothing: nested calls, messages in order, ticks of any size."""
+    """Return an arbitrary consistent trace: nested calls, messages in order, ticks of any size."""
     locations = draw(st.integers(1, 4))
     names = tuple(draw(st.lists(NAMES, min_size=1, max_size=4, unique=True)))
     defined = definitions(locations, names)
@@ -143,19 +143,19 @@ def _stretch(draw: st.DrawFn, who: int, begin: int, end: int, region: st.SearchS
 
 
 def ordered(trace: Trace, kind: str) -> Columns:
-    """Return all rows of *kind* location by location, each in its order: what a trace says, however it is stored."""
+    """Return all rows of *kind* by location, each in order: the content of a trace, however it is stored."""
     columns = trace.columns(kind)
     who = columns[KINDS[kind].whose[0]]
     order = np.argsort(who, kind="stable")
     if kind == "messages":
         order = np.lexsort((columns["tag"], columns["sent"], who))
-    if kind == "counters":  # values of different metrics at one moment have no order
+    if kind == "counters":  # values of different metrics at the same moment have no order
         order = np.lexsort((columns["metric"], columns["time"], who))
     return {name: values[order] for name, values in columns.items()}
 
 
 def assert_same(one: Trace, other: Trace, kinds: tuple[str, ...] = tuple(KINDS)) -> None:
-    """Every event of *kinds* is in both, bit by bit."""
+    """Check that every event of *kinds* is in both, bit by bit."""
     for kind in kinds:
         assert one.count(kind) == other.count(kind), kind
         left, right = ordered(one, kind), ordered(other, kind)

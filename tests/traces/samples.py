@@ -24,9 +24,9 @@ CSV = "calls.csv"
 
 
 def pipeline() -> Trace:
-    """Return the trace; every rank works 100 ticks longer than the one before, so the barrier waits for the last.
+    """Return the trace; every rank works 100 ticks longer than the previous one, so the barrier waits for the last.
 
-    All of its time is in shares; a quarter of the work fetches from memory.
+    All of its time is in shares; a quarter of the work is memory stalls.
     """
     rows: dict[str, list[tuple[int, ...]]] = {kind: [] for kind in KINDS}
     for rank in range(RANKS):
@@ -76,7 +76,7 @@ def pipeline() -> Trace:
 
 
 def picl() -> str:
-    """Return PICL's records of two nodes that send a message round."""
+    """Return PICL's records of two nodes that pass a message round."""
     return """-3 -901 0.000000 0 0 0
 -3 -901 0.000000 1 0 0
 -3 -21 0.000100 0 0 4 2 1024 1 1 0
@@ -93,7 +93,7 @@ def picl() -> str:
 
 
 def csv() -> str:
-    """Return calls of two processes as Pipit writes them."""
+    """Return calls of two processes in Pipit's form."""
     return """Timestamp (ns),Event Type,Name,Process
 0,Enter,main,0
 10,Enter,solve,0

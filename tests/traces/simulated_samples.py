@@ -1,8 +1,8 @@
-"""Makes the samples in ``traces/`` that are traces of simulated runs; this needs gcc.
+"""Makes the samples in ``traces/`` from simulated runs; this needs gcc.
 
     python -m tests.traces.simulated_samples
 
-Cycles depend on the code that the compiler makes, so another gcc makes other traces. What the manifests say is not read
+Cycles depend on the code that the compiler makes, so another gcc makes other traces. The manifests are not read
 from the traces: the accounts are those of the run's record, which comes from the simulator's result.
 """
 
@@ -18,7 +18,7 @@ from scalegraph.base.run import RunRecord
 from scalegraph.request import Request, Session
 from scalegraph.traces.reading import read
 
-# small enough for a repository, with what each program is known for: locks, and barriers in a loop
+# small enough for a repository; each program is known for something: locks, and barriers in a loop
 RUNS: dict[str, dict[str, Any]] = {
     "billiard-4": {"program": {"name": "billiard"}, "parameters": {"num_balls": 40, "num_steps": 4}},
     "ge2-4": {"program": {"name": "ge2-owner"}, "parameters": {"n": 16}},
@@ -36,7 +36,7 @@ def simulate(name: str, place: Path) -> tuple[RunRecord, Path]:
 
 
 def manifest(name: str, record: RunRecord, path: Path) -> dict[str, Any]:
-    """Return what the sample holds; cycles by leaf and by region are those of the record."""
+    """Return the content of the sample; cycles by leaf and by region are those of the record."""
     with read(path) as trace:
         return {
             "file": f"{name}.sgtrace",

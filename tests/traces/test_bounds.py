@@ -1,4 +1,4 @@
-"""A number that no definition has, or that cannot be added up, is a sentence, though the file is as it was written."""
+"""A reference to a missing definition, or a number too large to be summed, is reported even in an undamaged file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shares and the accounting: right to the tick, or told where and by how much they differ."""
+"""Shares and accounting agree to the tick, or the report says where and by how much they differ."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scalegraph.traces.conservation import ACCOUNTING
 from scalegraph.traces.model import Definitions, Location, Region, State, Trace
 from tests.traces.made import build
 
-# begin, end, location, state, region, ticks: two processors, 0 to 100; the second one's stretches are of other lengths
+# begin, end, location, state, region, ticks: two processors, 0 to 100; the second one's stretches have other lengths
 SHARES = [
     (0, 40, 0, 0, 0, 30),
     (0, 40, 0, 1, 1, 10),
@@ -87,7 +87,7 @@ def test_rounding_may_move_a_tick_among_the_states_that_it_concerns() -> None:
     moved = changed((0, 5, 31), (1, 5, 9))
     assert set(sentences(made(moved))) == {"conservation", "conservation_by_region"}
     in_one_region = {**account, "regions": {"0": {"busy": 31, "idle": 20}, "1": {"busy": 110, "stall": 9, "idle": 30}}}
-    assert check(made(moved, in_one_region)).holds  # by location busy has one more and stall one less
+    assert check(made(moved, in_one_region)).holds  # per location, busy has one more and stall one less
     far = {**account, "leaves": {"busy": [87, 50], "stall": [13, 0], "idle": [0, 50]}}
     assert "3 too many, and 1 more" in str(sentences(made(SHARES, far)))  # more than one for each of two regions
     idle = {**account, "leaves": {"busy": [90, 51], "stall": [10, 0], "idle": [0, 49]}}

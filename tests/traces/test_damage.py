@@ -1,4 +1,4 @@
-"""Every reader with every file of a trace damaged at 200 places: it says in one sentence what is wrong, or reads."""
+"""Every reader with every file of a trace damaged at 200 places: it reports the damage in one sentence, or reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.traces.made import small
 from tests.traces.test_formats import FILES, written
 
 PLACES = 200
-MEMORY_KIB = 300 << 10  # what no damage may add to the most memory that was used
+MEMORY_KIB = 300 << 10  # most that damage may add to the peak memory
 AT = {"pid": 1, "tid": 2}
 CHROME = {
     "displayTimeUnit": "ns",
@@ -94,7 +94,7 @@ TRACES: dict[str, Callable[[Path], Path]] = {
 
 
 def attempt(path: Path, *, partial: bool) -> tuple[int, list[str]]:
-    """Return how many rows were read, or the sentences that refuse. The columns are asked for, too."""
+    """Return how many rows were read, or the sentences of refusal. The columns are read, too."""
     try:
         with read(path, name=_reader(path), partial=partial) as trace:
             for kind, parts in trace.parts.items():
@@ -114,11 +114,11 @@ def _reader(path: Path) -> str:
 @pytest.mark.parametrize("name", TRACES)
 @pytest.mark.parametrize("damage", ["changed", "cut"])
 def test_damage_anywhere_is_told_in_one_sentence(name: str, damage: str, tmp_path: Path) -> None:
-    """Refused with file and place, or read; with partial what is there before the damage, and what was wrong."""
+    """It is refused with file and place, or read; with partial, all before the damage is read."""
     path = TRACES[name](tmp_path)
     rows, sentences = attempt(path, partial=False)
     with read(path) as whole:
-        most = rows + whole.count("messages")  # one whose ends no longer find each other is two
+        most = rows + whole.count("messages")  # a message whose ends no longer match counts as two
     assert rows > 0
     assert sentences == []
     files = {file: file.read_bytes() for file in sorted(tmp_path.rglob("*")) if file.is_file()}

@@ -1,4 +1,4 @@
-"""Every format that is written: nothing is lost on the way there and back, and damage leads to words only."""
+"""Every output format: nothing is lost in a round trip, and damage leads only to error messages."""
 
 from __future__ import annotations
 

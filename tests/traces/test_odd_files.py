@@ -1,4 +1,4 @@
-"""Files that are odd but legal, and files that are wrong: read as what they say, or refused in one sentence."""
+"""Odd but legal files are read correctly, and invalid ones are refused in one sentence."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ otf2 = pytest.importorskip("otf2")
 
 
 def archive(place: Path, name: str = "odd") -> Any:
-    """Return a writer of the package itself, with two locations and a communicator of both."""
+    """Return a writer of the otf2 package, with two locations and a communicator of both."""
     writer = otf2.writer.Writer(str(place), archive_name=name, timer_resolution=1000)
     made = writer.definitions
     node = made.system_tree_nodes.create("node", class_name="node", parent=None)
@@ -28,7 +28,7 @@ def archive(place: Path, name: str = "odd") -> Any:
 
 
 def filled(place: Path, name: str) -> Path:
-    """Write an archive with some of what tools write, and return its anchor file."""
+    """Write an archive with some typical content, and return its anchor file."""
     writer, places = archive(place, name)
     made = writer.definitions
     region = made.region("solve", source_file="a.c", begin_line_number=12)
@@ -81,7 +81,7 @@ def test_totals_are_those_that_the_library_counts(data: Path, name: str) -> None
 
 
 def test_more_events_than_the_definitions_say_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As APEX writes them: one number of events for every location, whatever there is."""
+    """As APEX writes them: the same number of events for every location, whatever the real number."""
     kind = otf2.definitions.Location
 
     def write(location: Any, *arguments: Any) -> None:

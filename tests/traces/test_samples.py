@@ -11,7 +11,7 @@ from scalegraph.traces.reading import read
 from tests.traces import samples
 
 NAMES = (*samples.FILES, samples.OTF2, samples.PICL, samples.CSV)
-# counted by hand from what tests/traces/samples.py says: 4 ranks, 3 steps
+# counted by hand from tests/traces/samples.py: 4 ranks, 3 steps
 PIPELINE = {
     "calls": 4 * (2 + 3 * 4),
     "waits": 9,
@@ -44,7 +44,7 @@ def test_a_sample_holds_what_its_manifest_says(root: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", samples.FILES)
 def test_a_sample_of_version_1_is_what_it_was(root: Path, name: str) -> None:
-    """The files in version1 were written before there were shares, and before waits said when they were released."""
+    """The files in version1 were written before there were shares, and before waits recorded their release."""
     with read(root / "tests" / "traces" / "version1" / name) as old, read(root / "traces" / name) as new:
         assert old.counts() == {kind: count for kind, count in PIPELINE.items() if kind != "shares"}
         assert checking.check(old).holds
@@ -61,7 +61,7 @@ def test_a_sample_of_version_1_is_what_it_was(root: Path, name: str) -> None:
 def test_the_samples_are_those_that_the_script_makes(root: Path, tmp_path: Path) -> None:
     pytest.importorskip("otf2")
     samples.write(tmp_path / "made")
-    others = {".sgtrace", ".otf2", ".def"}  # of these the libraries that write them decide each byte
+    others = {".sgtrace", ".otf2", ".def"}  # the bytes of these depend on the libraries that write them
     made = {path.name: path.read_bytes() for path in (tmp_path / "made").glob("*.*") if path.suffix not in others}
     assert set(made) >= {"pipeline.json", "pipeline.prv", f"{samples.OTF2}.manifest.json"}
     assert {name: (root / "traces" / name).read_bytes() for name in made} == made

@@ -1,4 +1,4 @@
-"""The samples of simulated runs hold what their manifests say: the accounts of the run's record."""
+"""The samples of simulated runs agree with their manifests: the accounts of the run's record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines in the order of their times, in memory and in files."""
+"""Lines sorted by time, in memory and in files."""
 
 from __future__ import annotations
 

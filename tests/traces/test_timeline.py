@@ -47,7 +47,7 @@ def compare(line: Timeline, begin: int, end: int, width: int) -> None:
             assert np.allclose(found_totals.values.sum(axis=0), totals.sum(axis=0), atol=close)
             if layer.whole:
                 assert np.allclose(found_totals.values, totals, atol=close)
-            else:  # what is not told apart counts as other
+            else:  # codes that are not distinguished count as other
                 assert np.all(found_totals.values[:-1] <= totals[:-1] + close)
 
 
@@ -64,7 +64,7 @@ def test_bins_hold_what_the_events_say(trace: Trace, data: st.DataObject) -> Non
 
 @pytest.fixture
 def shallow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tiles and pieces that small traces have many of."""
+    """Make tiles and pieces so small that small traces have many."""
     monkeypatch.setattr(tiles, "LEAST", 3)
     monkeypatch.setattr(tiles, "WORTH", 1)
     monkeypatch.setattr(tiles, "PIECE", 16)
@@ -186,7 +186,7 @@ def test_counters_are_steps_or_rates_by_their_mode() -> None:
 
 
 def _moments(trace: Trace, chosen: set[int]) -> set[int]:
-    """Return when anything begins or ends on *chosen*, row by row; states that last no time are none."""
+    """Return when anything begins or ends on *chosen*, row by row; states of zero duration do not count."""
     found: set[int] = set()
     for kind in ("calls", "states", "waits", "collectives", "tasks", "locks", "marks"):
         columns = trace.columns(kind)
@@ -210,7 +210,7 @@ def test_what_lies_beside_a_stretch_is_what_the_events_say(trace: Trace, data: s
     begin, end = sorted((data.draw(st.integers(first, last)), data.draw(st.integers(first, last))))
     count = len(trace.definitions.locations)
     chosen = data.draw(st.sets(st.integers(0, count - 1), min_size=1)) if count else set()
-    # a call that lasts no time at the very start looks like nothing from there on
+    # a call of zero duration at the very start looks empty from there on
     moments = _moments(trace, chosen) - {first}
     found = line.nearest(begin, end, sorted(chosen))
     assume(begin > first)

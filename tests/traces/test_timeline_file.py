@@ -22,7 +22,7 @@ SPAN = 10**7
 
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What large traces have, of small ones: a pyramid in the file, arrays in temporary files, many tiles."""
+    """Give small traces the properties of large ones: a pyramid in the file, arrays in temporary files, many tiles."""
     monkeypatch.setattr(tiles, "WORTH", 1)
     monkeypatch.setattr(pyramid, "FEW", 10)
     monkeypatch.setattr(pyramid, "_TOTAL_BINS", 64)
@@ -34,7 +34,7 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def everything() -> Trace:
-    """Return calls in bursts, and some of all that a timeline shows."""
+    """Return calls in bursts, and some of everything that a timeline shows."""
     trace = bursty(2000, 3, 6, SPAN)
     random = np.random.default_rng(5)
     sent = np.sort(random.integers(0, SPAN - 1000, 500)).tolist()
@@ -52,7 +52,7 @@ def everything() -> Trace:
 
 
 def looks(line: Timeline) -> list[np.ndarray]:
-    """Return what several looks at *line* show."""
+    """Return the results of several queries of *line*."""
     shown = []
     for begin, end in ((0, SPAN), (SPAN // 3 - 10, SPAN // 3 + 20), (SPAN // 2, SPAN // 2 + 99_999)):
         for layer in line.layers:
@@ -81,7 +81,7 @@ def test_a_file_keeps_the_pyramid_and_shows_what_the_trace_does(
     write_container(trace, path)
     assert list(tmp_path.iterdir()) == [path]
     wanted = looks(Timeline.open(trace))
-    monkeypatch.setattr("scalegraph.traces.lod.timeline.build", None)  # nothing is made again
+    monkeypatch.setattr("scalegraph.traces.lod.timeline.build", None)  # nothing is recomputed
     assert stored.lacks_pyramid(trace)
     assert not stored.lacks_pyramid(open_container(path))
     line = Timeline.open(open_container(path))

@@ -19,7 +19,7 @@ SPAN = 10_000
 
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks that small traces have many of."""
+    """Make blocks so small that small traces have many."""
     monkeypatch.setattr(rows, "BLOCK", 8)
     monkeypatch.setattr(rows, "BLOCKS", 4)
     monkeypatch.setattr(rows, "TOP", 4)
