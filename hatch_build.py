@@ -19,13 +19,13 @@ from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
 
 ROOT = Path(__file__).parent
-_QT = ("pyside6", "pyqtgraph")  # no command imports the window
+_LATE = ("pyside6", "pyqtgraph", "matplotlib")  # no command imports these to show its help
 
 
 def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
     """Return what a build needs beside Hatchling: all that is needed to import the commands."""
     needed = ProjectMetadata(str(ROOT), PluginManager()).core.dependencies
-    commands = [name for name in needed if not name.lower().startswith(_QT)]
+    commands = [name for name in needed if not name.lower().startswith(_LATE)]
     return [*hatchling.build.get_requires_for_build_wheel(config_settings), *commands]
 
 

@@ -1,4 +1,4 @@
-"""MPI programs that nobody of this project wrote, simulated and beside an MPI of this host: for docs/PROGRAMS.md.
+"""MPI programs of others, simulated and beside an MPI of this host: the tables of docs/PROGRAMS_OF_OTHERS.md.
 
     python benchmarks/mpi_programs_of_others.py DESCRIPTION.toml DIRECTORY [--mpiexec MPIEXEC] [--only TEXT] \
         [--counts 1,3,16,64,256] [--compare 2,4] [--again 16] [--machine cluster-hdr] [--limit 300] [--json FILE]

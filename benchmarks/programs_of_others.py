@@ -1,4 +1,4 @@
-"""Programs that nobody of this project wrote, natively and on a simulated machine: the table of docs/PROGRAMS.md.
+"""Programs of others, natively and on a simulated machine: the table of docs/PROGRAMS_OF_OTHERS.md.
 
     python benchmarks/programs_of_others.py DESCRIPTION.toml DIRECTORY [--only TEXT] [--counts 1,3,16,64,256] \
         [--traced 16] [--machine ksr1] [--json FILE]

@@ -3,7 +3,7 @@
 A phase is a stratum. Some of its visits are measured at regular distances; each stands for the visits near it that were
 skipped. The variance of one visit is the larger of half the mean square of successive differences (Wolter, Introduction
 to Variance Estimation, 2007, chapter 8) and the variance of all samples: a trend over the run may be an artefact of
-sampling, as skipped visits leave caches cold. What the interval does not cover is in docs/SIMULATOR.md, "Sampling".
+sampling, as skipped visits leave caches cold. What the interval does not cover: docs/SIMULATOR_DETAILS.md, "Sampling".
 """
 
 from __future__ import annotations

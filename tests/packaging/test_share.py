@@ -36,10 +36,11 @@ def below(share: Path) -> set[str]:
 
 
 @pytest.mark.slow
-def test_the_wheel_installs_everything_below_share(built: Path, share: Path) -> None:
+def test_the_wheel_installs_everything_below_share(built: Path, share: Path, root: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
+        tutorial = archive.read("scalegraph/resources/help/TUTORIAL.md").decode()
         metadata = archive.read(next(name for name in names if name.endswith(".dist-info/METADATA"))).decode()
     inside = {name.partition(".data/data/share/")[2] for name in names if ".data/data/share/" in name}
     assert inside == below(share) | {"icons/hicolor/scalable/apps/scalegraph.svg"}
@@ -53,6 +54,7 @@ def test_the_wheel_installs_everything_below_share(built: Path, share: Path) -> 
         "zsh/site-functions/_scalegraph",
         "fish/vendor_completions.d/scalegraph.fish",
     } <= inside
+    assert tutorial == (root / "docs" / "TUTORIAL.md").read_text()  # in the repository a symbolic link
     assert "scalegraph/cli/completion/words.json" in names
     assert "scalegraph/resources/icons/scalegraph.svg" in names
     for title in ("Homepage", "Documentation", "Changelog", "Issues"):
@@ -88,7 +90,17 @@ def test_an_isolated_build_has_what_the_commands_import(root: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     needed = {re.split(r"[<>=;\s]", one)[0].lower() for one in json.loads(done.stdout)}
     assert {"click", "numpy", "pandas", "pydantic"} <= needed
-    assert not {"pyside6-essentials", "pyqtgraph"} & needed
+    assert not {"pyside6-essentials", "pyqtgraph", "matplotlib"} & needed
+
+
+@pytest.mark.slow
+def test_manual_pages_and_words_are_made_without_what_an_isolated_build_lacks(root: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys, runpy; sys.modules |= dict.fromkeys(('PySide6', 'pyqtgraph', 'matplotlib'));"
+        " runpy.run_path('docs/make_share.py', None, '__main__')"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=root, check=True)
+    assert (tmp_path / "words.json").exists()
 
 
 @pytest.mark.slow
