@@ -1,4 +1,4 @@
-"""The execution controller: builds programs and runs many points side by side."""
+"""The execution controller: builds programs and runs many points in parallel."""
 
 from scalegraph.control.adopt import adopt, run_build
 from scalegraph.control.build import build

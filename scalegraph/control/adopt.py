@@ -1,4 +1,4 @@
-"""A linked executable to a `Build`: what its objects say about their sources, and what its blocks cost."""
+"""From a linked executable to a `Build`: what its objects record about their sources, and the cost of its blocks."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from scalegraph.instrument.plain import Plain
 
 _LIMIT_BYTES = 256 * 2**20
-_SHOWN_LINES = 60  # of what a build command says before it fails
+_SHOWN_LINES = 60  # of a build command's output before it fails
 _MANIFEST = "build.json"
-_FORM = "5"  # of what `describe` writes
-FOR = "SCALEGRAPH_FOR"  # what our compilers build for: simulated, host
+_FORM = "5"  # of the output of `describe`
+FOR = "SCALEGRAPH_FOR"  # targets of our compilers: simulated, host
 _NAMED = 3  # functions without hooks
-# Of the C library that is linked to the program itself.
+# Functions of the C library that is linked into the program itself.
 _LINKED = frozenset(
     ("atexit", "at_quick_exit", "pthread_atfork", "stat", "fstat", "lstat", "fstatat", "mknod", "mknodat")
 )
@@ -56,7 +56,9 @@ _OTHER_MPI = re.compile(rb"\0(P?MPI_Init(_thread)?|p?mpi_init_(thread_)?|libmpi[
 
 
 class Manifest(BaseModel):
-    """What is kept beside an executable's block table. *root*, *mpi*: see `link.Build`; *content*: `content_digest`."""
+    """The data stored beside an executable's block table. *root*, *mpi*: see `link.Build`; *content*:
+    `content_digest`.
+    """
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
@@ -68,7 +70,7 @@ class Manifest(BaseModel):
     mpi: bool = False
 
     def built_sources(self) -> tuple[BuiltSource, ...]:
-        """Return the sources as a build has them."""
+        """Return the sources as stored in a build."""
         return tuple(BuiltSource(*source) for source in self.sources)
 
 
@@ -77,9 +79,9 @@ def describe(
 ) -> None:
     """Write the block table, the places and the manifest of *executable* into the directory *place*.
 
-    *builds*: what for (`Target.builds`); only a program that is simulated has a block table.
+    *builds*: the target (`Target.builds`); only a simulated program has a block table.
     """
-    from scalegraph.instrument.blocks import block_table  # only for a build that is not in the cache
+    from scalegraph.instrument.blocks import block_table  # imported only for builds that are not in the cache
     from scalegraph.instrument.content import content_digest
     from scalegraph.instrument.declared import places
 
@@ -96,7 +98,7 @@ def describe(
 
 
 def _without_hooks(called: Sequence[str]) -> list[str]:
-    """Return a remark that names the functions *called* that neither the program's compiler nor we have made."""
+    """Return a remark naming the functions *called* that come neither from the program's compiler nor from us."""
     ours = library(find_compiler()).names() | _LINKED
     found = [name for name in called if name not in ours and not name.startswith("_")]  # of the compiler's library
     if not found:
@@ -110,7 +112,7 @@ def _without_hooks(called: Sequence[str]) -> list[str]:
 
 
 def described(place: Path) -> Manifest:
-    """Return the manifest that `describe` wrote."""
+    """Return the manifest written by `describe`."""
     return Manifest.model_validate_json((place / _MANIFEST).read_text(encoding="utf-8"))
 
 
@@ -122,12 +124,12 @@ def run_build(
     cancel: CancelToken | None = None,
     builds: Builds = "simulated",
 ) -> None:
-    """Run the user's build *command* in a shell, in *cwd*; our compilers are found without being in its PATH.
+    """Run the user's build *command* in a shell in *cwd*, with our compilers found even if not in its PATH.
 
-    They build for what *builds* says. Raises `BuildError` with the end of the command's output when it fails,
+    They build for the target *builds*. Raises `BuildError` with the end of the command's output if it fails,
     `Cancelled`.
     """
-    from scalegraph.toolchain.scripts import wrapper_directory  # with the wrappers' own modules
+    from scalegraph.toolchain.scripts import wrapper_directory  # including the wrappers' own modules
 
     emit(Building(command))
     path = {"PATH": os.pathsep.join([str(wrapper_directory()), os.environ.get("PATH", os.defpath)])}
@@ -146,11 +148,11 @@ def run_build(
 def adopt(
     executable: Path | str, *, cwd: Path | None = None, emit: EventSink = ignore, builds: Builds = "simulated"
 ) -> Build:
-    """Return the `Build` of an executable that was linked by one of our wrappers; costs are kept by its digest.
+    """Return the `Build` of an executable linked by one of our wrappers; costs are cached by its digest.
 
-    *builds*: what it must have been built for, as a target's `Target.builds` says.
+    *builds*: the target that it must have been built for, see `Target.builds`.
 
-    Raises `InputError` for a file that is no such executable, saying how to make one.
+    Raises `InputError` for any other file, saying how to make one.
     """
     name = str(executable)
     path = (cwd or Path.cwd()).absolute() / name
@@ -166,7 +168,7 @@ def adopt(
     whole = hashlib.sha256(f"{digest}\0{path}\0{sources_digest()}\0{_FORM}\0{builds}".encode()).hexdigest()
     place = parent / whole[:32]
     fresh = not place.is_dir()
-    if fresh:  # what is described has been examined: the key has all bytes of the executable and of the simulator
+    if fresh:  # safe to skip the checks: the key covers all bytes of the executable and of the simulator
         (_ours if builds == "simulated" else _monitored)(path, name)
     if not os.access(path, os.X_OK):
         raise InputError(Fault("may not be executed (chmod +x)", file=name))
@@ -193,7 +195,7 @@ def adopt(
 
 
 def _plain(path: Path, key: str, cancel: CancelToken) -> Plain:
-    """Return the plain build of the executable at *path*, kept in the cache under *key*.
+    """Return the plain build of the executable at *path*, cached under *key*.
 
     Raises `BuildError`, `Cancelled`.
     """
@@ -204,7 +206,7 @@ def _plain(path: Path, key: str, cancel: CancelToken) -> Plain:
 
 
 def _ours(path: Path, name: str) -> None:
-    """Raise `InputError` unless this version of ScaleGraph linked the executable."""
+    """Raise `InputError` unless the executable was linked by this version of ScaleGraph."""
     try:
         runtime = section(path, RUNTIME)
     except InputError as error:
@@ -234,7 +236,7 @@ def _monitored(path: Path, name: str) -> None:
 
 
 def _root(units: Sequence[LinkedUnit]) -> str:
-    """Return the directory that all sources are in; "/" if they are in none but that."""
+    """Return the deepest directory that contains all sources; "/" if there is no other."""
     places = {os.path.dirname(os.path.normpath(os.path.join(u.unit.directory, u.unit.file))) for u in units}  # noqa: PTH118, PTH120
     return os.path.commonpath(places) if places else "/"
 
@@ -266,5 +268,5 @@ def _manifest(units: Sequence[LinkedUnit], root: str, remarks: Sequence[str]) ->
 
 
 def printable(text: str) -> str:
-    """Return *text* with bytes that are no UTF-8 replaced, for display and databases."""
+    """Return *text* with bytes that are not UTF-8 replaced, for display and databases."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

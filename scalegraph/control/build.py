@@ -1,4 +1,4 @@
-"""Builds of the user's sources for the simulated target, kept in the cache by all that went into them."""
+"""Builds of the user's sources for a target, cached by everything that affects them."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
 _LIMIT_BYTES = 512 * 2**20
 _SOURCE_LIMIT = 32 * 2**20
-_SHOWN_LINES = 40  # of what the compiler says; a missing header alone can make thousands
+_SHOWN_LINES = 40  # of the compiler's output; a missing header alone can cause thousands of lines
 _OMP = pattern(r"^\s*#\s*pragma\s+omp\b", re.MULTILINE)
-_SHOWN_WARNINGS = 10  # of one source
+_SHOWN_WARNINGS = 10  # per source
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class _Request:
     builds: Builds = "simulated"
 
     def compilation(self, language: Language) -> Compilation:
-        """Return how this request's sources of *language* are compiled."""
+        """Return how sources of *language* in this request are compiled."""
         served = self.builds == "simulated" and (language != "fortran" or self.may_use_mpi)
         ours = include_options(language, first=False) if served else ()
         options = ["-O2", "-g", *self.flags.compile, *(f"-I{item}" for item in self.flags.include), *ours]
@@ -79,12 +79,12 @@ class _Request:
 
     @property
     def may_use_mpi(self) -> bool:
-        """Whether a Fortran source says MPI anywhere: its headers and modules have to be made."""
+        """Whether a Fortran source mentions MPI: then its headers and modules have to be generated."""
         return any(source.language == "fortran" and "mpi" in source.text.lower() for source in self.sources)
 
     @property
     def languages(self) -> set[Language]:
-        """The languages of the sources; C if there is none."""
+        """The languages of the sources; C if there are none."""
         return {source.language for source in self.sources} or {"c"}
 
 
@@ -102,14 +102,13 @@ def build(
     emit: EventSink = ignore,
     cancel: CancelToken | None = None,
 ) -> Build:
-    """Instrument, compile and link *sources* for a target; a build made before is taken from the cache.
+    """Instrument, compile and link *sources* for a target; an earlier build is taken from the cache.
 
-    *sources*: C, C++, Fortran, assembler, objects and archives; *cflags*, *ldflags*: the user's own, as one string of
-    a shell or as words, for every language alike; *include*: directories for headers; *detail*: see
-    `instrument.instrument_source`; *instrument*: without it there are no regions, only lines; *loops*: static
-    worksharing loops ask the runtime too, so that a run can choose any schedule; *builds*: what for, as a target's
-    `Target.builds` says; *cwd*: what relative names are
-    relative to (the process's if ``None``). Sources keep ``__FILE__`` as named here.
+    *sources*: C, C++, Fortran, assembler, objects and archives; *cflags*, *ldflags*: the user's own, as a shell string
+    or a list of words, the same for every language; *include*: directories for headers; *detail*: see
+    `instrument.instrument_source`; *instrument*: without it there are only lines, no regions; *loops*: static
+    worksharing loops also call the runtime, so that a run can choose any schedule; *builds*: the target, see
+    `Target.builds`; *cwd*: base of relative names (by default the process's). ``__FILE__`` in sources is as named here.
 
     Raises `InputError` (missing source, flags that cannot work), `BuildError` (the program does not compile; the
     message names the first error's file and line, the output is the compiler's), `MissingTool`, `Cancelled`.
@@ -147,7 +146,7 @@ def build(
 
 
 def _built(directory: Path, program: str, digest: str, request: _Request) -> Build:
-    """Return the build that is in *directory* of the cache."""
+    """Return the build in *directory* of the cache."""
     manifest = described(directory)
     return Build(
         program=program,
@@ -165,7 +164,7 @@ def _built(directory: Path, program: str, digest: str, request: _Request) -> Bui
 
 
 def _plain(request: _Request, digest: str, cancel: CancelToken) -> Plain:
-    """Return the plain build of *request*, whose build has *digest*; it is kept in the cache.
+    """Return the plain build of *request*, whose build has *digest*; it is cached.
 
     Raises `BuildError`, `Cancelled`.
     """
@@ -179,7 +178,7 @@ def _plain(request: _Request, digest: str, cancel: CancelToken) -> Plain:
 
 
 def read_sources(names: Sequence[str], where: Path) -> tuple[Source, ...]:
-    """Read every source with a language of its own; raise `InputError` with all names that cannot be used."""
+    """Read every source with its language; raise `InputError` with all unusable names."""
     faults: list[Fault] = [] if names else [Fault("no source was named; expected one file or more")]
     found: list[Source] = []
     for name in names:
@@ -216,7 +215,7 @@ def _read(path: Path, name: str, language: Language) -> Source | Fault:
 
 
 def _digest(request: _Request) -> str:
-    """Return what distinguishes this build from every other: all that goes into it, headers included."""
+    """Return a digest of everything that affects this build, including headers."""
     flags = request.flags
     compilers = [find_compiler(language).identity for language in sorted(request.languages)]
     settings = [*compilers, request.runtime.digest, _own_digest(), request.detail, request.loops, request.builds]
@@ -227,7 +226,7 @@ def _digest(request: _Request) -> str:
     for source in request.sources:
         total.update(json.dumps([source.file, source.text]).encode())
         total.update(preprocessed(request.compilation(source.language), source.file))
-    for word in (*request.plain, *request.linked, *flags.link):  # with libraries of the user's own, named by path
+    for word in (*request.plain, *request.linked, *flags.link):  # including the user's own libraries, given by path
         path = request.cwd / word
         if not word.startswith("-") and path.is_file():
             total.update(json.dumps(word).encode() + path.read_bytes())
@@ -235,7 +234,7 @@ def _digest(request: _Request) -> str:
 
 
 def _own_digest() -> str:
-    """Return a digest of the code of ours that makes a build."""
+    """Return a digest of our code that makes builds."""
     root = Path(scalegraph.__file__).parent
     places = [f"{root}/{package}" for package in ("instrument", "toolchain", "control")]
     own = [f"{place}/{name}" for place in places for name in os.listdir(place) if name.endswith(".py")]  # noqa: PTH208
@@ -286,17 +285,17 @@ def _link(request: _Request, objects: Mapping[Path, str], target: Path) -> list[
 
 
 def _monitor(builds: Builds) -> Monitor:
-    """Return the monitor of programs for this computer, with MPI's calls for MPI programs."""
+    """Return the monitor for programs on this computer, including MPI calls for MPI programs."""
     return monitor(find_compiler(), host_mpi().options("c")[0] if builds == "mpi" else ())
 
 
 def _schedules(request: _Request) -> tuple[str, ...]:
-    """Return what links our library of schedules, before libgomp, into a program whose loops ask for them."""
+    """Return linker options for our library of schedules, before libgomp, if the program's loops use it."""
     return schedule_words(schedule_library(find_compiler())) if request.loops else ()
 
 
 def _beginning(output: str) -> str:
-    """Return the first lines of *output*, and how many more there are."""
+    """Return the first lines of *output*, and how many are omitted."""
     lines = output.splitlines(keepends=True)
     if len(lines) <= _SHOWN_LINES:
         return output
@@ -304,7 +303,7 @@ def _beginning(output: str) -> str:
 
 
 def _warnings(file: str, output: str) -> list[str]:
-    """Return the first warnings of a source, and how many more there are."""
+    """Return the first warnings of a source, and how many are omitted."""
     found = [line for line in output.splitlines() if ": warning: " in line]
     more = len(found) - _SHOWN_WARNINGS
     return found if more <= 0 else [*found[:_SHOWN_WARNINGS], f"{file}: {more} more warnings"]

@@ -1,4 +1,4 @@
-"""Waits for the end of a program on this computer."""
+"""Waits for a program on this computer to end."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _POLL_S = 0.05
 
 
 def await_end(child: subprocess.Popen[bytes], program: str, limit_s: float, cancel: CancelToken) -> None:
-    """Return when *child* has ended, as soon as it has; its status has still to be read.
+    """Return as soon as *child* has ended; its status has yet to be read.
 
-    *program* is its path. Raises `RunError` after *limit_s* seconds, `Cancelled`; the child runs on then.
+    *program* is its path. Raises `RunError` after *limit_s* seconds, `Cancelled`; the child keeps running then.
     """
     start = time.perf_counter()
-    handle = os.pidfd_open(child.pid)  # reports the end at once; Popen.wait with a limit polls
+    handle = os.pidfd_open(child.pid)  # reports the end immediately; Popen.wait with a timeout polls
     try:
         while not select.select([handle], [], [], _POLL_S)[0]:
             cancel.check()

@@ -1,4 +1,4 @@
-"""Runs many points side by side on the host's cores, and reports progress in one stream of events."""
+"""Runs many points in parallel on the host's cores, and reports progress in one event stream."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scalegraph.link.job import QueuedLink, cancelled
 
 @dataclass
 class Progress:
-    """Counts of a request, carried from one `execute` to the next when a search adds points as it goes."""
+    """Counters of a request, passed from one `execute` to the next when a search adds points."""
 
     total: int = 0
     finished: int = 0
@@ -32,7 +32,7 @@ _Ended: TypeAlias = tuple[Job, RunRecord | ScaleGraphError | BaseException]
 
 
 def default_workers() -> int:
-    """Return the number of runs that this host does side by side: one for each core it may use."""
+    """Return the number of parallel runs on this host: one per available core."""
     return max(1, len(os.sched_getaffinity(0)))
 
 
@@ -48,13 +48,13 @@ def execute(
 ) -> list[RunRecord]:
     """Run *jobs*, at most *workers* at a time, and return the records in the order of *jobs*.
 
-    On a link with workers of its own more jobs wait for them there; *workers* says then how fast they will be done.
+    On a link with its own workers more jobs are queued there; *workers* then only estimates the speed.
 
-    As a run ends, first *on_record* gets its record (failed ones too, not those that were cancelled), then *emit* one
-    of ``RunFinished`` / ``RunFailed``; both are called in the caller's thread. ``Planned`` before and ``Done`` after
-    are the caller's to send, who knows the whole request. One failed run does not stop the others. After a request to
-    cancel, runs in flight are killed, the others not begun, and the finished records returned: ask *cancel* which it
-    was. What *on_record* raises (a full disk) stops everything and goes up; so does a link that is lost.
+    When a run ends, first *on_record* gets its record (even if failed, but not if cancelled), then *emit* one of
+    ``RunFinished`` / ``RunFailed``; both are called in the caller's thread. The caller, who knows the whole request,
+    sends ``Planned`` before and ``Done`` after. A failed run does not stop the others. On cancellation, active runs are
+    killed, the others not started, and the finished records returned: check *cancel* to tell. An exception from
+    *on_record* (disk full) or a lost link stops everything and is propagated.
     """
     cancel = cancel or CancelToken()
     stop = AnyToken(cancel)
@@ -90,7 +90,7 @@ def execute(
 
 
 def _work(job: Job, link: Link, cancel: CancelToken, news: queue.SimpleQueue[_Started | _Ended]) -> None:
-    """Do one job in a worker thread; whatever happens, send one end."""
+    """Run one job in a worker thread; whatever happens, report exactly one end."""
     if cancel.cancelled:
         news.put((job, cancelled(job)))
         return
@@ -109,7 +109,7 @@ def _work(job: Job, link: Link, cancel: CancelToken, news: queue.SimpleQueue[_St
 def _tell(
     job: Job, what: RunRecord | BaseException, count: Progress, remaining_s: float | None, emit: EventSink
 ) -> None:
-    """Send the event of a run's end; raise what is not the run's fault."""
+    """Send the event for the end of a run; re-raise errors that are not the run's own."""
     if isinstance(what, BaseException) and (isinstance(what, LinkLost) or not isinstance(what, ScaleGraphError)):
         raise what
     count.finished += 1
@@ -125,6 +125,6 @@ def _tell(
 
 
 def skip(point: RunPoint, progress: Progress, emit: EventSink) -> None:
-    """Count *point*, which the study already has, and say so."""
+    """Count *point*, which the study already has, and report it."""
     progress.finished += 1
     emit(RunSkipped(point, progress.finished, progress.total))

@@ -1,4 +1,4 @@
-"""Whether a program is one of MPI, for targets that build it with the MPI library of this computer then."""
+"""Detects MPI programs, for targets that build these with this computer's MPI library."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _USES: Final = pattern(
 _OWN: Final = pattern(r'^\s*#\s*include\s*"(?P<name>[^"\n]+)"', re.MULTILINE)
 _DIRECTORY: Final = re.compile(r"-I\s*(\S+)")
 _LARGEST: Final = 32 * 2**20
-_CALLED: Final = (b"MPI_Init", b"MPI_Init_thread")  # by the monitor, as PMPI_.. of the library
+_CALLED: Final = (b"MPI_Init", b"MPI_Init_thread")  # by the monitor, as the library's PMPI_.. functions
 
 
 def sources_use_mpi(
     sources: Sequence[Path | str], include: Sequence[Path | str], cflags: Sequence[str], where: Path
 ) -> bool:
-    """Return whether one of *sources*, or a header that it includes, includes MPI's header or uses its module.
+    """Return whether one of *sources*, or a header it includes, includes MPI's header or uses its module.
 
-    *include*, *cflags*: where headers are searched, besides the directory of who includes them; *where*: the directory
-    that names are relative to. Conditions of the preprocessor are not evaluated.
+    *include*, *cflags*: where headers are searched, besides the directory of the including file; *where*: base of
+    relative names. Preprocessor conditions are not evaluated.
     """
     directories = [where / item for item in (*include, *_DIRECTORY.findall(" ".join(cflags)))]
     seen: set[Path] = set()
@@ -48,7 +48,7 @@ def sources_use_mpi(
 def links_mpi(executable: Path) -> bool:
     """Return whether *executable*, built for this computer, was linked as an MPI program.
 
-    Raises `InputError` if it is no ELF file.
+    Raises `InputError` if it is not an ELF file.
     """
     names = (section(executable, ".dynstr") or b"").split(b"\0")
     return any(name.endswith(_CALLED) for name in names)

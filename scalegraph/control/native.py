@@ -1,4 +1,4 @@
-"""Programs on this computer itself, their loops under any schedule: built, run with threads, and timed."""
+"""Programs on this computer, with their loops under any schedule: built, run with threads, and timed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LIMIT_S: Final = 600.0
 
 @dataclass(frozen=True)
 class Native:
-    """A program for this host; *plain*: as it is written, *asking*: its static loops take a schedule, too."""
+    """A program for this host; *plain*: as written, *asking*: static loops also get their schedule from the runtime."""
 
     plain: Build
     asking: Build
@@ -49,7 +49,7 @@ def built(
     cwd: Path | None = None,
     cancel: CancelToken | None = None,
 ) -> Iterator[Native]:
-    """Compile *sources* for this host twice, into a directory that lives as long as the context.
+    """Compile *sources* for this host in both ways, into a directory that lives as long as the context.
 
     The arguments are those of `control.build`. Raises `InputError`, `BuildError`, `MissingTool`, `Cancelled`.
     """
@@ -116,9 +116,9 @@ def run(
     cwd: Path | None = None,
     cancel: CancelToken | None = None,
 ) -> Measured:
-    """Run *program* with so many *threads* under *schedule* (as `loops.parse` takes it; empty: as written).
+    """Run *program* with *threads* threads under *schedule* (for `loops.parse`; empty: as written).
 
-    Raises `InputError` for schedules and loops that there are not, `RunError` after `LIMIT_S`, `Cancelled`.
+    Raises `InputError` for unknown schedules and loops, `RunError` after `LIMIT_S`, `Cancelled`.
     """
     choices = loops.parse(schedule)
     asks = loops.chosen(schedule)
@@ -138,7 +138,7 @@ def run(
 
 
 def _of_runtime(choices: tuple[loops.Choice, ...]) -> str:
-    """Return the schedule of loops with ``schedule(runtime)`` by its own name, as the library knows it."""
+    """Return the name, as known to the library, of the schedule for loops with ``schedule(runtime)``."""
     text = loops.of_runtime(choices)
     name, _, rest = text.partition(",")
     return ",".join(filter(None, (schedules.named(name).name, rest))) if text else ""

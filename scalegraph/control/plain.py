@@ -1,4 +1,4 @@
-"""Plain builds: a program compiled as its user does, without hooks. They are disassembled, and never run."""
+"""Plain builds: a program compiled as its user does, without hooks. They are disassembled, never run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PLACES: Final = "places.json"
 _PROGRAM: Final = "program"
 _LIMIT_BYTES: Final = 512 * 2**20
-_MOST_BYTES: Final = 64 << 20  # of a file that may be an object of ours
+_MOST_BYTES: Final = 64 << 20  # of a file that may be one of our objects
 # Options for a program that is disassembled but never run: without libraries.
 _UNDEFINED: Final = (
     "-nostdlib",
@@ -32,7 +32,7 @@ _UNDEFINED: Final = (
 
 @dataclass(frozen=True)
 class PlainSource:
-    """A source of a plain build. *options*: without hooks; *cwd*: what names are relative to."""
+    """A source of a plain build. *options*: without hooks; *cwd*: base of relative names."""
 
     file: str
     language: Language
@@ -49,14 +49,14 @@ class Linking:
 
 
 def plain_build(key: str, sources: Sequence[PlainSource], linking: Linking, cancel: CancelToken) -> Plain:
-    """Return the plain build of *sources*, kept in the cache under *key*.
+    """Return the plain build of *sources*, cached under *key*.
 
-    Each instruction is where it is in the user's own program, if *linking* is how that is linked. Where libraries are
-    missing on this computer, as for MPI, what the sources do not define stays undefined.
+    Each instruction has the same address as in the user's own program if *linking* is how that is linked. If libraries
+    are missing on this computer, as for MPI, their symbols stay undefined.
 
     Raises `BuildError`, `Cancelled`.
     """
-    from scalegraph.instrument.plain import Plain  # only for machines with a pipeline
+    from scalegraph.instrument.plain import Plain  # needed only for machines with a pipeline
 
     parent = cache_root() / "plain"
     directory = parent / key[:32]
@@ -68,10 +68,9 @@ def plain_build(key: str, sources: Sequence[PlainSource], linking: Linking, canc
 
 
 def of_units(key: str, units: Sequence[LinkedUnit], command: LinkCommand, cancel: CancelToken) -> Plain:
-    """Return the plain build of a program of the user's own build, which *units* and *command* describe.
+    """Return the plain build of a program from the user's own build, as described by *units* and *command*.
 
-    They are compiled again where they were. Raises `BuildError` where that does not give what the program is made of,
-    `Cancelled`.
+    They are compiled again in place. Raises `BuildError` if the result differs from the program's objects, `Cancelled`.
     """
     sources = []
     for linked in units:
@@ -95,7 +94,7 @@ def of_units(key: str, units: Sequence[LinkedUnit], command: LinkCommand, cancel
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether the object or archive at *path* has units, or is not there any more."""
+    """Return whether the object or archive at *path* has units, or no longer exists."""
     from scalegraph.instrument.units import UNITS
 
     try:
@@ -105,7 +104,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _make(sources: Sequence[PlainSource], linking: Linking, place: Path, cancel: CancelToken) -> None:
-    """Compile *sources* and link them into the program in *place*, with its lines beside it."""
+    """Compile *sources* and link them into the program in *place*, with its line table beside it."""
     from scalegraph.instrument.debuginfo import lines
     from scalegraph.instrument.places import Places, save
 
@@ -133,7 +132,7 @@ def _make(sources: Sequence[PlainSource], linking: Linking, place: Path, cancel:
 
 
 def _options(source: PlainSource, place: Path) -> list[str]:
-    """Return the options of *source*; modules of Fortran are read where they are, and written to *place*."""
+    """Return the options of *source*; Fortran modules are read where they are, and written to *place*."""
     if source.language != "fortran":
         return list(source.options)
     reading = ["-I" + word[2:] if word.startswith("-J") else word for word in source.options]

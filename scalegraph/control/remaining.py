@@ -1,4 +1,4 @@
-"""The remaining time of a request, estimated from the finished part."""
+"""The remaining time of a request, estimated from its finished part."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 
 class Remaining:
-    """Estimate of the host seconds left; estimates given in advance are corrected by what runs really took."""
+    """Estimate of the remaining host seconds; advance estimates are corrected by the actual times."""
 
     def __init__(self, estimates: Sequence[tuple[str, float | None]], workers: int) -> None:
         self._left = dict(estimates)
         self._workers = workers
-        self._expected = 0.0  # of the ended runs that had an estimate
+        self._expected = 0.0  # of finished runs that had an estimate
         self._taken_of_expected = 0.0
         self._taken = 0.0
         self._ended = 0
 
     def ended(self, key: str, host_s: float | None) -> None:
-        """Note that run *key* ended after *host_s* (``None``: not known, it is left out of the average)."""
+        """Record that run *key* ended after *host_s* (``None``: unknown, not averaged)."""
         estimate = self._left.pop(key, None)
         if host_s is None:
             return
@@ -28,7 +28,7 @@ class Remaining:
             self._taken_of_expected += host_s
 
     def seconds(self) -> float | None:
-        """Return the seconds left, ``None`` while nothing is known."""
+        """Return the remaining seconds, ``None`` while unknown."""
         if not self._left:
             return 0.0
         ratio = self._taken_of_expected / self._expected if self._expected else 1.0

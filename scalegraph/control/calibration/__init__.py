@@ -1,4 +1,4 @@
-"""Takes this host as a machine: measures it, writes its machine file, and compares predictions with it."""
+"""Calibration of this host: measures it, writes its machine file, and compares predictions with measurements."""
 
 from scalegraph.control.calibration.compare import Row, Subject, Summary, compare, summary
 from scalegraph.control.calibration.derive import derive

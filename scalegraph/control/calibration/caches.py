@@ -1,4 +1,4 @@
-"""The cache levels of the host: geometry as the system says, latencies and true sizes as measured."""
+"""The host's cache levels: geometry as reported by the system, latencies and effective sizes as measured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _FALLBACK = (CacheLevel(1, 32 * 1024, 64, 8, 1), CacheLevel(2, 1024 * 1024, 64, 16, 1))
 _MOST_WAYS = 256
-_LEAST_WALK: Final = 4  # cycles; what is less is noise
+_LEAST_WALK: Final = 4  # cycles; anything less is noise
 
 
 def cache_levels(origins: Origins, host: Host) -> list[dict[str, Any]]:
@@ -55,9 +55,9 @@ def cache_levels(origins: Origins, host: Host) -> list[dict[str, Any]]:
 
 
 def prefetcher(origins: Origins, host: Host) -> dict[str, Any]:
-    """Return the section ``[prefetch]``: how many lines are on their way from the last cache where they come in order.
+    """Return the section ``[prefetch]``: how many lines from the last cache are in flight for sequential access.
 
-    Empty where the system describes no second level, or lines that come in order take as long as others.
+    Empty if the system reports no second level, or sequential lines take as long as others.
     """
     levels = _described(host)
     name = _inside(origins, levels[-2].size_bytes, levels[-1].size_bytes) if len(levels) > 2 else ""
@@ -80,9 +80,9 @@ def prefetcher(origins: Origins, host: Host) -> dict[str, Any]:
 
 
 def misses_under_way(origins: Origins, host: Host) -> tuple[int, tuple[str, ...]]:
-    """Return how many misses are answered by the last cache at a time, and from which measurements that follows.
+    """Return the number of concurrent misses served by the last cache, and the measurements it is based on.
 
-    0 where no working set is larger than the cache before and smaller than that one, or the measurements make no sense.
+    0 if no working set lies between the last two cache sizes, or the measurements make no sense.
     """
     levels = _described(host)
     name = _inside(origins, levels[-2].size_bytes, levels[-1].size_bytes) if len(levels) > 1 else ""
@@ -95,10 +95,10 @@ def misses_under_way(origins: Origins, host: Host) -> tuple[int, tuple[str, ...]
 
 
 def translation(origins: Origins) -> dict[str, Any]:
-    """Return the section ``[translation]``: up to how many pages small ones cost what large ones do, and then.
+    """Return the section ``[translation]``: the number of small pages as fast as large ones, and the miss cost.
 
-    Of four times as many pages each is looked up when its turn comes. Empty where nothing is seen, as on a host that
-    gives no large pages.
+    The cost is measured with four times as many pages, where every access misses. Empty if there is no difference, as
+    on a host without large pages.
     """
     large = dict(origins.numbered("large_pages"))
     small = origins.numbered("small_pages")
@@ -117,7 +117,7 @@ def translation(origins: Origins) -> dict[str, Any]:
 
 
 def _described(host: Host) -> tuple[CacheLevel, ...]:
-    """Return at most four levels, with the coherence line everywhere and only the last shared, by so many cores."""
+    """Return at most four levels, all with the coherence line size, and only the last one shared."""
     levels = host.caches[:4] or _FALLBACK
     line = levels[-1].line_bytes
     threads = host.threads_per_core
@@ -136,12 +136,12 @@ def _described(host: Host) -> tuple[CacheLevel, ...]:
 
 
 def _divisor(whole: int, wanted: int) -> int:
-    """Return the largest divisor of *whole* that is at most *wanted*: groups of processors are alike."""
+    """Return the largest divisor of *whole* that is at most *wanted*: groups of processors have equal sizes."""
     return next(n for n in range(max(1, min(whole, wanted)), 0, -1) if whole % n == 0 or n == 1)
 
 
 def fit(size: int, line: int, ways: int) -> tuple[int, int]:
-    """Return the largest size up to *size*, and ways near *ways*, whose sets are a power of two in number."""
+    """Return the largest size up to *size*, with ways near *ways*, that gives a power of two of sets."""
     lines = max(1, size // line)
     best: tuple[int, int] | None = None
     for candidate in sorted(range(1, min(_MOST_WAYS, lines) + 1), key=lambda n: (abs(n - ways), n)):
@@ -155,7 +155,7 @@ def fit(size: int, line: int, ways: int) -> tuple[int, int]:
 
 
 def _inside(origins: Origins, smaller: int, size: int) -> str:
-    """Return the chase that stays in a level of *size* bytes and far outside the one before of *smaller* bytes."""
+    """Return the chase that fits a level of *size* bytes but is far larger than the previous one (*smaller* bytes)."""
     fitting = [(abs(bytes_ - min(size / 2, 4 * smaller)), bytes_) for bytes_, _ in origins.numbered("chase")]
     fitting = [(distance, bytes_) for distance, bytes_ in fitting if 2 * smaller <= bytes_ <= size / 2]
     return f"chase_{min(fitting)[1]}" if fitting else ""
@@ -170,7 +170,7 @@ def _hit(origins: Origins, key: str, hit: int, name: str) -> int:
 
 
 def _true_size(origins: Origins, smaller: int, size: int, latency: float) -> int:
-    """Return how much of the last level is there for this host: the latency beyond lies nearer to the memory's."""
+    """Return the effective size of the last level on this host: beyond it the latency is nearer to the memory's."""
     middle = (latency + origins.measured["memory_chase"].median) / 2
     true = size
     for bytes_, chased in reversed([item for item in origins.numbered("chase") if smaller < item[0] <= size]):

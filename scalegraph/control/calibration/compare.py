@@ -1,11 +1,10 @@
-"""Predicted beside measured: programs with one and more threads on this host and on its machine.
+"""Predicted against measured times: programs with one or more threads on this host and on its machine model.
 
 A native program is timed and predicted twice: as the user would build it (``-O2`` and the flags of its description),
-and without vectorisation; the difference of the two is what vectorisation explains. What is predicted is the run that
-took least, at the clock that the processor had then: it changes within seconds on some hosts. Both are whole processes;
-the time of an empty program, which the simulated time does not contain, is taken off. A program that does not compile,
-or a run that fails, leaves a row with the reason; a program may end with an exit status of its own if both ways have
-it.
+and without vectorisation; the difference between the two errors is due to vectorisation. The prediction is for the
+fastest run, at the clock that the processor had then, which changes within seconds on some hosts. Both are whole
+processes; the time of an empty program, which the simulated time does not include, is subtracted. A program that does
+not compile, or a run that fails, gives a row with the reason; a nonzero exit status is accepted if both have it.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ _OPTIMISED: Final = ("-O2", "-g", "-fopenmp")
 _EMPTY: Final = "int main(void)\n{\n    return 0;\n}\n"
 _SIMULATION_LIMIT_S = 900.0
 _TURNS: Final = 3  # of native runs
-_MORE_TURNS: Final = 9  # for programs whose least time was not confirmed
+_MORE_TURNS: Final = 9  # for programs whose best time was not confirmed
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A program to compare: *args* are its arguments; *cflags*, *ldflags* and *include* as its description has them."""
+    """A program to compare: *args* are its arguments; *cflags*, *ldflags* and *include* are from its description."""
 
     name: str
     sources: tuple[Path, ...]
@@ -54,14 +53,14 @@ class Subject:
 
 @dataclass(frozen=True)
 class Row:
-    """One program with one number of threads; seconds, measured ones the least of several runs.
+    """One program with one number of threads; in seconds, measured times are the minimum of several runs.
 
-    *optimised_s*, *predicted_optimised_s*: of the program as the user builds it; *scalar_s*, *predicted_s*: without
-    vectorisation. *spread_optimised*, *spread*: distance of the quartiles of the native runs, of their median.
-    *clock_mhz*: of the host, median of the runs of both builds that count (`native`); *as_calibrated*: how many of them
-    had the clock of the machine and the core to themselves.
+    *optimised_s*, *predicted_optimised_s*: built as by the user; *scalar_s*, *predicted_s*: without vectorisation.
+    *spread_optimised*, *spread*: interquartile range of the native runs over their median. *clock_mhz*: of the host,
+    median over the valid runs of both builds (`native`); *as_calibrated*: how many of them had the machine's clock and
+    the core to themselves.
 
-    *failure* is why there are no times, in a sentence; all times are NaN then.
+    *failure* is a sentence saying why there are no times, which are then all NaN.
     """
 
     program: str
@@ -84,26 +83,26 @@ class Row:
 
     @property
     def error(self) -> float:
-        """How far the prediction without vectorisation is from that native program: 0.1 is 10 % too slow."""
+        """Relative error of the prediction without vectorisation: 0.1 is 10 % too slow."""
         return self.predicted_s / self.scalar_s - 1 if self.scalar_s > 0 else math.nan
 
     @property
     def error_optimised(self) -> float:
-        """The same of the program as the user builds it."""
+        """The same for the program as built by the user."""
         return self.predicted_optimised_s / self.optimised_s - 1 if self.optimised_s > 0 else math.nan
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Over all rows with times: geometric mean of predicted to measured, and the mean size of the error, as ratios.
+    """Summary over all rows with times: geometric mean of predicted to measured, and mean size of the error, as ratios.
 
-    *worst* is the largest size of an error, *worst_program* whose it is; *failed* counts the rows without times. The
-    names that end in *optimised* are of the programs as the user builds them, the others without vectorisation.
+    *worst* is the largest error, *worst_program* its program; *failed* counts the rows without times. Names ending in
+    *optimised* are for programs as built by the user, the others without vectorisation.
     """
 
     ratio: float
     size: float
-    speedup_size: float  # of the speedups of several threads, predicted to measured
+    speedup_size: float  # of the speedups with several threads, predicted to measured
     worst: float
     worst_program: str
     failed: int
@@ -115,14 +114,14 @@ class Summary:
 
 
 def summary(rows: Sequence[Row]) -> Summary:
-    """Return the errors of *rows* in a few numbers; NaN where nothing can be compared."""
+    """Return a summary of the errors in *rows*; NaN if nothing can be compared."""
     scalar = _errors([(row, row.predicted_s, row.scalar_s) for row in rows])
     optimised = _errors([(row, row.predicted_optimised_s, row.optimised_s) for row in rows])
     return Summary(*scalar, sum(bool(row.failure) for row in rows), *optimised)
 
 
 def _errors(rows: Sequence[tuple[Row, float, float]]) -> tuple[float, float, float, float, str]:
-    """Return ratio, size, size of speedups, and the worst, of *rows* with predicted and measured seconds."""
+    """Return ratio, size, size for speedups, and the worst, of *rows* with predicted and measured seconds."""
     timed = [(row, predicted / measured) for row, predicted, measured in rows if min(predicted, measured) > 0]
     ratios = [ratio for _, ratio in timed]
     alone = {row.program: ratio for row, ratio in timed if row.threads == 1}
@@ -132,7 +131,7 @@ def _errors(rows: Sequence[tuple[Row, float, float]]) -> tuple[float, float, flo
 
 
 def _size(ratio: float) -> float:
-    """Return how far *ratio* is from 1, as a factor of at least 1."""
+    """Return the deviation of *ratio* from 1, as a factor of at least 1."""
     return max(ratio, 1 / ratio)
 
 
@@ -150,12 +149,12 @@ def compare(
     cancel: CancelToken,
     progress: Callable[[str], None] = lambda _text: None,
 ) -> Iterator[Row]:
-    """Yield one row for each of *subjects* and *threads*, all measured by turns; *repeat* native runs of each.
+    """Yield a row for each of *subjects* and *threads*; they take turns, with *repeat* native runs each.
 
-    Where the three fastest runs that count are not within 2 %, or another program had the other half of the core in the
-    fastest, as on a host that others use, too, up to three times as many come besides.
-    Numbers of threads that *machine* has no processors for are left out. A subject that fails yields rows that say why.
-    Raises `BuildError` when not even an empty program compiles, `Cancelled`.
+    If the three fastest valid runs are not within 2 %, or another program shared the core in the fastest, as on a
+    shared host, up to three times as many runs are added. Thread counts beyond the processors of *machine* are left
+    out. A failing subject yields rows that say why. Raises `BuildError` if not even an empty program compiles,
+    `Cancelled`.
     """
     counts = [count for count in threads if count <= machine.max_processors]
     with tempfile.TemporaryDirectory(prefix="scalegraph-compare-", ignore_cleanup_errors=True) as place:
@@ -183,7 +182,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _Builds:
-    """A subject as the user would build it, and without vectorisation: for this host and for the simulator."""
+    """A subject built as by the user, and without vectorisation: for this host and for the simulator."""
 
     optimised: tuple[str, ...]
     scalar: tuple[str, ...]
@@ -207,9 +206,10 @@ def _builds(compiler: Compiler, subject: Subject, place: str, cancel: CancelToke
 
 
 class _Case:
-    """A subject with one number of threads, and what is known of it so far.
+    """A subject with one number of threads, and its results so far.
 
-    Its native runs are spread over the whole comparison: a host that other virtual machines share is slow for minutes.
+    Its native runs are spread over the whole comparison: a host shared with other virtual machines may be slow for
+    minutes.
     """
 
     def __init__(self, subject: Subject, threads: int, builds: _Builds | None, failure: str = "") -> None:
@@ -218,7 +218,7 @@ class _Case:
         self._optimised = self._scalar = Runs()
 
     def take_turn(self, repeat: int, watch: Stopwatch, cancel: CancelToken) -> None:
-        """Measure *repeat* native runs of each build. What fails is kept as a sentence."""
+        """Measure *repeat* native runs of each build. A failure is kept as a sentence."""
         if self._builds is None or self.failure or not repeat:
             return
         try:
@@ -228,18 +228,18 @@ class _Case:
             self.failure = _sentence(error)
 
     def is_confirmed(self, machine: Machine, alone: float) -> bool:
-        """Whether `is_met_again` holds for both builds; also where more runs would not help."""
+        """Whether `is_met_again` holds for both builds, or more runs would not help."""
         few = min(len(self._optimised.all), len(self._scalar.all)) < _TURNS
         return bool(self.failure) or few or all(is_met_again(runs, alone) for runs in self._counting(machine))
 
     def _counting(self, machine: Machine) -> tuple[tuple[Run, ...], ...]:
-        """Return the runs of the two builds that count."""
+        """Return the valid runs of the two builds."""
         return tuple(found.counting(machine.clock_hz) for found in (self._optimised, self._scalar))
 
     def row(self, start: float, machine: Machine, alone: float, cancel: CancelToken) -> Row:
-        """Simulate each build once; return what was found, or the reason why that failed.
+        """Simulate each build once; return the results, or the reason why that failed.
 
-        *start*: what starting a process takes, in seconds; *alone*: `Stopwatch.alone`.
+        *start*: the time to start a process, in seconds; *alone*: `Stopwatch.alone`.
         """
         name, builds = self.subject.name, self._builds
         if builds is None or self.failure:
@@ -291,7 +291,7 @@ def _cases(
 
 
 def _sentence(error: Exception) -> str:
-    """Return what *error* says, in one line."""
+    """Return the message of *error* in one line."""
     return " ".join(str(error).split())
 
 
@@ -308,7 +308,7 @@ def _predict(program: Build, machine: Machine, count: int, subject: Subject, can
 def _native(
     compiler: Compiler, subject: Subject, more: Sequence[str], place: str, cancel: CancelToken
 ) -> tuple[str, ...]:
-    """Build *subject* natively; return its command. *compiler* compiles C; those of other languages are found."""
+    """Build *subject* natively; return its command. *compiler* compiles C; other compilers are looked up."""
     program = str(Path(place) / f"{subject.name}-{len(more)}")
     options = [*_OPTIMISED, *subject.cflags, *more, *(f"-I{directory}" for directory in subject.include)]
     languages = {language_of(source.name) or "c" for source in subject.sources}

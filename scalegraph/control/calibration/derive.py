@@ -1,7 +1,7 @@
-"""The machine of this host, derived from measurements: each value with its origin.
+"""The machine model of this host, derived from measurements: each value with its origin.
 
-How a value follows from measurements is said in its origin, which becomes the comment behind it in the file. Nothing
-here is fitted to a program's time; a value that cannot be measured is an estimate and says so.
+The origin says how a value follows from measurements, and becomes the comment after it in the file. Nothing here is
+fitted to a program's time; a value that cannot be measured is an estimate and says so.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SUMMARY = (
     "This host as `scalegraph machines calibrate` measured it, with small programs and large pages. Simplified: "
     "instruction fetch is not simulated."
 )
-_OPERATIONS: Final = (  # class, measurement of independent operations, operations in one of them
+_OPERATIONS: Final = (  # class, measurement of independent operations, operations per measured step
     ("int_alu", "int_add_free", 1),
     ("int_mul", "int_mul_free", 1),
     ("int_div", "int_div_free", 1),
@@ -43,23 +43,23 @@ _OPERATIONS: Final = (  # class, measurement of independent operations, operatio
 
 @dataclass
 class Origins:
-    """Makes values from measurements and keeps where each comes from, by its key in the machine file."""
+    """Creates values from measurements and records their origins, by key in the machine file."""
 
     measured: Mapping[str, Sample]
     said: dict[str, str] = field(default_factory=dict)
 
     @property
     def clock_ghz(self) -> float:
-        """Cycles a nanosecond: a chain of integer additions takes one cycle for each on any present processor."""
+        """Cycles per nanosecond: a chained integer addition takes one cycle on any current processor."""
         return 1 / self.measured["clock"].median
 
     def numbered(self, kind: str) -> list[tuple[int, float]]:
-        """Return (number, ns) of the measurements ``KIND_NUMBER``, by number."""
+        """Return (number, ns) for the measurements ``KIND_NUMBER``, by number."""
         found = [(name.rpartition("_"), sample.median) for name, sample in self.measured.items()]
         return sorted((int(number), ns) for (of, _, number), ns in found if of == kind and number.isdecimal())
 
     def text(self, *names: str) -> str:
-        """Return the medians of the measurements *names* in words, with their spread."""
+        """Return the medians of the measurements *names* as text, with their spread."""
         parts = []
         for name in names:
             sample = self.measured[name]
@@ -71,19 +71,19 @@ class Origins:
         return self.measured[name].median * self.clock_ghz
 
     def note(self, key: str, value: Any, text: str) -> Any:
-        """Keep *text* as the origin of *key*; return *value*."""
+        """Record *text* as the origin of *key*; return *value*."""
         self.said[key] = text
         return value
 
     def measured_as(self, key: str, value: Any, *names: str, how: str = "") -> Any:
-        """Do the same for a value that follows from the measurements *names*; *how* says in which way."""
+        """Do the same for a value computed from the measurements *names*; *how* describes the computation."""
         return self.note(key, value, self.text(*names) + (f"; {how}" if how else ""))
 
 
 def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") -> Machine:
-    """Return the machine that *measured* describes, with the origin of every value.
+    """Return the machine described by *measured*, with the origin of every value.
 
-    Raises `WorkError` if a value is out of all proportion, as on a host that is busy with other work.
+    Raises `WorkError` if a value is implausible, as on a host busy with other work.
     """
     origins = Origins(measured)
     levels = cache_levels(origins, host)
@@ -111,7 +111,7 @@ def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") 
 
 
 def _summary(host: Host) -> str:
-    """Return what the host is, for those who get the file."""
+    """Return a description of the host for users of the file."""
     count = len({(place.socket, place.core) for place in host.places})
     parts = [counted(host.sockets, "socket"), counted(count, "core"), counted(len(host.processors), "hardware thread")]
     parts += [counted(host.nodes, "memory node")]
@@ -122,7 +122,7 @@ def _summary(host: Host) -> str:
 
 
 def _threads(origins: Origins) -> dict[str, Any]:
-    """Return what the system's threads cost; a switch was measured with a message through a pipe, which it contains."""
+    """Return the cost of the system's threads; a switch was measured by a message through a pipe, which it includes."""
     create = round(origins.cycles("thread_create") / 2)
     switch = round(origins.cycles("thread_switch"))
     return {
@@ -156,7 +156,7 @@ def _processor(origins: Origins, host: Host) -> dict[str, Any]:
 
 
 def _parallelism(origins: Origins) -> float:
-    """Return how many misses overlap: a chased miss by one among others, the walk itself taken off."""
+    """Return how many misses overlap: the time of a chased miss over that of one among others, minus the loop."""
     names = ("memory_chase", "memory_visit", f"visit_{origins.numbered('visit')[0][0]}")
     chased, visited, walk = (origins.measured[name].median for name in names)
     many = chased / max(visited - walk, chased / 100)
@@ -184,7 +184,7 @@ def _operations(origins: Origins) -> dict[str, float]:
 
 
 def _cost(cycles: float) -> float:
-    """Return *cycles* as precisely as the runtime computes with."""
+    """Return *cycles* rounded to the runtime's precision."""
     return round(max(0.0, cycles), 3)
 
 
@@ -199,7 +199,7 @@ def _coherence(origins: Origins, host: Host, levels: list[dict[str, Any]]) -> di
 
 
 def _network(origins: Origins, host: Host, levels: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return sockets with one channel each: nobody can see how many there are, only what they bring together."""
+    """Return sockets with one channel each: only their total bandwidth can be measured, not their number."""
     ghz, key = origins.clock_ghz, "network"
     before = sum(level["hit_cycles"] for level in levels) / ghz + origins.measured["load_chain"].median
     memory_ns = max(0.0, origins.measured["memory_chase"].median - before)
@@ -226,7 +226,7 @@ def _network(origins: Origins, host: Host, levels: list[dict[str, Any]]) -> dict
 
 
 def _farther(origins: Origins) -> dict[str, Any]:
-    """Return how much farther memory of another socket is, each way, and that of another memory node of the socket."""
+    """Return the additional one-way latency to memory of another socket, and of another memory node in the socket."""
     near = origins.measured["memory_chase"].median
     values: dict[str, Any] = {}
     if "far_chase" in origins.measured:
@@ -241,10 +241,10 @@ def _farther(origins: Origins) -> dict[str, Any]:
 
 
 def _transfers(origins: Origins, levels: list[dict[str, Any]], before: float) -> dict[str, Any]:
-    """Return what a line costs from one processor to another.
+    """Return the cost of moving a line from one processor to another.
 
-    To give it back and forth, each side first takes it to read and then to write: *transfer* for the copy, *snoop* for
-    the other's copy to go. The measurement gives their sum.
+    To pass it back and forth, each side first reads it and then writes it: *transfer* is the copy, *snoop* the
+    invalidation of the other's copy. The measurement gives their sum.
     """
     del levels
     if "transfer" not in origins.measured:
@@ -274,7 +274,7 @@ def _memory(origins: Origins, host: Host) -> dict[str, Any]:
 
 
 def _synchronisation(origins: Origins, host: Host) -> dict[str, Any]:
-    """Return the instructions of the host's OpenMP library; what lines cost on their way is simulated on top."""
+    """Return the instruction counts of the host's OpenMP library; cache line transfers are simulated in addition."""
     key = "synchronisation"
     alone = {name: max(0, round(origins.cycles(f"{name}_by_one"))) for name in ("region", "barrier", "lock", "chunk")}
     fork = max(0, alone["region"] - alone["barrier"])
@@ -307,7 +307,7 @@ def _synchronisation(origins: Origins, host: Host) -> dict[str, Any]:
 
 
 def _fork_share(origins: Origins, host: Host, fork: int) -> int:
-    """Return what each member adds to a region: what two threads take, less barrier, fork and a line's way."""
+    """Return the cost per member of a region: that of two threads, minus barrier, fork and a line transfer."""
     key = "synchronisation.fork_per_processor_cycles"
     if (of_many := fork_share(origins)) is not None:
         return int(origins.note(key, *of_many))

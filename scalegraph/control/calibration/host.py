@@ -1,4 +1,4 @@
-"""Processors, caches and memory of this host as the operating system reports them; virtual machines may err."""
+"""Processors, caches and memory of this host as reported by the operating system; virtual machines may be wrong."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _UNITS = {"K": 1024, "M": 1024**2, "G": 1024**3}
 
 @dataclass(frozen=True)
 class CacheLevel:
-    """One level of data cache as the system describes it. *shared_by*: processors in use that share one instance."""
+    """One level of data cache as reported by the system. *shared_by*: processors in use that share one instance."""
 
     level: int
     size_bytes: int
@@ -22,9 +22,9 @@ class CacheLevel:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a processor is: the *socket*, the *core*, the memory *node* and the last *cache* that it has, by number.
+    """The location of a processor: *socket*, *core*, memory *node* and last-level *cache*, by number.
 
-    *cache* is the smallest number of those that share it.
+    *cache* is the smallest number of the processors that share it.
     """
 
     number: int
@@ -36,11 +36,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Host:
-    """What this process may use of the host. *processors* are the numbers of those it may run on.
+    """The part of the host available to this process. *processors* are the numbers of those it may use.
 
-    *far* is one of them in another socket than the first, *beside* one on another memory node of the first's socket,
-    -1 where there is none; *is_virtual*: a hypervisor shows itself; *available_bytes*: memory that can be had now,
-    *memory_bytes*: all there is, 0 where that is not known. *system*: the operating system and its release.
+    *far* is a processor in a different socket than the first, *beside* one on another memory node of the first one's
+    socket, -1 if there is none; *is_virtual*: a hypervisor was detected; *available_bytes*: free memory,
+    *memory_bytes*: total, 0 if unknown. *system*: the operating system and its release.
     """
 
     model: str
@@ -58,23 +58,23 @@ class Host:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Where the processors are; cores of one socket where the system does not say."""
+        """Locations of the processors; cores of a single socket if the system does not report them."""
         return self.placed or tuple(Place(number, 0, number, 0, 0) for number in self.processors)
 
     @property
     def sockets(self) -> int:
-        """Sockets of the processors in use."""
+        """Number of sockets with processors in use."""
         return len({place.socket for place in self.places})
 
     @property
     def threads_per_core(self) -> int:
-        """Processors of a core, of those in use: 2 where all cores have two of them, else 1."""
+        """Processors in use per core: 2 if all cores have two, otherwise 1."""
         cores = len({(place.socket, place.core) for place in self.places})
         return 2 if len(self.places) == 2 * cores else 1
 
 
 def this_host(root: Path = Path("/")) -> Host:
-    """Return what the files below *root* (``/proc``, ``/sys``) say; what is missing there is left out."""
+    """Return the host described by the files below *root* (``/proc``, ``/sys``); missing information is left out."""
     processors = tuple(sorted(os.sched_getaffinity(0)))
     information = _text(root / "proc/cpuinfo")
     nodes = _nodes(root, processors)
@@ -140,7 +140,7 @@ def _nodes(root: Path, processors: tuple[int, ...]) -> dict[int, int]:
 
 
 def _list(text: str) -> list[int]:
-    """Return the numbers of a list like ``0-3,8``; nothing for what is none."""
+    """Return the numbers in a list like ``0-3,8``; none if it is malformed."""
     numbers: list[int] = []
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
@@ -171,5 +171,5 @@ def _size(text: str) -> int:
 
 
 def _kib(root: Path, name: str) -> int:
-    """Return the bytes of field *name* of meminfo; 0 where it is missing."""
+    """Return field *name* of meminfo in bytes; 0 if missing."""
     return _number(_field(_text(root / "proc/meminfo"), name).split(" ")[0]) * 1024

@@ -1,8 +1,8 @@
-"""What depends on the number of cores: which cores are measured together, and what follows for a machine's values.
+"""Measurements that depend on the number of cores: which cores run together, and the resulting machine values.
 
-The team grows core by core, hardware threads of a core left out: through the cores of a last cache, a memory node, a
-socket, and then socket by socket. So clock and bandwidth of part of a socket are seen as a program sees them whose
-threads are bound one after the other.
+The team grows core by core, without hardware threads: through the cores of a last-level cache, a memory node, a socket,
+and then socket by socket. So clock and bandwidth with part of a socket active are as seen by a program with compactly
+bound threads.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from scalegraph.control.calibration.derive import Origins
     from scalegraph.control.calibration.host import Host, Place
 
-_STEP: Final = 0.015  # by how much a clock differs that is a step of its own
+_STEP: Final = 0.015  # clock difference that makes a separate step
 _LEAST_WRITE, _MOST_WRITE = 0.1, 10.0  # range of network.write_cost
 
 NEAR, SOCKET, REMOTE = "near", "socket", "remote"
 
 
 def cores(host: Host) -> list[Place]:
-    """Return one processor of each core, in the order in which the team grows."""
+    """Return one processor per core, in the order in which the team grows."""
     first: dict[tuple[int, int], Place] = {}
     for place in sorted(
         host.places, key=lambda place: (place.socket, place.node, place.cache, place.core, place.number)
@@ -32,7 +32,7 @@ def cores(host: Host) -> list[Place]:
 
 
 def team_sizes(host: Host) -> list[int]:
-    """Return how many cores are measured together: powers of two, whole caches, nodes, sockets, and all."""
+    """Return the team sizes to measure: powers of two, whole caches, nodes, sockets, and all."""
     team = cores(host)
     bounds = {
         number
@@ -45,7 +45,7 @@ def team_sizes(host: Host) -> list[int]:
 
 
 def pairs(host: Host) -> dict[str, tuple[int, int]]:
-    """Return a pair of processors for each distance that *host* has: in a last cache, a socket, between sockets."""
+    """Return a pair of processors for each distance on *host*: in a last-level cache, in a socket, between sockets."""
     team = cores(host)
     found: dict[str, tuple[int, int]] = {}
     for other in team[1:]:
@@ -54,16 +54,16 @@ def pairs(host: Host) -> dict[str, tuple[int, int]]:
 
 
 def distance(one: Place, other: Place) -> str:
-    """Return how far two cores are from each other."""
+    """Return the distance of two cores."""
     if one.socket != other.socket:
         return REMOTE
     return NEAR if one.cache == other.cache else SOCKET
 
 
 def turbo(origins: Origins, host: Host) -> dict[str, Any]:
-    """Return the clock by active cores of a socket; empty where it is the same for all, within a percent and a half.
+    """Return the clock by active cores of a socket; empty if it is constant within 1.5 %.
 
-    A step is the largest number of cores that still had its clock, among those that were measured.
+    A step is the largest measured number of cores that still had its clock.
     """
     team = cores(host)
     of_socket = sum(place.socket == team[0].socket for place in team)
@@ -87,10 +87,10 @@ def turbo(origins: Origins, host: Host) -> dict[str, Any]:
 
 
 def bandwidth(origins: Origins, host: Host) -> dict[str, Any]:
-    """Return channels and their bandwidth: what the cores of one memory node bring together, one channel for each node.
+    """Return channels and their bandwidth: the total of a memory node's cores, one channel per node.
 
-    A line that is written costs as much more than one that is read as a copy says: it reads two lines, of which one is
-    written back later, while R of reads alone passes. Empty if nothing was measured with many cores.
+    The extra cost of a written line is derived from a copy: it reads two lines and later writes one back, compared with
+    the rate R of reads alone. Empty if nothing was measured with many cores.
     """
     team = cores(host)
     of_node = sum((place.socket, place.node) == (team[0].socket, team[0].node) for place in team)
@@ -126,17 +126,17 @@ def bandwidth(origins: Origins, host: Host) -> dict[str, Any]:
 
 
 def transfers(origins: Origins, host: Host, before_ns: float, link_ns: float) -> dict[str, Any]:
-    """Return what a line takes between caches of a socket, of one last cache, and of two sockets, ns.
+    """Return the time in ns to move a line between caches in a socket, in one last-level cache, and between sockets.
 
-    As with two processors (`derive`), half of the time is the copy and half the other's copy that goes; *before_ns* is
-    the look into the caches, *link_ns* a message between sockets, of which each half has two.
+    As with two processors (`derive`), half of the time is the copy and half the invalidation of the other's copy;
+    *before_ns* is the cache lookup, *link_ns* a message between sockets, of which each half has two.
     """
     found: dict[str, Any] = {}
     keys = {SOCKET: "transfer_ns", NEAR: "group_transfer_ns", REMOTE: "remote_transfer_ns"}
     measured = {where: f"transfer_{one}_{other}" for where, (one, other) in pairs(host).items()}
     measured = {where: name for where, name in measured.items() if name in origins.measured}
     if SOCKET not in measured and NEAR in measured:
-        keys[NEAR] = "transfer_ns"  # a socket has one last cache
+        keys[NEAR] = "transfer_ns"  # the socket has a single last-level cache
     for where, name in measured.items():
         links = 2 * link_ns if where == REMOTE else 0.0
         half = max(0.1, (origins.measured[name].median - before_ns) / 2 - links)
@@ -149,9 +149,9 @@ def transfers(origins: Origins, host: Host, before_ns: float, link_ns: float) ->
 
 
 def fork_share(origins: Origins) -> tuple[int, str] | None:
-    """Return what each member adds to a region, cycles, and how that was found; None if few cores were measured.
+    """Return the cost per member of a region in cycles, and its derivation; None if few cores were measured.
 
-    The slope of a region's time less that of its barriers between the smallest and the largest team.
+    It is the slope of the time of regions minus that of barriers, from the smallest to the largest team.
     """
     regions, barriers = dict(origins.numbered("region_by")), dict(origins.numbered("barrier_by"))
     sizes = sorted(size for size in regions if size in barriers and size > 1)
@@ -165,7 +165,7 @@ def fork_share(origins: Origins) -> tuple[int, str] | None:
 
 
 def in_words(origins: Origins, kinds: Iterable[str]) -> str:
-    """Return medians of the measurements of *kinds* by the number of cores, for the remark behind a value."""
+    """Return medians of the measurements *kinds* by number of cores, for the comment after a value."""
     parts = []
     for kind in kinds:
         found = origins.numbered(f"{kind}_by")

@@ -1,4 +1,4 @@
-"""Builds and runs the micro-benchmark in ``csrc`` and reads what it measured."""
+"""Builds and runs the micro-benchmark in ``csrc`` and reads its measurements."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ SOURCES: Final = Path(__file__).parent / "csrc"
 _FLAGS: Final = ("-std=gnu11", "-O2", "-fno-math-errno", "-fopenmp", "-D_GNU_SOURCE", "-Wall", "-Wextra")
 _POLL_S = 0.1
 _LARGEST = 512 * 2**20
-_DEFAULT_SIZES: Final = (16 * 2**10, 256 * 2**10, 8 * 2**20)  # where the system does not describe its caches
+_DEFAULT_SIZES: Final = (16 * 2**10, 256 * 2**10, 8 * 2**20)  # used if the system does not describe its caches
 
 Progress = Callable[[str, int], None]
-"""Called with the name of each measurement when it is done, and how many are done."""
+"""Called after each measurement with its name and how many are done."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One measurement: median, and the quartiles that half of the values are between, in *unit* (ns or GB/s).
+    """A measurement: median and quartiles, in *unit* (ns or GB/s).
 
-    *cycle_ns*: what a dependent addition took at the same time, if that is what the measurement follows; else 0.
+    *cycle_ns*: the time of a dependent addition measured alongside, if the value scales with it; otherwise 0.
     """
 
     unit: str
@@ -46,17 +46,17 @@ class Sample:
 
     @property
     def spread(self) -> float:
-        """Distance of the quartiles, of the median."""
+        """Interquartile range over the median."""
         return (self.high - self.low) / self.median if self.median else 0.0
 
     def is_better(self, other: Sample) -> bool:
-        """Return whether this sample was less disturbed than *other*: fewer cycles, shorter, or with more bandwidth."""
+        """Return whether this sample was less disturbed than *other*: fewer cycles, less time, or more bandwidth."""
         if self.cycle_ns and other.cycle_ns:
             return self.median / self.cycle_ns < other.median / other.cycle_ns
         return self.median > other.median if self.unit == "GB/s" else self.median < other.median
 
     def at_clock(self, cycle_ns: float) -> Sample:
-        """Return what this sample would be where a cycle takes *cycle_ns*, if it follows the processor's clock."""
+        """Return this sample converted to a cycle time of *cycle_ns*, if it scales with the processor's clock."""
         if not self.cycle_ns:
             return self
         scale = cycle_ns / self.cycle_ns
@@ -67,9 +67,9 @@ class Sample:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured: *samples* of each quantity, each about *microseconds* long, all of it *rounds* times.
+    """How much to measure: *samples* of each quantity, each about *microseconds* long, in *rounds* rounds.
 
-    *quick* only tries the way.
+    *quick* is only a trial.
     """
 
     samples: int = 21
@@ -82,7 +82,7 @@ QUICK: Final = Effort(samples=5, microseconds=1.0, rounds=1, quick=True)
 
 
 def working_sets(host: Host, effort: Effort) -> list[int]:
-    """Return the sizes (bytes) whose latencies are measured: some in every cache level, then doubling into memory."""
+    """Return the working set sizes (bytes) for latencies: some in every cache level, then doubling into memory."""
     if effort.quick:
         return [16 * 2**10, 256 * 2**10]
     sizes: set[int] = set()
@@ -100,7 +100,7 @@ def working_sets(host: Host, effort: Effort) -> list[int]:
 
 
 def largest(host: Host, effort: Effort) -> int:
-    """Return the largest working set, in bytes: a part of what is free."""
+    """Return the largest working set in bytes: a share of free memory."""
     return 2**20 if effort.quick else max(2**22, min(_LARGEST, host.available_bytes // 8))
 
 
@@ -112,14 +112,13 @@ def measure(
     cancel: CancelToken,
     progress: Progress = lambda _name, _done: None,
 ) -> dict[str, Sample]:
-    """Return everything that the micro-benchmark measures on *host*, by name.
+    """Return everything measured by the micro-benchmark on *host*, by name.
 
-    Of several rounds each quantity is that of the round with the least median (the largest bandwidth): who shares a
-    core's units or the memory with this host disturbs for seconds, and never makes anything faster. The processor's
-    clock changes meanwhile, too: what follows it is counted in cycles of its own time, and reported in ns at the clock
-    of the measurement ``clock``.
+    Each quantity comes from the round with the smallest median (or the largest bandwidth): other users of the core or
+    the memory cause delays for seconds, and never make anything faster. The clock changes as well: values that scale
+    with it are counted in cycles at the time, and reported in ns at the clock of the measurement ``clock``.
 
-    Raises `BuildError` when it does not compile, `WorkError` when it fails, `Cancelled`.
+    Raises `BuildError` if it does not compile, `WorkError` if it fails, `Cancelled`.
     """
     first, *others = host.processors
     arguments = [
@@ -151,7 +150,7 @@ def measure(
 
 
 def _of_many(host: Host, effort: Effort) -> Iterator[list[str]]:
-    """Yield the arguments of the runs that depend on the number of cores, and on their distance."""
+    """Yield the arguments of the runs that depend on the number of cores, or on their distance."""
     common = [f"samples={effort.samples}", f"us={effort.microseconds}", f"large={largest(host, effort)}"]
     team = cores(host)
     for size in [len(team)] if effort.quick else team_sizes(host):
@@ -161,7 +160,7 @@ def _of_many(host: Host, effort: Effort) -> Iterator[list[str]]:
 
 
 def build(compiler: Compiler, program: Path, cancel: CancelToken) -> None:
-    """Compile the micro-benchmark to *program*; raise `BuildError` when that fails."""
+    """Compile the micro-benchmark to *program*; raise `BuildError` if that fails."""
     sources = [str(path) for path in sorted(SOURCES.glob("*.c"))]
     result = compiler.run([*_FLAGS, *sources, "-o", str(program), "-lm", "-lpthread"], cancel=cancel)
     if result.returncode != 0:
@@ -173,18 +172,18 @@ def build(compiler: Compiler, program: Path, cancel: CancelToken) -> None:
 
 
 def pace(program: Path, processor: int, cancel: CancelToken) -> tuple[float, float]:
-    """Return what an addition takes on *processor* just now, in ns: one of a chain, and one of many independent ones.
+    """Return the current time of an addition on *processor* in ns: in a dependent chain, and among independent ones.
 
-    *program* is the built micro-benchmark; it takes a millisecond. Raises `WorkError` when it fails, `Cancelled`.
+    *program* is the built micro-benchmark; it takes a millisecond. Raises `WorkError` if it fails, `Cancelled`.
     """
     found = dict(map(read_line, _lines([str(program), "pace=1", f"first={processor}"], cancel)))
     return found["clock"].median, found["int_add_free"].median
 
 
 def read_line(line: str) -> tuple[str, Sample]:
-    """Return name and sample of one line ``name unit value value .. @cycle``; raise `WorkError` for anything else.
+    """Return name and sample from a line ``name unit value value .. @cycle``; raise `WorkError` for anything else.
 
-    The last is there for what follows the processor's clock: what a cycle of it took, in ns.
+    The last field is present for values that scale with the processor's clock: its cycle time in ns.
     """
     name, *rest = line.split()
     try:
@@ -200,8 +199,8 @@ def read_line(line: str) -> tuple[str, Sample]:
 
 
 def _lines(command: Sequence[str], cancel: CancelToken) -> Iterator[str]:
-    """Yield the lines of a child's output as they come; the child ends when the caller stops iterating."""
-    # OpenMP's own variables would change what is measured.
+    """Yield the lines of a child's output as they come; the child is ended when the caller stops iterating."""
+    # OpenMP's environment variables would affect the measurements.
     env = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_"))}
     with tempfile.TemporaryFile() as errors:
         child = subprocess.Popen(

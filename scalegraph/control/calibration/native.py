@@ -1,9 +1,9 @@
-"""Native runs of a program on this host; before and after each the speed of the processor is measured.
+"""Native runs of a program on this host, with the processor speed measured before and after each.
 
-On a host that others use, too, the clock changes by seconds, and the other half of a core may be taken by a program
-that this system does not see. Neither shows in processor time. A slower clock and a shared core only make a program
-slower, so the least time counts, of the runs without a faster clock than the machine's. How many runs had the machine's
-clock and the core to themselves says how far that time is to be trusted.
+On a shared host the clock changes within seconds, and another virtual machine's program, invisible to this system, may
+use the other half of a core. Neither shows in processor time. Both only slow a program down, so the minimum time
+counts, among runs whose clock did not exceed the machine's. The number of runs with the machine's clock and an
+undisturbed core tells how reliable that time is.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from scalegraph.control.ending import await_end
 from scalegraph.runtime.compiler import Compiler
 
 _LIMIT_S = 120.0
-_CONFIRMED: Final = 0.02  # so near are the three fastest runs then
-_SAME_CLOCK: Final = 0.03  # a clock within this share of the machine's is the same
-_CROWDED: Final = 1.15  # of the fewest cycles for an addition: from here on somebody else uses the core
+_CONFIRMED: Final = 0.02  # maximum relative difference of the three fastest runs
+_SAME_CLOCK: Final = 0.03  # relative difference up to which a clock equals the machine's
+_CROWDED: Final = 1.15  # multiple of the minimum cycles per addition from which the core is shared with another program
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast a processor is at a moment: its clock, and what one of many independent additions takes, in cycles."""
+    """A processor's speed at a moment: its clock, and the cycles per addition with many independent ones."""
 
     clock_hz: float
     addition_cycles: float
@@ -41,7 +41,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Run:
-    """One native run: *taken_s*, and the processor's paces before and after it."""
+    """One native run: *taken_s*, and the processor's speed before and after it."""
 
     taken_s: float
     paces: tuple[Pace, Pace]
@@ -52,53 +52,53 @@ class Run:
         return sum(pace.clock_hz for pace in self.paces) / 2
 
     def is_faster(self, clock_hz: float) -> bool:
-        """Whether the processor had a faster clock than *clock_hz*, by more than a few per cent."""
+        """Whether the clock was above *clock_hz* by more than a few percent."""
         return any(pace.clock_hz > (1 + _SAME_CLOCK) * clock_hz for pace in self.paces)
 
     def is_quiet(self, clock_hz: float, alone: float) -> bool:
-        """Whether the clock was *clock_hz* and the core free, before and after the run; *alone*: `Stopwatch.alone`."""
+        """Whether the clock was *clock_hz* and the core undisturbed, before and after; *alone*: `Stopwatch.alone`."""
         return self.is_alone(alone) and all(abs(pace.clock_hz / clock_hz - 1) <= _SAME_CLOCK for pace in self.paces)
 
     def is_alone(self, alone: float) -> bool:
-        """Whether the core was free before and after the run; *alone*: `Stopwatch.alone`."""
+        """Whether the core was undisturbed before and after the run; *alone*: `Stopwatch.alone`."""
         return all(pace.addition_cycles <= _CROWDED * alone for pace in self.paces)
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Native runs of a program, and the exit status that all of them had; None: no run yet."""
+    """Native runs of a program, and their common exit status; None: no run yet."""
 
     all: tuple[Run, ...] = ()
     status: int | None = None
 
     def __add__(self, more: Runs) -> Runs:
-        """Return the runs of both; raises `RunError` if they ended with different statuses."""
+        """Return the runs of both; raises `RunError` if their exit statuses differ."""
         if self.status not in (None, more.status):
             raise RunError(f"ended with different statuses on this host: {self.status}, {more.status}")
         return Runs(self.all + more.all, more.status)
 
     def counting(self, clock_hz: float) -> tuple[Run, ...]:
-        """Return the runs without a faster clock than *clock_hz*; all if there are none."""
+        """Return the runs whose clock did not exceed *clock_hz*; all if there are none."""
         return tuple(run for run in self.all if not run.is_faster(clock_hz)) or self.all
 
 
 def is_met_again(runs: Sequence[Run], alone: float) -> bool:
-    """Return whether the least time of *runs* is near the two next to it, and the core was free then.
+    """Return whether the minimum time is confirmed: close to the next two, with the core undisturbed.
 
-    There are three runs or more; *alone*: `Stopwatch.alone`.
+    There are three or more runs; *alone*: `Stopwatch.alone`.
     """
     least = sorted(runs, key=lambda run: run.taken_s)
     return len(least) > 2 and least[2].taken_s <= (1 + _CONFIRMED) * least[0].taken_s and least[0].is_alone(alone)
 
 
 def spread(values: Sequence[float]) -> float:
-    """Return the distance of the quartiles of sorted *values*, of their median."""
+    """Return the interquartile range of sorted *values* over their median."""
     middle = statistics.median(values)
     return (values[-1 - len(values) // 4] - values[len(values) // 4]) / middle if middle else 0.0
 
 
 class Stopwatch:
-    """Times native runs, and measures the speed of the processor before and after each."""
+    """Times native runs, measuring the processor's speed before and after each."""
 
     def __init__(self, compiler: Compiler, place: str, cancel: CancelToken) -> None:
         self._program = Path(place) / "pace"
@@ -108,22 +108,22 @@ class Stopwatch:
 
     @property
     def alone(self) -> float:
-        """What one of many independent additions takes with the core to itself, in cycles: the first tenth of all."""
+        """Cycles per independent addition on an undisturbed core: the first decile of all measurements."""
         return sorted(self._additions)[len(self._additions) // 10]
 
     def pace(self, cancel: CancelToken) -> Pace:
-        """Return how fast the first processor is now; takes a few milliseconds."""
+        """Return the current speed of the first processor; takes a few milliseconds."""
         cycle_ns, addition_ns = pace(self._program, self._processor, cancel)
         seen = Pace(1e9 / cycle_ns, addition_ns / cycle_ns)
         self._additions.append(seen.addition_cycles)
         return seen
 
     def measure(self, command: Sequence[str], threads: int, repeat: int, cancel: CancelToken) -> Runs:
-        """Return *repeat* runs with so many *threads*.
+        """Return *repeat* runs with *threads* threads.
 
-        One thread: processor time on the first processor, which other work on the host disturbs less; several: wall
-        time, since they wait for each other. Raises `RunError` when a run does not end by itself, or runs end with
-        different statuses.
+        With one thread it is processor time on the first processor, which other work disturbs less; with several it is
+        wall time, since they wait for each other. Raises `RunError` if a run does not end by itself, or exit statuses
+        differ.
         """
         env = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_"))}
         env |= {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
@@ -148,7 +148,7 @@ class Stopwatch:
 
 @contextlib.contextmanager
 def _on(processor: int) -> Iterator[None]:
-    """Have what is started here run on *processor*."""
+    """Run child processes started here on *processor*."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {processor})
     try:
@@ -158,7 +158,7 @@ def _on(processor: int) -> Iterator[None]:
 
 
 def _time(command: Sequence[str], env: dict[str, str], cancel: CancelToken) -> tuple[float, float, int]:
-    """Return wall time and processor time of one run in seconds, and its exit status, negative for a signal."""
+    """Return wall time and processor time of a run in seconds, and its exit status, negative for a signal."""
     start = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
     try:

@@ -1,4 +1,4 @@
-"""The pipeline of the host: latencies of dependent operations, and how far the processor looks ahead."""
+"""The host's pipeline: latencies of dependent operations, and the depth of out-of-order execution."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from scalegraph.control.calibration.host import Host
 
 _KEY: Final = "processor.pipeline"
-# Our predictor foresees half of the branches of a random pattern of so many times its entries, in steady repetition.
+# Our predictor predicts half of the branches of a repeated random pattern this many times as long as its entries.
 _REMEMBERED: Final = 0.98
-_HALF_FORESEEN: Final = 0.5  # of what random branches cost
-_AROUND: Final = 32  # instructions without effect in `status_read`
-_LATENCIES: Final = (  # value, measurement of a chain, operations of the class in one step of it
+_HALF_FORESEEN: Final = 0.5  # share of the cost of random branches
+_AROUND: Final = 32  # no-operation instructions in `status_read`
+_LATENCIES: Final = (  # value, chain measurement, operations of the class per step
     ("int_alu", "int_add_chain", 1),
     ("int_mul", "int_mul_chain", 1),
     ("int_div", "int_div_chain", 1),
@@ -34,9 +34,9 @@ _LATENCIES: Final = (  # value, measurement of a chain, operations of the class 
 
 
 def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
-    """Return the section ``[processor.pipeline]``; empty where the measurements do not show a window.
+    """Return the section ``[processor.pipeline]``; empty if the measurements show no window.
 
-    Only code for x86-64 is modelled so far (`instrument.timed`), so other hosts get none.
+    Only x86-64 code is modelled so far (`instrument.timed`), so other hosts get none.
     """
     window = size_of(origins, "window")
     if window == 0 or "window_16" not in origins.measured:
@@ -86,9 +86,9 @@ def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
 
 
 def issued(origins: Origins) -> str:
-    """Return the measurement of instructions that need no unit which says what the issue of one takes: the slower.
+    """Return the measurement that gives the issue cost of instructions without a unit: the slower one.
 
-    Instructions without effect are too fast where two of them are issued as one.
+    No-operations are too fast if pairs of them are issued as one.
     """
     known = [name for name in ("no_operation", "clear_register") if name in origins.measured]
     return max(known, key=origins.cycles)
@@ -100,10 +100,10 @@ def _ends(origins: Origins, kind: str) -> tuple[str, str]:
 
 
 def size_of(origins: Origins, kind: str) -> int:
-    """Return how many instructions there are between two misses that still overlap; 0 if that is not seen.
+    """Return the number of instructions between two misses that still overlap; 0 if not observed.
 
-    The times of one and of two misses are known from the fewest instructions between them: beyond one and a half times
-    that, the second miss waits for the first.
+    The time of overlapping misses is known from the smallest distances: beyond 1.5 times that, the second miss waits
+    for the first.
     """
     numbered = origins.numbered(kind)
     if not numbered:
@@ -119,13 +119,13 @@ def size_of(origins: Origins, kind: str) -> int:
 
 
 def branches(origins: Origins) -> dict[str, Any]:
-    """Return the section ``[branches]``: what a random branch costs more than one that is always the same.
+    """Return the section ``[branches]``: the extra cost of a random branch over a constant one.
 
-    The predictor has as many entries as ours needs (`_REMEMBERED`) to foresee a random pattern as well as the host does
-    when it comes again. Its tables are powers of two.
+    The number of entries is what our predictor needs (`_REMEMBERED`) to predict a repeated random pattern as well as
+    the host does. Its tables are powers of two.
     """
     never, random = (origins.cycles(name) for name in ("branch_never", "branch_random"))
-    penalty = round(2 * (random - never))  # every second one goes the other way
+    penalty = round(2 * (random - never))  # every second one is mispredicted
     if penalty <= 0:
         return {}
     key = "branches"
@@ -158,9 +158,9 @@ def branches(origins: Origins) -> dict[str, Any]:
 
 
 def _longest(shares: Sequence[tuple[int, float]], known: int) -> tuple[float, list[str]]:
-    """Return how long a pattern is whose branches are foreseen half, and the measurements that say it.
+    """Return the length of a pattern with half of its branches predicted, and the measurements behind it.
 
-    *shares*: of random branches' cost, by length of the pattern; *known*: the longest that costs less than half.
+    *shares*: of the cost of random branches, by length of the pattern; *known*: the longest that costs less than half.
     """
     beyond = [(period, share) for period, share in shares if period > known]
     if not beyond:
@@ -171,7 +171,7 @@ def _longest(shares: Sequence[tuple[int, float]], known: int) -> tuple[float, li
 
 
 def _apart(origins: Origins, penalty_ns: float) -> int:
-    """Return over how many jumps the second of two equal random branches is foreseen more often than not."""
+    """Return the largest number of jumps over which the second of two equal random branches is usually predicted."""
     apart = 0
     for number, random in origins.numbered("agree_random"):
         never = origins.measured[f"agree_never_{number}"].median
