@@ -1,7 +1,7 @@
 """The Python API, for notebooks and scripts: ``import scalegraph as sg; sg.load("times.csv").matrix()``.
 
-Each function here calls what the command line and the window use, so that all three give the same results. Nothing is
-printed; everything that goes wrong on purpose is a `ScaleGraphError` whose text is a sentence. See docs/API.md.
+Each function calls what the command line and the window use, so that all three give the same results. Nothing is
+printed; every deliberate error is a `ScaleGraphError` whose text is a sentence. See docs/API.md.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def load(
     summed: bool | None = None,
     table: Mapping[str, Any] | TableChoices | None = None,
 ) -> Data:
-    """Return a study, measurements of any format, or a directory of them; several files become one set.
+    """Return a study, measurements in any format, or a directory of them; several files become one set.
 
     The import mapping is guessed where that is safe and must be given elsewhere: *processors* names the parameter that
     counts them and *time* the metric in *unit* (with *clock_hz* in Hz for cycles) at the call path *total*, or
@@ -106,7 +106,7 @@ def frame(
     across: str | None = None,
     name: str = "frame",
 ) -> Data:
-    """Return the measurements in *table*, a row a point (and repetition), as `load` returns those of a file.
+    """Return the measurements in *table*, one row per point (and repetition), as `load` returns those of a file.
 
     A named index counts as columns; time spans become seconds. *columns* says what a column is: parameter, metric,
     region, metric_name, value, unit, repetition, wide or skip; *across* what the columns of a wide table stand for; the
@@ -162,7 +162,7 @@ def simulate(
     traced: bool | Mapping[str, Any] = False,
     traces: PathLike | None = None,
 ) -> Data:
-    """Run *sources* (or a shipped program by its name) with *args* on a simulated *machine* for each of *processors*.
+    """Run *sources* (or a shipped program by name) with *args* on a simulated *machine* for each of *processors*.
 
     *machine* is one of `machines` or a file (without it server-2x32, for shipped programs ksr1); *overrides* change its
     values. The one-processor run is always made.
@@ -209,7 +209,7 @@ def run(
     traces: PathLike | None = None,
     trust: bool = False,
 ) -> Data:
-    """Carry a request file out and return its study, which is kept in the file *study* (in memory without it).
+    """Carry out a request file and return its study, saved in the file *study* (by default only in memory).
 
     Runs that the file has are not made again. Traces that the request requests go into the directory *traces*, or
     beside *study*. *trust*: run code in it that was not written here (a build command, an executable, options that
@@ -230,7 +230,7 @@ def run(
 
 
 def machines() -> pd.DataFrame:
-    """Return the shipped machines: title and the most processors, by name.
+    """Return the shipped machines: title and maximum processors, by name.
 
     Example:
         >>> names = list(sg.machines().index)
@@ -241,7 +241,7 @@ def machines() -> pd.DataFrame:
 
 
 def pictures() -> pd.DataFrame:
-    """Return the views that `Data.view` takes: title, group, description, options and what they need, by name.
+    """Return the views accepted by `Data.view`: title, group, description, options and requirements, by name.
 
     Example:
         >>> options = sg.pictures().loc["matrix", "options"]
@@ -262,7 +262,7 @@ def pictures() -> pd.DataFrame:
 
 
 def quantities() -> pd.DataFrame:
-    """Return the quantities that `Data.quantity` takes: their descriptions, by name.
+    """Return the quantities accepted by `Data.quantity`: their descriptions, by name.
 
     Example:
         >>> names = list(sg.quantities().index)
@@ -273,7 +273,7 @@ def quantities() -> pd.DataFrame:
 
 
 def _kept(study: Study, path: Path | None, name: str) -> Data:
-    """Return the data of a study that was made; one on disk is opened for viewing, so that others may write it."""
+    """Return the data of a new study; one on disk is opened for viewing, so that others may write it."""
     if path is None:
         return Data(study, name)
     study.close()

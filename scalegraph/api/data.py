@@ -1,4 +1,4 @@
-"""A study as scripts see it: every quantity, matrix, law, model, sentence and picture of it."""
+"""A study in scripts: its quantities, matrices, laws, models, sentences and pictures."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ Way: TypeAlias = Literal["runs", "measured", "computed", "predicted", "best", "l
 
 
 class Data(Opened):
-    """A study in memory or on disk, with everything that can be computed from it; made by `load` and its sisters.
+    """A study in memory or on disk, and everything that can be computed from it; returned by `load` and others.
 
-    What was read stays as it was read. It may be used in a ``with``, which closes the study's file at once.
+    Data already read does not change. Can be used in a ``with``, which closes the study's file at the end.
     """
 
     def __init__(self, study: Study, name: str = "", *, part_of: Data | None = None) -> None:
-        """*part_of*: the data that has the study's file open, of which this is a choice."""
+        """*part_of*: the data that has the study's file open, if this is one choice of it."""
         self._study = study
-        self._part_of = part_of  # kept as long as this is
+        self._part_of = part_of  # keeps it alive as long as this
         self._finalizer = weakref.finalize(self, study.close if part_of is None else _nothing)
         found = data_.study_data(study)
         self._data = replace(found, name=name or found.name)
@@ -64,7 +64,7 @@ class Data(Opened):
 
     @property
     def runs(self) -> pd.DataFrame:
-        """The run table: one row a run (``processors``, ``time_s`` in s, ``param.*``, ..); a copy.
+        """The run table: one row per run (``processors``, ``time_s`` in s, ``param.*``, ..); a copy.
 
         Example:
             >>> slowest = data.runs["time_s"].max()
@@ -74,7 +74,7 @@ class Data(Opened):
 
     @property
     def scaling(self) -> pd.DataFrame:
-        """One row for each problem and N: ``speedup``, ``efficiency``, ``latency_s`` (s a processor), ..; a copy.
+        """One row for each problem and N: ``speedup``, ``efficiency``, ``latency_s`` (s per processor), ..; a copy.
 
         Example:
             >>> table = data.scaling[["processors", "speedup", "efficiency"]]
@@ -84,7 +84,7 @@ class Data(Opened):
 
     @property
     def measured(self) -> MeasurementSet | None:
-        """Values of every metric by call path and point: what was read, or the regions of simulated runs.
+        """Values of every metric by call path and point: measurements as read, or the regions of simulated runs.
 
         Example:
             >>> paths = data.measured.paths
@@ -94,7 +94,7 @@ class Data(Opened):
 
     @property
     def notes(self) -> list[str]:
-        """What should be known of the data: remarks of files, what was guessed and skipped, runs that failed.
+        """Notes on the data: remarks of files, what was guessed and skipped, failed runs.
 
         Example:
             >>> remarks = data.notes
@@ -107,7 +107,7 @@ class Data(Opened):
 
     @property
     def traces(self) -> pd.DataFrame:
-        """The runs whose traces are there: processors and path (for `trace`), by the key of the run's point.
+        """The runs with traces: processors and path (for `trace`), by the key of the run's point.
 
         Example:
             >>> paths = list(data.traces["path"])
@@ -118,7 +118,7 @@ class Data(Opened):
 
     @property
     def choices(self) -> pd.DataFrame:
-        """What the study varies besides N and sizes, a row a choice: machine, threads_per_process, schedule, ..
+        """What the study varies besides N and sizes, one row per choice: machine, threads_per_process, schedule, ..
 
         Example:
             >>> several = sg.run("several.toml")
@@ -129,10 +129,10 @@ class Data(Opened):
         return pd.DataFrame([dict(part.manifest.get("setting") or {}) for part in parts])
 
     def select(self, **axes: str | int) -> Data:
-        """Return the choice that has these values of *axes* (machine, threads_per_process, schedule, affinity, cflags).
+        """Return the choice with these values of *axes* (machine, threads_per_process, schedule, affinity, cflags).
 
-        Curves, matrices and losses are of one choice; of several that are left it is the first. The result closes with
-        this. Raises `InputError` for an axis or a value that there is not.
+        Curves, matrices and losses belong to one choice; if several match, the first is returned. The result is closed
+        with this. Raises `InputError` for an unknown axis or value.
 
         Example:
             >>> several = sg.run("several.toml")
@@ -152,10 +152,10 @@ class Data(Opened):
         efficiency: float | None = None,
         whole_nodes: bool = False,
     ) -> dict[str, Any]:
-        """Return which point of all choices to take: ``choice``, ``frontier``, ``sentence``, .. as ``choose --json``.
+        """Return the best point of all choices: ``choice``, ``frontier``, ``sentence``, .. as in ``choose --json``.
 
-        *minimise*: ``time``, ``core_hours``, ``energy``, ``price`` or ``processors``; *within*: at most so many times
-        the fastest time; *efficiency*: at least this one. Raises `InputError` where no point is allowed.
+        *minimise*: ``time``, ``core_hours``, ``energy``, ``price`` or ``processors``; *within*: at most this multiple
+        of the fastest time; *efficiency*: at least this. Raises `InputError` if no point is allowed.
 
         Example:
             >>> several = sg.run("several.toml")
@@ -181,7 +181,7 @@ class Data(Opened):
         processors: Sequence[int] | None = None,
         **more: OptionValue,
     ) -> Matrix:
-        """Return the scalability between every two processor counts with *bound* held; 1 is ideal.
+        """Return the scalability between every two processor counts with *bound* held constant; 1 is ideal.
 
         *metric*: ``latency`` (eq. 4 of scale-graph.txt), ``isospeed`` (holds the speed) or ``isoefficiency``. What is
         held: *efficiency* (0 to 1), *time* (s), *memory* (B a processor) or *speed* (op/s a processor), whichever
@@ -211,9 +211,9 @@ class Data(Opened):
         return made
 
     def quantity(self, name: str, processors: int | None = None) -> pd.DataFrame:
-        """Return any quantity of `quantities`, units in the names of the columns; without rows where nothing gives it.
+        """Return any quantity of `quantities`, with units in the column names; empty if there is none.
 
-        *processors* takes runs on so many only. Raises `InputError` for an unknown name.
+        *processors* selects the runs on that many. Raises `InputError` for an unknown name.
 
         Example:
             >>> table = data.quantity("karp-flatt")
@@ -225,7 +225,7 @@ class Data(Opened):
     def laws(self) -> list[Fit]:
         """Return the laws of speedup fitted to the times over N (s), best first: `Fit.predict`, `Fit.band`, `.doubt`.
 
-        Raises `WorkError` where there are no times to fit.
+        Raises `WorkError` if there are no times to fit.
 
         Example:
             >>> best = data.laws()[0]
@@ -238,10 +238,10 @@ class Data(Opened):
         return list(found[1])
 
     def models(self, metric: str | None = None) -> RegionModels:
-        """Return performance models of every call path for *metric* (its time if None): ``.names`` and ``.models``.
+        """Return performance models of every call path for *metric* (by default its time): ``.names`` and ``.models``.
 
-        ``quantity("models")`` is the same as a table. Raises `InputError` for an unknown metric, `WorkError` where
-        no parameter has enough values.
+        ``quantity("models")`` returns the same as a table. Raises `InputError` for an unknown metric, `WorkError` if no
+        parameter has enough values.
 
         Example:
             >>> found = data.models()
@@ -255,7 +255,7 @@ class Data(Opened):
         return found[0]
 
     def verdicts(self) -> list[str]:
-        """Return what the study says in sentences: strong and weak scaling, and where the loss lies; none without runs.
+        """Return verdicts in sentences: strong and weak scaling, and where the loss is; none without runs.
 
         Example:
             >>> text = " ".join(data.verdicts())
@@ -264,11 +264,11 @@ class Data(Opened):
         return [] if self._data.table.empty else [item.text for item in judgement.said(self._data)]
 
     def advise(self, at: int | None = None, size: float | None = None, cost: Cost = "elapsed") -> list[Advice]:
-        """Return what to run next, best first: runs that narrow the predicted time most for what they cost.
+        """Return what to run next, best first: runs that narrow the predicted time most for their cost.
 
-        *at* (processors) and *size* are the point to be predicted, twice the most and the largest if not given; *cost*
-        is ``elapsed`` (s), ``processor`` (s times N) or ``host`` (s of this computer). Raises `InputError` for a wrong
-        option, `WorkError` where there are too few points for a law.
+        *at* (processors) and *size* are the point to be predicted, by default twice the most processors and the largest
+        size; *cost* is ``elapsed`` (s), ``processor`` (s times N) or ``host`` (s of this computer). Raises `InputError`
+        for a wrong option, `WorkError` if there are too few points for a law.
 
         Example:
             >>> advice = data.advise(at=256)
@@ -315,7 +315,7 @@ class Data(Opened):
         return pd.DataFrame(rows)
 
     def view(self, name: str, **options: OptionValue) -> Picture:
-        """Return the view *name* of `pictures` with its options. Raises `InputError` for a name or option it has not.
+        """Return the view *name* of `pictures` with its options. Raises `InputError` for an unknown name or option.
 
         Example:
             >>> picture = data.view("matrix", efficiency=0.5)
@@ -338,9 +338,9 @@ class Data(Opened):
         return Picture(views_.get(view).build(together, **options))
 
     def check(self, *statements: str) -> list[Outcome]:
-        """Return what became of *statements* such as ``E(64) > 0.7``: ``passed`` (None: undecided) and why (``said``).
+        """Return the results of *statements* such as ``E(64) > 0.7``: ``passed`` (None: undecided) and why (``said``).
 
-        Raises `InputError` for what is no statement; see docs/REPORTS.md for what can be in one.
+        Raises `InputError` for an invalid statement; see docs/REPORTS.md for the syntax.
 
         Example:
             >>> held = all(outcome.passed for outcome in data.check("E(4) > 0.5", "T(8) < T(1)"))
@@ -359,7 +359,7 @@ class Data(Opened):
         machine: str = "",
         note: str = "",
     ) -> None:
-        """Write everything, or *views*, as one HTML file that loads nothing, or as PDF by the ending of *path*.
+        """Write everything, or *views*, as a self-contained HTML file, or as PDF by the extension of *path*.
 
         *title*, *author*, *machine* (where the study does not say) and *note* stand on its first page. Raises
         `InputError` for another ending or an unknown view, `WorkError` if it cannot be written.
@@ -373,7 +373,7 @@ class Data(Opened):
         report.write(self._data, target, views, about=said)
 
     def save(self, path: PathLike) -> None:
-        """Write a study (.sgstudy), which command line and window open; a file that is there is replaced.
+        """Write a study (.sgstudy), which command line and window can open; an existing file is replaced.
 
         Example:
             >>> data.save("kept.sgstudy")
@@ -385,7 +385,7 @@ class Data(Opened):
         self._study.save_as(target)
 
     def close(self) -> None:
-        """Close the study's file; what was read stays."""
+        """Close the study's file; data already read stays available."""
         self._finalizer()
 
     @cached_property
@@ -393,7 +393,7 @@ class Data(Opened):
         return notebook.picture_of_study(self._data)
 
     def _repr_html_(self) -> str:
-        """Show what the study says, its numbers and its picture."""
+        """Show the verdicts, numbers and picture of the study."""
         return notebook.study(self._data, self._picture)
 
     def __repr__(self) -> str:
@@ -403,4 +403,4 @@ class Data(Opened):
 
 
 def _nothing() -> None:
-    """Close nothing: the file is that of another."""
+    """Close nothing: the file belongs to another object."""

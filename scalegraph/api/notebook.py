@@ -1,4 +1,4 @@
-"""Studies and traces in notebooks: a sentence, a table, a picture, in HTML that loads nothing."""
+"""Studies and traces in notebooks: a sentence, a table, a picture, as self-contained HTML."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from scalegraph.subjects.study import StudyData
 from scalegraph.subjects.trace import TraceData
 from scalegraph.views import everything as views_
 
-_ROWS: Final = 12  # of a table; the rest is counted
-_FIRST: Final = ("speedup", "time", "region-models", "flame", "runs")  # the first that shows something is the picture
+_ROWS: Final = 12  # of a table; the others are counted
+_FIRST: Final = ("speedup", "time", "region-models", "flame", "runs")  # the first non-empty one is the picture
 _OF_TRACE: Final = ("spacetime", "utilisation", "messages")
 _COLUMNS: Final = {  # of `metrics.scaling`: title, unit
     "processors": ("N", ""),
@@ -29,12 +29,12 @@ _COLUMNS: Final = {  # of `metrics.scaling`: title, unit
 
 
 def picture_of_study(data: StudyData) -> Picture | None:
-    """Return the picture that stands for a study: its speedup, or the first of others that has something to show."""
+    """Return the picture for a study: its speedup, or the first other non-empty view."""
     return _first(_FIRST, lambda name: Picture(views_()[name].build(data)))
 
 
 def picture_of_trace(data: TraceData) -> Picture | None:
-    """Return the picture that stands for a trace: its locations over time."""
+    """Return the picture for a trace: its locations over time."""
     return _first(_OF_TRACE, lambda name: Picture(views_()[name].build(data)))
 
 
@@ -47,13 +47,13 @@ def _first(names: Iterable[str], make: Any) -> Picture | None:
 
 
 def study(data: StudyData, picture: Picture | None) -> str:
-    """Return a study as HTML: what it says, its numbers by processor count, its picture."""
+    """Return a study as HTML: its verdicts, its numbers by processor count, its picture."""
     title = f"{data.name}: {counted(len(data.table), 'run')}"
     return _page(title, picture.sentence if picture is not None else "", _numbers(data), picture)
 
 
 def _numbers(data: StudyData) -> tuple[list[str], list[list[str]]]:
-    """Return heads and rows of the problem that ran on most processor counts, with the columns that are known."""
+    """Return header and rows for the problem with most processor counts, with the known columns."""
     found = None if data.table.empty else series_.main_series(data.scaling)
     rows = data.scaling if found is None else found.rows
     names = [name for name in _COLUMNS if name in rows.columns and rows[name].notna().any()]
@@ -69,7 +69,7 @@ def _cell(value: Any, unit: str) -> str:
 
 
 def trace(data: TraceData, picture: Picture | None) -> str:
-    """Return a trace as HTML: how long it is, what it holds, its picture."""
+    """Return a trace as HTML: its length, contents and picture."""
     counts = data.trace.counts()
     title = f"{data.name}: {si(data.length, 's')} of {thousands(len(data.trace.definitions.locations))} locations"
     rows = [[kind, thousands(count)] for kind, count in counts.items()]

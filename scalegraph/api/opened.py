@@ -10,12 +10,12 @@ from scalegraph.api.picture import Picture
 
 
 class Opened(ABC):
-    """A file that is open until the end of a ``with`` block, with a picture for notebooks."""
+    """An open file, closed at the end of a ``with`` block, with a picture for notebooks."""
 
     @property
     @abstractmethod
     def _picture(self) -> Picture | None:
-        """The picture of the file; None if no view has anything to show."""
+        """The picture of the file; None if all views are empty."""
 
     @abstractmethod
     def close(self) -> None:
@@ -30,5 +30,5 @@ class Opened(ABC):
         self.close()
 
     def _repr_png_(self) -> bytes | None:
-        """Show the picture where there is no HTML."""
+        """Show the picture where HTML is not supported."""
         return None if self._picture is None else self._picture.png

@@ -1,4 +1,4 @@
-"""A view as notebooks show it and scripts save it."""
+"""A view for notebooks and scripts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DPI = 110  # of pictures in a notebook
 
 
 class Picture:
-    """A view of a study: shown by a notebook, saved as a picture or as its numbers.
+    """A view of a study: displayed by a notebook, or saved as a picture or its numbers.
 
     Example:
         >>> picture = data.view("speedup")
@@ -33,13 +33,13 @@ class Picture:
 
     @property
     def sentence(self) -> str:
-        """What the picture says; of an empty one what is missing, and how to get it."""
+        """The message of the picture; if it is empty, what is missing and how to get it."""
         return self.figure.sentence or self.figure.told
 
     def frame(self) -> pd.DataFrame:
-        """Return the numbers behind the picture, units in the names of the columns; missing is NaN or None.
+        """Return the numbers behind the picture, with units in the column names; missing values are NaN or None.
 
-        Raises `InputError` where the picture is empty.
+        Raises `InputError` if the picture is empty.
 
         Example:
             >>> table = data.view("speedup").frame()
@@ -57,8 +57,8 @@ class Picture:
     ) -> None:
         """Write the picture to *path*: .png .svg .pdf, or its numbers: .csv .tex .md .json .parquet (.folded).
 
-        *size_cm* is (width, height). *for_spreadsheets*: in CSV, text that a spreadsheet would take for a formula has
-        an apostrophe before it. Raises `InputError` for another ending, `WorkError` if it cannot be written.
+        *size_cm* is (width, height). *for_spreadsheets*: in CSV, text that a spreadsheet would take for a formula gets
+        a leading apostrophe. Raises `InputError` for another extension, `WorkError` if it cannot be written.
 
         Example:
             >>> data.view("time").save("time.csv")
@@ -71,7 +71,7 @@ class Picture:
 
     @cached_property
     def png(self) -> bytes | None:
-        """The picture in pixels as a file's bytes; None where it is empty.
+        """The picture as PNG bytes; None if it is empty.
 
         Example:
             >>> content = data.view("speedup").png

@@ -1,4 +1,4 @@
-"""A trace as scripts see it: what is in it, its columns as tables, its contradictions, quantities and pictures."""
+"""A trace in scripts: its contents, columns as tables, contradictions, quantities and pictures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from scalegraph.traces import checking
 from scalegraph.traces.kinds import KINDS, NO_TIME
 
 _TABLES = ("groups", "locations", "regions", "metrics", "states", "communicators")
-# columns that refer to a definition are recognised by its name: column -> table
+# columns that refer to a definition are recognised by name: column -> table
 _NAMED = {
     "location": "locations",
     "holder": "locations",
@@ -37,9 +37,9 @@ _NAMED = {
 
 
 class Trace(Opened):
-    """A trace of any format, made by `trace`; it may be used in a ``with``, which closes its file at once.
+    """A trace of any format, created by `trace`; a ``with`` closes its file at the end.
 
-    Columns are read when they are requested. Times are seconds from the start of the run unless ticks are requested.
+    Columns are read on demand. Times are seconds from the start of the run unless ticks are requested.
     """
 
     def __init__(self, path: PathLike, *, partial: bool = False) -> None:
@@ -58,7 +58,7 @@ class Trace(Opened):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows there are of each kind that has any.
+        """Number of rows of each kind that has any.
 
         Example:
             >>> calls = trace.counts["calls"]
@@ -78,7 +78,7 @@ class Trace(Opened):
 
     @property
     def properties(self) -> dict[str, str]:
-        """What else the trace says of its run, as texts by name; ``accounting`` is JSON.
+        """Other properties of the run in the trace, as strings by name; ``accounting`` is JSON.
 
         Example:
             >>> machine = trace.properties.get("machine")
@@ -98,7 +98,7 @@ class Trace(Opened):
         return [*(note.words for note in meta.notes), *meta.damage]
 
     def definitions(self, table: str = "locations") -> pd.DataFrame:
-        """Return what events refer to by number: ``locations``, ``regions``, ``states``, ``metrics``, .. a row each.
+        """Return the definitions that events refer to by number: ``locations``, ``regions``, ``states``, ..
 
         Raises `InputError` for another name.
 
@@ -120,10 +120,11 @@ class Trace(Opened):
         ticks: bool = False,
         numbers: bool = False,
     ) -> pd.DataFrame:
-        """Return the rows of *kind* (``calls``, ``waits``, ..) that touch the time from *begin* to *end* (s).
+        """Return the rows of *kind* (``calls``, ``waits``, ..) that overlap *begin* to *end* (s).
 
-        Times are columns like ``time_s``, unknown ones NaN; with *ticks* they stay whole ticks. Locations, regions and
-        what else is defined are given by name; with *numbers* by number. Raises `InputError` for an unknown kind.
+        Time columns are named like ``time_s``, unknown times are NaN; with *ticks* they stay integer ticks. Locations,
+        regions and other definitions are given by name; with *numbers* by number. Raises `InputError` for an unknown
+        kind.
 
         Example:
             >>> waits = trace.columns("waits", end=0.001)
@@ -146,7 +147,7 @@ class Trace(Opened):
         return pd.DataFrame(made)
 
     def _names(self, table: str, numbers: Any) -> pd.Categorical:
-        """Return *numbers* as names; two definitions may have the same, -1 and unknown ones are missing."""
+        """Return *numbers* as names; names may repeat, and -1 and unknown numbers are missing."""
         names = [item.name for item in getattr(self._data.trace.definitions, table)]
         distinct = list(dict.fromkeys(names))
         where = {name: index for index, name in enumerate(distinct)}
@@ -156,7 +157,7 @@ class Trace(Opened):
         return pd.Categorical.from_codes(codes, pd.Index(distinct, dtype=object))
 
     def check(self) -> list[str]:
-        """Return a sentence for each rule that the trace contradicts; see docs/TRACES.md.
+        """Return a sentence for each rule that the trace violates; see docs/TRACES.md.
 
         Example:
             >>> assert trace.check() == []
@@ -165,9 +166,9 @@ class Trace(Opened):
         return [violation.sentence() for violation in checking.check(self._data.trace).violations]
 
     def quantity(self, name: str, **options: OptionValue) -> pd.DataFrame:
-        """Return a quantity of the trace, units in the names of the columns; *options*: begin, end (s), locations, ..
+        """Return a quantity of the trace, with units in the column names; *options*: begin, end (s), locations, ..
 
-        Raises `InputError` for an unknown name or option, with those that are known.
+        Raises `InputError` for an unknown name or option, listing the known ones.
 
         Example:
             >>> table = trace.quantity("events", end=0.001)
@@ -177,7 +178,7 @@ class Trace(Opened):
             return trace_quantities.compute(self._data, name, options)
 
     def view(self, name: str, **options: Any) -> Picture:
-        """Return the view *name* of traces with its options. Raises `InputError` for a name or option it has not.
+        """Return the view *name* of traces with its options. Raises `InputError` for an unknown name or option.
 
         Example:
             >>> picture = trace.view("spacetime", end=0.001)
@@ -200,7 +201,7 @@ class Trace(Opened):
         return notebook.picture_of_trace(self._data)
 
     def _repr_html_(self) -> str:
-        """Show how long the trace is, what it holds, and its picture."""
+        """Show the length, contents and picture of the trace."""
         return notebook.trace(self._data, self._picture)
 
     def __repr__(self) -> str:
@@ -209,10 +210,10 @@ class Trace(Opened):
 
 
 def trace(path: PathLike, *, partial: bool = False) -> Trace:
-    """Open a trace of any format: ScaleGraph's, OTF2, Paraver, Chrome, PICL, CSV; *partial* takes what can be read.
+    """Open a trace of any format: ScaleGraph's, OTF2, Paraver, Chrome, PICL, CSV; *partial* accepts damaged files.
 
-    What is not ScaleGraph's own format is converted once and kept in the user's cache. Raises `InputError` or
-    `WorkError` with file, place and what was expected.
+    Other formats than ScaleGraph's own are converted once and cached. Raises `InputError` or `WorkError` with file,
+    place and what was expected.
 
     Example:
         >>> with sg.trace("run.sgtrace") as run:

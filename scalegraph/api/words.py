@@ -1,4 +1,4 @@
-"""Sentences of the command line as sentences about keywords, and keywords as what `request` takes."""
+"""Messages of the command line reworded for keyword arguments, and keyword arguments converted for `request`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from scalegraph.subjects import matrices
 from scalegraph.subjects.option import OptionValue
 
 _TARGETS = (matrices.EFFICIENCY, matrices.TIME, matrices.MEMORY, matrices.SPEED)
-_KEYWORDS = {"extent": "values"}  # parameters that are not called as the field they answer
+_KEYWORDS = {"extent": "values"}  # parameters whose names differ from the field they answer
 
 
 @contextmanager
 def keywords(*, in_memory: bool = False) -> Iterator[None]:
-    """Name keywords where a sentence names options of the command line; *in_memory*: those of `frame`."""
+    """Name keyword arguments instead of command line options in messages; *in_memory*: those of `frame`."""
     try:
         yield
     except Unanswered as error:
@@ -36,7 +36,7 @@ def keywords(*, in_memory: bool = False) -> Iterator[None]:
 
 
 def _keyword(question: Question, *, in_memory: bool) -> str:
-    """Return what answers *question* as it is written in Python."""
+    """Return the Python argument that answers *question*."""
     key, _, column = question.key.partition(".")
     known = " or ".join(repr(choice) for choice in question.choices[:2]) or ".."
     if key == "columns":
@@ -55,7 +55,7 @@ def plain(text: str) -> str:
 
 @contextmanager
 def requests() -> Iterator[None]:
-    """Turn arguments that are no request into faults of their own."""
+    """Turn invalid request arguments into faults of their own."""
     try:
         yield
     except ValidationError as error:
@@ -63,7 +63,7 @@ def requests() -> Iterator[None]:
 
 
 def choices(table: Mapping[str, Any] | TableChoices | None) -> TableChoices | None:
-    """Return what is said of a table; raise `InputError` with every key and value that is not."""
+    """Return the choices for a table; raise `InputError` with every invalid key and value."""
     if table is None or isinstance(table, TableChoices):
         return table
     try:
@@ -73,12 +73,12 @@ def choices(table: Mapping[str, Any] | TableChoices | None) -> TableChoices | No
 
 
 def _faults(error: ValidationError, model: type[BaseModel]) -> list[Fault]:
-    """Return what is wrong with values that are in no file."""
+    """Return the faults of values that are not in a file."""
     return [replace(one, line=None, column=None) for one in toml.faults_of(error, model, "", {})]
 
 
 def target_of(held: str, given: Mapping[str, OptionValue]) -> float | None:
-    """Return what *held* is held at; raise `InputError` where something else is given or it is out of range."""
+    """Return the target value of *held*; raise `InputError` if another one is given or it is out of range."""
     if held not in given:
         raise InputError(Fault(f"'{held}'{near(held, given)}; known: {', '.join(given)}", key="bound"))
     faults = [
@@ -93,7 +93,7 @@ def target_of(held: str, given: Mapping[str, OptionValue]) -> float | None:
 
 
 def trace(asked: bool | Mapping[str, Any], processors: Sequence[int]) -> TraceChoice | None:
-    """Return what `simulate` shall trace, the runs on *processors* unless *asked* says which; None for nothing."""
+    """Return what `simulate` traces, by default the runs on *processors*; None for nothing."""
     if isinstance(asked, Mapping):
         return toml.validate(TraceChoice, {"processors": tuple(processors), **asked}, "traced")
     return TraceChoice(processors=tuple(processors)) if asked else None
