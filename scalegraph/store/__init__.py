@@ -1,4 +1,4 @@
-"""Studies on disk. One file per study; it survives being killed, and opening it runs nothing."""
+"""Studies on disk: one file per study, which survives being killed; opening it runs nothing."""
 
 from scalegraph.store.manifest import FORMAT, Manifest, SourceText
 from scalegraph.store.study import Study

@@ -1,4 +1,4 @@
-"""Records to bytes and back; what a file contains is checked, never trusted."""
+"""Serialisation of records; the contents of a file are validated, never trusted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def pack(record: RunRecord) -> tuple[bytes, bytes]:
 
 
 def unpack(packed: bytes, key: str) -> RunRecord:
-    """Return the record (its output empty) of the point *key*. Raises `ValueError` for anything else."""
+    """Return the record (without output) of the point *key*. Raises `ValueError` for anything else."""
     try:
         record = RunRecord.model_validate_json(_inflate(packed))
     except ValidationError as error:

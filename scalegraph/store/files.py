@@ -1,4 +1,4 @@
-"""The file of a study: its header, its version, how it is replaced, and what is said when that fails."""
+"""The file of a study: its header and version, how it is replaced, and error messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAGIC = b"SQLite format 3\0"
 
 
 def seen_from(record: RunRecord, before: Path, after: Path) -> RunRecord:
-    """Return *record* with the path of its trace, relative to the directory *before*, relative to *after*."""
+    """Return *record* with its trace path converted from relative to *before* to relative to *after*."""
     if record.trace is None:
         return record
     path = os.path.relpath(before / record.trace.path, after)
@@ -28,7 +28,7 @@ def seen_from(record: RunRecord, before: Path, after: Path) -> RunRecord:
 
 
 def check_header(path: Path) -> None:
-    """Refuse what is plainly no study before SQLite examines it."""
+    """Reject files that are obviously not studies before SQLite reads them."""
     try:
         with path.open("rb") as file:
             head = file.read(len(_MAGIC))
@@ -43,7 +43,7 @@ def check_header(path: Path) -> None:
 
 
 def checked(connection: sqlite3.Connection, path: Path, *, write: bool) -> sqlite3.Connection:
-    """Return a connection whose tables are of this version; a viewer of an older file gets a migrated copy."""
+    """Return a connection with tables of the current version; a viewer of an older file gets a migrated copy."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != migrations.APPLICATION_ID:
         raise StoreError(f"{path}: is an SQLite file, but not a ScaleGraph study")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -68,7 +68,7 @@ def checked(connection: sqlite3.Connection, path: Path, *, write: bool) -> sqlit
 
 @contextlib.contextmanager
 def temporary(path: Path) -> Iterator[Path]:
-    """Yield a name in *path*'s directory for a file to be renamed to it; remove what is left of it."""
+    """Yield a temporary name in *path*'s directory for a file to be renamed to it; remove any leftovers."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     umask = os.umask(0)
     os.umask(umask)
@@ -83,12 +83,12 @@ def temporary(path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def sentences(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the system say into one sentence for the user."""
+    """Convert errors of SQLite and the system to a sentence for the user."""
     try:
         yield
     except sqlite3.Error as error:
         raise StoreError(f"{path}: {_sentence(error)}") from error
-    except UnicodeDecodeError as error:  # of a damaged name that SQLite wanted to complain of
+    except UnicodeDecodeError as error:  # SQLite failed to report a damaged name
         raise StoreError(f"{path}: is damaged") from error
     except OSError as error:
         raise StoreError(f"{path}: cannot be written: {reason(error)}") from error

@@ -11,12 +11,12 @@ from scalegraph.base.errors import StoreError
 from scalegraph.base.files import reason
 from scalegraph.base.locks import FileLock, Taken
 
-_LOCKS: Final = Path("/proc/locks")  # what this kernel has, of processes that are seen from here
+_LOCKS: Final = Path("/proc/locks")  # this kernel's locks, of processes visible from here
 _LATELY_S: Final = 60.0
 
 
 class WriteLock:
-    """Held from construction until `release`; raises `StoreError` naming the process that writes the study now."""
+    """Held from construction until `release`; raises `StoreError` naming the process that is writing the study."""
 
     def __init__(self, study: Path) -> None:
         try:
@@ -28,20 +28,20 @@ class WriteLock:
             raise StoreError(f"{study}: cannot be written: {reason(error)}") from error
 
     def release(self) -> None:
-        """Let others write. May be called again."""
+        """Release the lock. May be called again."""
         self._lock.release()
 
 
 def lock_path(study: Path) -> Path:
-    """Return the lock file of a *study*."""
+    """Return the lock file of *study*."""
     return study.with_name(f".{study.name}.lock")
 
 
 def writer(study: Path) -> int | None:
-    """Return the process that writes *study* now, 0 if its number is not known, None if nobody writes it.
+    """Return the process that is writing *study*, 0 if its number is unknown, None if there is no writer.
 
-    Nothing is locked for that: who only looks must not be in the way of who writes. A lock that is not seen from here,
-    as of another computer, counts while the study grows.
+    This takes no lock: viewers must not block writers. A lock invisible from here, as on another computer, counts while
+    the study grows.
     """
     path = lock_path(study)
     try:
@@ -57,5 +57,5 @@ def writer(study: Path) -> int | None:
 
 
 def _is_left(holder: str) -> bool:
-    """Whether the process *holder* was one of this computer that is gone, as far as can be told."""
+    """Return whether the process *holder* was on this computer and is gone, as far as can be determined."""
     return holder.isdecimal() and not os.path.exists(f"/proc/{holder}")  # noqa: PTH110 - a number, not a path

@@ -1,4 +1,4 @@
-"""The manifest of a study: the request, the machine as it was, the program's text and regions."""
+"""The manifest of a study: the request, the machine as it was, the program's sources and regions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Part(BaseModel):
 
 
 class SourceText(_Part):
-    """One source file as it was compiled. *name* is how regions and line costs call it."""
+    """A source file as it was compiled. *name* is its name in regions and line costs."""
 
     name: str
     text: str
@@ -30,7 +30,7 @@ class SourceText(_Part):
     @classmethod
     def of(cls, name: str, text: str, instrumented: str = "") -> SourceText:
         """Return the source with its digest."""
-        raw = text.encode("utf-8", "surrogateescape")  # bytes of the file, also where they are not UTF-8
+        raw = text.encode("utf-8", "surrogateescape")  # bytes of the file, even if not UTF-8
         return cls(
             name=name,
             text=raw.decode("utf-8", "replace"),
@@ -40,11 +40,11 @@ class SourceText(_Part):
 
 
 class Manifest(_Part):
-    """Everything about a study that is not a run.
+    """Everything about a study except its runs.
 
-    *identity* holds digests of what every run of the study must share, by what it is (program, arguments, machine,
-    ..); runs of another identity are refused. *machine_values* are the effective values of the machine. *memory* is
-    the formula of the bytes that the program allocates, in its parameters; empty when not known.
+    *identity* holds digests of what all runs of the study must share, by name (program, arguments, machine, ..); runs
+    with another identity are rejected. *machine_values* are the effective values of the machine. *memory* is the
+    formula for the bytes allocated by the program in terms of its parameters; empty if unknown.
     """
 
     format: int = FORMAT
@@ -62,7 +62,7 @@ class Manifest(_Part):
 
     @model_validator(mode="after")
     def _machine_of_request(self) -> Self:
-        """Name the machine in a request that left it out: what its default was when it ran need not be so today."""
+        """Set the machine in a request that left it out: the default may have changed since."""
         asked = self.request.get("machine") or {}
         if self.machine and self.request.get("program") and not (asked.get("name") or asked.get("path")):
             self.__dict__["request"] = {**self.request, "machine": {**asked, "name": self.machine}}
@@ -70,11 +70,11 @@ class Manifest(_Part):
 
     @classmethod
     def new(cls, **values: Any) -> Manifest:
-        """Return a manifest stamped with the time and this version."""
+        """Return a manifest stamped with the current time and version."""
         stamp = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(created=stamp, tool_version=scalegraph.__version__, **values)
 
 
 def digest(*parts: Any) -> str:
-    """Return a short stable digest of JSON-able *parts*."""
+    """Return a short stable digest of the JSON-serialisable *parts*."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:24]

@@ -1,4 +1,4 @@
-"""The choices of machine, split, schedule and so on that a study has runs of, as the file keeps them."""
+"""The choices of machine, split, schedule and so on that a study has runs of, as stored in the file."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _SETTINGS: Final = TypeAdapter(tuple[dict[str, str], ...])
 
 
 class Choices:
-    """The choices of a study as its file had them at *version*; None: they are to be read."""
+    """The choices of a study as read from its file at *version*; None: not read yet."""
 
     def __init__(self) -> None:
         self.version: int | None = None
         self.take(({},), None)
 
     def take(self, settings: tuple[Mapping[str, str], ...], version: int | None) -> None:
-        """Take *settings*, as the file has them at *version*."""
+        """Set the choices to *settings*, read at *version*."""
         self.settings, self.version = settings, version
         self.by_id = {setting_id(one): one for one in reversed(settings)}
         self.first = setting_id(settings[0])
 
 
 def read(kept: Any, place: Path) -> tuple[Mapping[str, str], ...]:
-    """Return the choices in *kept*, ``({},)`` where nothing is kept: a study of one choice.
+    """Return the choices in *kept*; ``({},)`` if there are none: a study of one choice.
 
-    Raises `StoreError` naming *place* where the file holds something else.
+    Raises `StoreError` naming *place* if the file contains something else.
     """
     if kept is None:
         return ({},)

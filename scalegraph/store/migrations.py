@@ -1,4 +1,4 @@
-"""The study's tables, and one step for every change of them since version 1."""
+"""The study's tables, and a migration step for every change since version 1."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from scalegraph.store.manifest import FORMAT
 
-APPLICATION_ID = 0x53475354  # "SGST": says in the file's header whose it is
+APPLICATION_ID = 0x53475354  # "SGST": identifies the file's owner in its header
 
 _MEASUREMENTS = """
 CREATE TABLE measurements (
@@ -37,20 +37,20 @@ CREATE TABLE runs (
 
 # version -> the step from it to the next one
 STEPS: dict[int, Callable[[sqlite3.Connection], object]] = {
-    1: lambda _connection: None,  # 2: runs know more (what-if, causes, variables); the tables stay
-    2: lambda connection: connection.execute(_MEASUREMENTS),  # 3: the measurement set that the runs were made of
+    1: lambda _connection: None,  # 2: runs have more fields (what-if, causes, variables); the tables are unchanged
+    2: lambda connection: connection.execute(_MEASUREMENTS),  # 3: the measurement set that the runs were made from
 }
 
 
 def lay_out(connection: sqlite3.Connection) -> None:
-    """Make the tables of the current version in an empty database."""
+    """Create the tables of the current version in an empty database."""
     connection.executescript(SCHEMA)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
 
 
 def migrate(connection: sqlite3.Connection, version: int, target: int = FORMAT) -> None:
-    """Bring the tables from *version* to *target*, each step in a transaction of its own."""
+    """Migrate the tables from *version* to *target*, each step in its own transaction."""
     while version < target:
         connection.execute("BEGIN IMMEDIATE")
         try:

@@ -1,4 +1,4 @@
-"""Measurement sets to bytes and back: columns as Parquet, the rest as JSON; what comes back is checked."""
+"""Serialisation of measurement sets: columns as Parquet, the rest as JSON; validated when read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scalegraph.measurements.model import CallPath, MeasurementSet, Metric, Skip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# description (JSON), and as Parquet: points, call paths, values
+# description (JSON), then as Parquet: points, call paths, values
 Packed: TypeAlias = tuple[str, bytes, bytes, bytes]
 
 _MOST_ROWS = 500_000_000  # a small file must not fill the memory
@@ -85,7 +85,7 @@ def unpack(packed: Packed) -> tuple[MeasurementSet, Mapping | None]:
 
 def _written(table: pd.DataFrame) -> bytes:
     out = io.BytesIO()
-    if len(table.columns) == 0:  # Parquet forgets the number of rows of a table without columns
+    if len(table.columns) == 0:  # Parquet does not store the number of rows of a table without columns
         table = table.assign(__rows__=0)
     parquet.write_table(pa.Table.from_pandas(table, preserve_index=False), out, compression="zstd")
     return out.getvalue()

@@ -1,4 +1,4 @@
-"""A study: one SQLite file that holds a request, its program and machine as they were, and the runs so far."""
+"""A study: one SQLite file with a request, its program and machine as they were, and the runs so far."""
 
 from __future__ import annotations
 
@@ -34,17 +34,16 @@ if TYPE_CHECKING:
     from scalegraph.measurements.mapping import Mapping as Meaning
     from scalegraph.measurements.model import MeasurementSet
 
-_MEMBERS = "members"  # choices of machine, split, schedule .. that there are runs of
+_MEMBERS = "members"  # choices of machine, split, schedule .. with runs
 _BUSY_MS = 10_000  # a reader waits this long for a writer's commit, which takes milliseconds
-_PATIENT_MS = 600_000  # a writer for readers: one that was stopped while it read must not end a sweep
+_PATIENT_MS = 600_000  # a writer waits this long for readers: one suspended while reading must not abort a sweep
 
 
 class Study:
-    """An open study. Made by `create`, `open` or `memory`; closed by `close` or at the end of a ``with``.
+    """An open study. Created by `create`, `open` or `memory`; closed by `close` or at the end of a ``with``.
 
-    Every run that is added is one transaction: killing the process at any moment loses at most the run in flight.
-    May be used from several threads. Every method raises `StoreError` with one sentence when the file is
-    damaged, cannot be read or written.
+    Every added run is one transaction: killing the process loses at most the run in flight. Thread-safe. Every method
+    raises `StoreError` with a sentence if the file is damaged, or cannot be read or written.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path | None, lock: WriteLock | None) -> None:
@@ -53,20 +52,20 @@ class Study:
         self._lock = lock
         self._mutex = threading.RLock()
         self._cache: dict[int, RunRecord] = {}
-        # By point: runs in memory with their output, which are packed only if the study is saved.
+        # By point: runs in memory with their output, serialised only if the study is saved.
         self._unpacked: dict[str, RunRecord] = {}
         self._manifest: Manifest | None = None
         self._version = 0  # of the file, when the manifest was read
         self._set: tuple[MeasurementSet, Meaning | None] | None = None
-        self._member: str | None = None  # None: the whole study, of which the runs of the first choice are shown
-        self._among: tuple[Mapping[str, str], ...] = ()  # choices that are looked at, all if empty
-        self._choices = Choices()  # shared by all that look at the study
+        self._member: str | None = None  # None: the whole study, showing the runs of the first choice
+        self._among: tuple[Mapping[str, str], ...] = ()  # choices in view, empty for all
+        self._choices = Choices()  # shared by all views of the study
         self.writable = lock is not None or path is None
-        self.work = ""  # what W is for who looks at it now (`analyze.workload`); not kept
+        self.work = ""  # definition of W for the current viewer (`analyze.workload`); not saved
 
     @classmethod
     def create(cls, path: str | Path, manifest: Manifest, *, overwrite: bool = False) -> Study:
-        """Make the study file *path* and open it for writing. An existing file is refused unless *overwrite*."""
+        """Create the study file *path* and open it for writing. An existing file is rejected unless *overwrite*."""
         path = Path(path)
         if path.exists() and not overwrite:
             raise StoreError(f"{path}: exists already; open it, or choose another name")
@@ -76,7 +75,7 @@ class Study:
             try:
                 with temporary(path) as fresh, cls.memory(manifest) as study:
                     study._copy_to(fresh)
-                    # of a study that was here before, if its writer was killed: it is no part of this one
+                    # left by the killed writer of an earlier study: not part of this one
                     path.with_name(path.name + "-journal").unlink(missing_ok=True)
                     fresh.replace(path)
                 return cls._opened(path, lock)
@@ -86,7 +85,7 @@ class Study:
 
     @classmethod
     def memory(cls, manifest: Manifest) -> Study:
-        """Make a study in memory until it is saved by `save_as`."""
+        """Create a study in memory, which `save_as` can save."""
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         migrations.lay_out(connection)
         study = cls(connection, None, None)
@@ -95,10 +94,10 @@ class Study:
 
     @classmethod
     def open(cls, path: str | Path, *, write: bool = False) -> Study:
-        """Open the study *path*, for viewing unless *write*. Runs nothing that the file holds.
+        """Open the study *path*, read-only unless *write*. Runs nothing from the file.
 
-        Raises `StoreError` for a missing, damaged or foreign file, for one of a newer ScaleGraph, and with
-        *write* for one that another process is writing.
+        Raises `StoreError` for a missing, damaged or foreign file, for one from a newer ScaleGraph, and with *write*
+        for one being written by another process.
         """
         path = Path(path)
         with sentences(path):
@@ -113,7 +112,7 @@ class Study:
 
     @classmethod
     def _opened(cls, path: Path, lock: WriteLock | None) -> Study:
-        # A journal left by a killed writer is rolled back by the next one who may write, a viewer included.
+        # A journal left by a killed writer is rolled back by the next process with write permission, even a viewer.
         mode = "rw" if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK) else "ro"
         if lock and mode == "ro":
             raise StoreError(f"{path}: cannot be written: permission denied")
@@ -147,38 +146,39 @@ class Study:
         return self._path.stem if self._path else "unsaved study"
 
     def version(self) -> int:
-        """Return a number that is another one when another connection has changed the file."""
+        """Return a number that changes when another connection changes the file."""
         with self._mutex, self._said():
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     @property
     def manifest(self) -> Manifest:
-        """Facts of the study besides its runs: title, program, machine, sources."""
+        """Everything about the study except its runs: title, program, machine, sources."""
         version = self.version()  # another process or window may have replaced it
         if self._manifest is None or version != self._version:
             self._manifest, self._version = self._read_manifest(), version
         return self._manifest
 
     def set_manifest(self, manifest: Manifest) -> None:
-        """Replace the manifest (a resumed study takes the request that resumed it)."""
+        """Replace the manifest (a resumed study gets the request that resumed it)."""
         with self._mutex, self._said():
             self._put(self._own("manifest"), manifest.model_dump(mode="json"))
             self._manifest = manifest
 
     def facts(self, key: str) -> Any:
-        """Return the JSON value stored under *key* beside the manifest (``searches``, ..), or None."""
+        """Return the JSON value stored under *key* besides the manifest (``searches``, ..), or None."""
         with self._mutex, self._said():
             return self._get(self._own(f"fact.{key}"))
 
     def set_facts(self, key: str, value: Any) -> None:
-        """Store a JSON value under *key* beside the manifest."""
+        """Store a JSON value under *key* besides the manifest."""
         with self._mutex, self._said():
             self._put(self._own(f"fact.{key}"), value)
 
     def members(self) -> tuple[Mapping[str, str], ...]:
-        """Return the choices of machine, split, schedule .. that the study has runs of, in the order they came.
+        """Return the choices of machine, split, schedule .. with runs, in the order they were added.
 
-        ``({},)`` for a study of one choice. The first is what `runs` and the manifest are of; `member` shows another.
+        ``({},)`` for a study of one choice. The first is the one shown by `runs` and the manifest; `member` shows
+        another.
         """
         if self._among:
             return self._among
@@ -186,22 +186,22 @@ class Study:
             return self._known_choices().settings
 
     def member(self, setting: Mapping[str, str]) -> Study:
-        """Return the study as its runs of the choice *setting* alone are, with their manifest; closed with this one.
+        """Return the study restricted to the choice *setting*, with its manifest; closed with this one.
 
-        Runs that are added to it land here. A choice that there is not has no runs.
+        Runs added to it are stored here. An unknown choice has no runs.
         """
         made = copy.copy(self)
         made._member, made._manifest = setting_id(setting), None
         return made
 
     def among(self, settings: Sequence[Mapping[str, str]]) -> Study:
-        """Return the study, to be looked at, as if it had the choices *settings* alone, the first in front."""
+        """Return a view of the study restricted to the choices *settings*, showing the first."""
         made = self.member(settings[0])
         made._among = tuple(settings)
         return made
 
     def add_member(self, setting: Mapping[str, str], manifest: Manifest) -> Study:
-        """Add the choice *setting*, of which runs will come, with its manifest; return the study as it sees it."""
+        """Add the choice *setting*, for runs to come, with its manifest; return the study restricted to it."""
         with self._mutex, self._said():
             known = self.members() if self._get(_MEMBERS) is not None or len(self) else ()
             if setting not in known:
@@ -214,7 +214,7 @@ class Study:
 
     @property
     def choice(self) -> Mapping[str, str]:
-        """The choice that `runs` and the manifest are of: of the whole study, its first; empty where it has but one."""
+        """The choice shown by `runs` and the manifest: for the whole study the first; empty if there is only one."""
         found = self.members()
         if self._member is None:
             return found[0]
@@ -223,7 +223,7 @@ class Study:
         return own if own is not None and own in found else {} if self._member else found[0]
 
     def _known_choices(self) -> Choices:
-        """Return the choices, read again when another process has changed the file."""
+        """Return the choices, read again if another process has changed the file."""
         version = self.version()
         if self._choices.version != version:
             self._choices.take(members.read(self._get(_MEMBERS), self._place), version)
@@ -233,28 +233,28 @@ class Study:
         return self._known_choices().first
 
     def _own(self, key: str) -> str:
-        """Return the name under which a value of the choice that is shown is kept."""
+        """Return the key under which a value of the shown choice is stored."""
         return key if self._member is None or self._member == self._first() else f"{key}@{self._member}"
 
     def _mine(self, *, whole: bool) -> str:
-        """Return the condition of rows that are shown: those of one choice, or of all where *whole* may be."""
+        """Return the SQL condition for the shown rows: those of one choice, or all if *whole* may be."""
         if self._member is None and whole:
             return ""
         name = self._first() if self._member is None else self._member
         return f"key GLOB '{name}-*'" if name else "key NOT GLOB '*-*'"
 
     def measurements(self) -> MeasurementSet | None:
-        """Return the measurement set that the runs were made of; None where they were not made of one."""
+        """Return the measurement set that the runs were made from; None if there is none."""
         found = self._measured()
         return None if found is None else found[0]
 
     def mapping(self) -> Meaning | None:
-        """Return what the names of the measurement set mean, None where that was never said."""
+        """Return the meaning of the names in the measurement set; None if never given."""
         found = self._measured()
         return None if found is None else found[1]
 
     def set_measurements(self, measured: MeasurementSet, mapping: Meaning | None = None) -> None:
-        """Keep *measured* and what its names mean in the study, in place of an earlier set."""
+        """Store *measured* and the meaning of its names in the study, replacing an earlier set."""
         from scalegraph.store import sets
 
         packed = sets.pack(measured, mapping)
@@ -279,7 +279,7 @@ class Study:
             return self._set
 
     def add_run(self, record: RunRecord) -> None:
-        """Add *record*, in place of an earlier run of the same point; it is on the disk when this returns."""
+        """Add *record*, replacing an earlier run of the same point; it is on disk when this returns."""
         light, output = (b"", b"") if self._path is None else codec.pack(record)
         row = (record.point.key, record.point.processors, record.status, light, output)
         with self._mutex, self._said():
@@ -290,10 +290,10 @@ class Study:
                 "INSERT OR REPLACE INTO runs (key, processors, status, record, output) VALUES (?, ?, ?, ?, ?)", row
             )
             assert done.lastrowid is not None
-            self._cache[done.lastrowid] = record.model_copy(update={"stdout": "", "stderr": ""})  # need not be read
+            self._cache[done.lastrowid] = record.model_copy(update={"stdout": "", "stderr": ""})  # no need to read it
 
     def add_runs(self, records: Iterable[RunRecord]) -> None:
-        """Add many records in one transaction: all of them or none."""
+        """Add many records in one transaction: all or none."""
         with self._mutex, self._said():
             self._writable()
             before = dict(self._unpacked)
@@ -304,46 +304,46 @@ class Study:
                 self._connection.execute("COMMIT")
             except BaseException:
                 self._connection.execute("ROLLBACK")
-                self._cache.clear()  # numbers of rows that are not there come again
+                self._cache.clear()  # SQLite reuses the numbers of deleted rows
                 self._unpacked = before
                 raise
 
     def has(self, key: str, *, ok: bool = True) -> bool:
-        """Whether there is a run of the point *key* (`RunPoint.key`); with *ok* only one that ended well."""
+        """Whether there is a run of the point *key* (`RunPoint.key`); with *ok* only a successful one."""
         query = "SELECT 1 FROM runs WHERE key = ?" + (" AND status = 'ok'" if ok else "")
         with self._mutex, self._said():
             return self._connection.execute(query, (key,)).fetchone() is not None
 
     def keys(self, *, ok: bool = True) -> frozenset[str]:
-        """Return the keys of the points that were run; with *ok* only of those that ended well."""
+        """Return the keys of the points that were run; with *ok* only of successful runs."""
         query = "SELECT key FROM runs" + _where("status = 'ok'" if ok else "", self._mine(whole=True))
         with self._mutex, self._said():
             return frozenset(row[0] for row in self._connection.execute(query))
 
     def __len__(self) -> int:
-        """Return the number of runs, what-if runs included."""
+        """Return the number of runs, including what-if runs."""
         with self._mutex, self._said():
             query = f"SELECT count(*) FROM runs{_where(self._mine(whole=True))}"
             return int(self._connection.execute(query).fetchone()[0])
 
     def runs(self, *, output: bool = False, target: str | None = None) -> list[RunRecord]:
-        """Return the actual runs of *target* in the order they came; what the programs printed only with *output*.
+        """Return the actual runs of *target* in the order added; with *output*, including what the programs printed.
 
-        *target*: its name, empty for the simulated one; the study's first one (`targets`) if it is None. What-if runs
-        are kept apart, see `variants`.
+        *target*: its name, empty for the simulated one; by default the study's first (`targets`). What-if runs are
+        separate, see `variants`.
         """
         return self._of_target(output=output, target=target, variants=False)
 
     def variants(self, *, output: bool = False, target: str | None = None) -> list[RunRecord]:
-        """Return the what-if runs of *target* in the order they came: of a machine or a program that is different."""
+        """Return the what-if runs of *target* in the order added: of a modified machine or program."""
         return self._of_target(output=output, target=target, variants=True)
 
     def every_run(self, *, output: bool = False) -> list[RunRecord]:
-        """Return all runs in the order they came: of every choice and target, what-if runs included."""
+        """Return all runs in the order added: of every choice and target, including what-if runs."""
         return self._all(output=output, whole=True)
 
     def targets(self) -> tuple[str, ...]:
-        """Return the targets that the study has runs of: the simulated one (an empty name) first, then by name."""
+        """Return the targets with runs: the simulated one (an empty name) first, then by name."""
         return tuple(sorted({record.point.target for record in self._all(output=False)}))
 
     def _of_target(self, *, output: bool, target: str | None, variants: bool) -> list[RunRecord]:
@@ -359,21 +359,21 @@ class Study:
             return [self._record(*row) for row in rows]
 
     def run(self, key: str) -> RunRecord | None:
-        """Return the run of the point *key* with all it printed, or None."""
+        """Return the run of the point *key* with its output, or None."""
         with self._mutex, self._said():
             row = self._connection.execute("SELECT id, key, record, output FROM runs WHERE key = ?", (key,)).fetchone()
             return self._record(*row) if row else None
 
     def table(self) -> pd.DataFrame:
-        """Return the run table: one row per actual run, columns of `RunRecord.row`; missing is NaN."""
+        """Return the run table: one row per actual run, columns of `RunRecord.row`; missing values are NaN."""
         import pandas as pd
 
         return pd.DataFrame([record.row() for record in self.runs()])
 
     def save_as(self, path: str | Path) -> None:
-        """Write a copy to *path*, whole or not at all; an existing file there is replaced.
+        """Write a copy to *path*, atomically; an existing file is replaced.
 
-        Traces beside the study are not copied; the copy refers to them by their paths.
+        Traces beside the study are not copied; the copy refers to them by path.
         """
         path = Path(path)
         if self._path and path.exists() and path.samefile(self._path):
@@ -389,7 +389,7 @@ class Study:
                 lock.release()
 
     def close(self) -> None:
-        """Close the file and let others write it. May be called again."""
+        """Close the file and release the lock. May be called again."""
         with self._mutex:
             self._connection.close()
             if self._lock:
@@ -411,7 +411,7 @@ class Study:
 
     @property
     def _place(self) -> Path:
-        """What sentences name: the file."""
+        """The name of the file for messages."""
         return self._path or Path("study in memory")
 
     def _writable(self) -> None:
@@ -456,7 +456,7 @@ class Study:
         return record.model_copy(update={"stdout": stdout, "stderr": stderr})
 
     def _copy_to(self, path: Path, final: Path | None = None) -> None:
-        """Copy everything to the file *path*, which will be *final*: seen from there, traces are elsewhere."""
+        """Copy everything to the file *path*, which becomes *final*, adjusting trace paths."""
         for key, record in self._unpacked.items():
             packed = codec.pack(record)
             self._connection.execute("UPDATE runs SET record = ?, output = ? WHERE key = ?", (*packed, key))
@@ -474,6 +474,6 @@ class Study:
 
 
 def _where(*conditions: str) -> str:
-    """Return the clause of a query for rows that meet all *conditions* that are not empty."""
+    """Return the SQL clause for rows that meet all nonempty *conditions*."""
     said = " AND ".join(filter(None, conditions))
     return f" WHERE {said}" if said else ""
