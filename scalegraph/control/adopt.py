@@ -56,9 +56,7 @@ _OTHER_MPI = re.compile(rb"\0(P?MPI_Init(_thread)?|p?mpi_init_(thread_)?|libmpi[
 
 
 class Manifest(BaseModel):
-    """The data stored beside an executable's block table. *root*, *mpi*: see `link.Build`; *content*:
-    `content_digest`.
-    """
+    """Stored beside an executable's block table. *root*, *mpi*: as in `link.Build`; *content*: `content_digest`."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
