@@ -12,7 +12,10 @@ from scalegraph.base.run import RunPoint
 from scalegraph.gui.commands.way_commands import kept_request
 from scalegraph.gui.consent.dialog import ConsentDialog
 from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.request.consent import approved
 from scalegraph.request.model.request import Request
+from scalegraph.request.model.resolve import resolved
+from scalegraph.store import Study
 from tests.gui.conftest import _study, record
 
 pytestmark = pytest.mark.slow
@@ -156,6 +159,23 @@ def test_a_request_that_a_study_keeps_asks(start: Start, window: MainWindow, qtb
     dialog = asked(window, qtbot)
     assert window.session.submitted == []
     dialog.accept()
+    qtbot.waitUntil(lambda: len(window.session.submitted) == 1)
+    qtbot.waitUntil(lambda: window.runner.over(window.runner.entries[0]) and not window.jobs.running)
+
+
+@pytest.mark.parametrize("reopened", [False, True])
+def test_edits_of_what_was_run_here_do_not_ask(reopened: bool, window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    path = foreign(tmp_path)
+    if reopened:  # approved on this computer before, as the study has it
+        kept = Request.model_validate(Study.open(path).manifest.request)
+        approved(resolved(kept), None)
+    else:
+        window.request._own.add(path.resolve())
+    handle = opened(window, qtbot, path)
+    window.request.show_request(handle.study().manifest["request"], handle.title, handle.path)
+    window.request.model.edit("arguments", args="-n 7", processors="1, 2, 4")
+    qtbot.waitUntil(lambda: window.request.can_run)
+    window.request.start()
     qtbot.waitUntil(lambda: len(window.session.submitted) == 1)
     qtbot.waitUntil(lambda: window.runner.over(window.runner.entries[0]) and not window.jobs.running)
 

@@ -173,6 +173,8 @@ def test_a_button_plans_the_runs_of_a_scalability_matrix(window: MainWindow, qtb
     qtbot.waitUntil(lambda: window.request.can_run)
     assert window.request.side.study_path() == path
     assert "to" in window.request.side.count.text()
+    assert "about" in window.request.side.count.text(), "the runs of the study say how long"
+    assert "known after the first runs" not in window.request.side.notes.text()
     window.request.model.undo_stack.undo()
     assert not window.request.model.form.chosen
 
@@ -221,6 +223,19 @@ def test_sizes_of_an_own_program_grow_by_a_parameter_or_by_its_largest_argument(
     request, faults = read(grown.form)
     assert [fault.key for fault in faults] == ([] if form.args else ["parameters.n"])
     assert request is not None
+    if not form.args:  # what else needs the missing value is no fault of its own
+        said = {fault.key for fault in Session().check(request)} - {"parameters.n"}
+        assert not [key for key in said if key.startswith(("program.args", "scaling"))]
+
+
+@pytest.mark.parametrize(
+    ("known", "value"), [(0.37, "0.35"), (0.043, "0.04"), (0.97, "0.97"), (0.93, "0.9"), (None, "0.5"), (0.1, "0.1")]
+)
+def test_the_efficiency_that_is_proposed_lies_near_those_of_the_runs(known: float | None, value: str) -> None:
+    grown = with_sizes(
+        RequestForm(sources=("a.c",), parameters=(("m", "100"),), args="{m}"), None, {"efficiency": known}
+    )
+    assert grown.form.bounds[-1].value == value
 
 
 @pytest.fixture

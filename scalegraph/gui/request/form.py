@@ -342,6 +342,8 @@ def _pairs(pairs: Pairs, key: str, reader: _Reader, take: Callable[[str], Any]) 
         value = reader.take(f"{key}.{word}", take, typed)
         if value is not None:
             made[word] = value
+        elif key == "parameters":
+            made[word] = 1  # stands in for what is missing, so that this field alone is at fault
     return made
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QScrollArea, QWidget
 
 from scalegraph.base.errors import Fault, InputError, ScaleGraphError
@@ -34,7 +34,7 @@ from scalegraph.gui.request.target import MachineSection, RunSection
 from scalegraph.gui.request.text import processors_text
 from scalegraph.gui.request.trace import TraceSection
 from scalegraph.request.model.defaults import OWN_PROCESSORS
-from scalegraph.request.model.origin import of_study
+from scalegraph.request.model.origin import HERE, of_study
 from scalegraph.request.model.programs import Program
 from scalegraph.request.model.request import Request
 
@@ -62,6 +62,9 @@ class RequestPanel(QWidget):
         self._started: RequestForm | None = None
         self._started_in: Path | None = None  # the study of the runs started here
         self._named: tuple[object, ...] = ()  # the chosen program
+        self._like: tuple[tuple[object, ...], Path | None] = ((), None)  # `_kind` of runs done, and their study
+        self._kept: Request | None = None  # as the study has it whose request is shown
+        self._own: set[Path] = set()  # studies of requests that were typed here
         self.model = RequestModel(self)
         self._checker = Latest(jobs, "checking the request", self)
         self._describer = Latest(jobs, "reading the machine", self)
@@ -146,6 +149,9 @@ class RequestPanel(QWidget):
             return
         self._settings.set_text(_WHERE, self.side.where.entry.text())
         self._started, self._started_in = self.model.form, path
+        self._like = _kind(self.model.form), path
+        if self._request.origin.kind == "here":
+            self._own.add(path.resolve())
         title = self._request.title or self._title(self.model.form)
         self.run_wanted.emit(self._request, path, title, self.side.where.place)
         self.side.suggest_study(self._settings.free_study_path(self._stem(self.model.form), taken=path), again=True)
@@ -183,14 +189,15 @@ class RequestPanel(QWidget):
         *changes* are form fields to replace.
         """
         try:
-            request = of_study(data, name)
+            request = self._of_study(data, name, study)
         except InputError as error:
             return f"The request of this study cannot be shown: {error}"
         found = self._catalog.programs.get(request.program.name)
-        form = of_request(request, found.program if found is not None else None)
+        form = replace(of_request(request, found.program if found is not None else None), **changes)
         self.banner.clear()
-        self.model.set(replace(form, **changes), f"request of {name}")
         self.side.set_study(study)
+        self._like = _kind(form), study
+        self.model.set(form, f"request of {name}")
         return ""
 
     def show_sizes(self, data: Mapping[str, Any], name: str, study: Path, known: Mapping[str, float | None]) -> str:
@@ -225,17 +232,23 @@ class RequestPanel(QWidget):
         If the program's arguments change, the runs go into a new study, as they do if this one is read-only.
         """
         try:
-            request = of_study(data, name)
+            request = self._of_study(data, name, study)
         except InputError as error:
             return f"The request of this study cannot be shown: {error}"
         found = self._catalog.programs.get(request.program.name)
         program = found.program if found is not None else None
         grown = grow(of_request(request, program), program)
+        self._like = _kind(grown.form), study
         self.model.set(grown.form, f"{what} for {name}")
         other = grown.other or not os.access(study, os.W_OK)
         self.side.set_study(self._settings.free_study_path(f"{study.stem}-{what}") if other else study)
         self.banner.show_remark(grown.remark)
         return ""
+
+    def _of_study(self, data: Mapping[str, Any], name: str, study: Path) -> Request:
+        """Return the request that *study* keeps; of a study whose runs were typed here, it is the user's own."""
+        request = self._kept = of_study(data, name)
+        return request.with_origin(HERE) if study.resolve() in self._own else request
 
     def save(self, path: Path) -> None:
         """Write the request to *path*."""
@@ -288,6 +301,12 @@ class RequestPanel(QWidget):
         self.side.setMinimumWidth(_SIDE_WIDTHS[0])
         self.side.setMaximumWidth(_SIDE_WIDTHS[1])
         row.addWidget(self.side, 2)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: plan again, since runs may have ended meanwhile."""
+        super().showEvent(event)
+        if self.model.form.chosen:
+            self._timer.start()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: divide the width again."""
@@ -350,23 +369,28 @@ class RequestPanel(QWidget):
                 self.side.show_empty()
             self.checked.emit(False)
             return
-        session = self._session
+        session, place = self._session, self.side.study_path()
+        kind, known = self._like
+        like = known if kind == _kind(form) else None
+        kept = self._kept if self._kept is not None and self._kept.origin is form.origin else None
 
-        def look(reporter: Reporter) -> tuple[list[Fault], Any]:
+        def look(reporter: Reporter) -> tuple[list[Fault], Any, bool]:
             found = [*faults, *_others(session.check(request), faults)]
             reporter.token.check()
             wrong = any(fault.severity == "error" for fault in found)
-            return found, None if wrong else session.plan(request)
+            # what was approved or typed here before, as the study has it, is the user's, and so are edits of it
+            own = not wrong and kept is not None and _approved(session, kept)
+            return found, None if wrong else session.plan(request, place, like), own
 
         self._checker.ask(look, lambda answer: self._answered(request, *answer), self._unplanned)
 
-    def _answered(self, request: Request, faults: list[Fault], plan: Any) -> None:
+    def _answered(self, request: Request, faults: list[Fault], plan: Any, own: bool) -> None:
         if plan is None:
             self._take(faults)
             self.checked.emit(False)
             return
         remarks = self._take_in_sections(faults)
-        self._request = request
+        self._request = request.with_origin(HERE) if own else request
         self.side.show_plan(plan, request.to_toml(), remarks)
         self.checked.emit(True)
         if self._start_soon:
@@ -407,6 +431,19 @@ class RequestPanel(QWidget):
         name = found.program.title if found is not None else _program_stem(form)
         machine = next((m.title for m in self._catalog.machines if m.name == form.machine), form.machine)
         return f"{name} on {Path(form.machine_path).stem if form.machine_path else machine}"
+
+
+def _kind(form: RequestForm) -> tuple[object, ...]:
+    """Return what runs must have in common to take about as long."""
+    return form.program, form.sources, form.executable, form.machine, form.machine_path, form.target
+
+
+def _approved(session: Any, request: Request) -> bool:
+    """Whether *request* may run here without a question."""
+    try:
+        return session.consent(request) is None
+    except InputError:
+        return False
 
 
 def _program_stem(form: RequestForm) -> str:

@@ -116,7 +116,7 @@ class RequestSide(QWidget):
         count = f"{runs} to {plan.runs_at_most}" if runs else f"up to {plan.runs_at_most}"
         count = str(runs) if plan.runs_at_most <= runs else count
         how = "roughly" if plan.estimate_rough else "about"
-        estimate = f", {how} {seconds(plan.estimate_s)}" if plan.estimate_s is not None else ""
+        estimate = f", {how} {seconds(plan.estimate_s)}" if plan.estimate_s else ""
         done = f" ({plan.done} already done)" if plan.done else ""
         self.count.setText(f"{count} run{'' if count == '1' else 's'}{done}{estimate}")
         unknown = (

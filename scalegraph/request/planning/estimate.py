@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from statistics import median
 
-from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.base.run import RunPoint, RunRecord, Value
 from scalegraph.request.model.family import Family
 
 _OVERHEAD_S = 0.05  # of starting any run
@@ -21,11 +21,12 @@ class HostTime:
         self._family = family
         self._rates: dict[int, list[float]] = defaultdict(list)
 
-    def learn(self, records: Iterable[RunRecord]) -> None:
-        """Learn from finished runs."""
+    def learn(self, records: Iterable[RunRecord], *, of_base: bool = False) -> None:
+        """Learn from finished runs; *of_base*: parameters that they lack have their base values."""
         for record in records:
-            if record.ok and record.host_s is not None and self._known(record.point):
-                work = self._family.work_of(record.point.parameters)
+            parameters = {**(self._family.base if of_base else {}), **record.point.parameters}
+            if record.ok and record.host_s is not None and self._given(parameters):
+                work = self._family.work_of(parameters)
                 self._rates[record.point.processors].append(max(record.host_s - _OVERHEAD_S, 1e-4) / work)
 
     @property
@@ -53,6 +54,7 @@ class HostTime:
         return max(sum(known) / max(1, workers), max(known, default=0.0))
 
     def _known(self, point: RunPoint) -> bool:
-        return all(
-            name in point.parameters and not isinstance(point.parameters[name], str) for name in self._family.grow
-        )
+        return self._given(point.parameters)
+
+    def _given(self, parameters: Mapping[str, Value]) -> bool:
+        return all(name in parameters and not isinstance(parameters[name], str) for name in self._family.grow)

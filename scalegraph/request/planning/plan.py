@@ -57,8 +57,11 @@ def plan(
     known: Iterable[RunRecord] = (),
     workers: int = 1,
     tracing: Tracing | None = None,
+    alike: Iterable[RunRecord] = (),
 ) -> Plan:
     """Return the plan of *request*; *known* runs count as done and improve the estimate.
+
+    Where they teach nothing, runs *alike* do: of the same program on the same machine, in another study.
 
     Known runs that lack what the request collects, or a trace (according to *tracing*), do not count.
 
@@ -76,6 +79,8 @@ def plan(
     left = [point for point in points if point.key not in done]
     host = HostTime(found.family)
     host.learn(records)
+    if not host.learned:
+        host.learn(alike, of_base=True)
     expected = [*left, *(point for search in searches for point in _expected(found, search))]
     at_most = len(points) + _later_at_most(found.request, points, searches)
     return Plan(

@@ -66,8 +66,10 @@ class Session:
         """Return every fault of *request*; the *key* of each is the path of the field."""
         return checking.check(request)
 
-    def plan(self, request: Request, study_path: Path | str | None = None) -> Plan:
-        """Return what *request* would run; runs in the study at *study_path* count as done.
+    def plan(self, request: Request, study_path: Path | str | None = None, like: Path | None = None) -> Plan:
+        """Return what *request* would run; runs that the study at *study_path* has count as done.
+
+        The study at *like*, of the same program and machine, tells how long runs take where that one does not.
 
         Starts nothing. Raises `InputError` with every fault.
         """
@@ -80,7 +82,8 @@ class Session:
 
             return space_plan(request, known, workers, place)
         found = resolved(request)
-        return plan(found, known=known, workers=workers, tracing=Tracing(found, place))
+        alike = self._records(like) if like is not None and like.exists() else ()
+        return plan(found, known=known, workers=workers, tracing=Tracing(found, place), alike=alike)
 
     def consent(self, request: Request) -> Consent | None:
         """Return the code in *request* that the user did not write here, to be shown before `submit`.
