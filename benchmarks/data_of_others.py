@@ -79,9 +79,10 @@ def alike(found: list[tuple[int, float]], expected: list[tuple[int, float]], uni
 
 
 def verdict(path: Path, row: list[str]) -> tuple[str, str]:
-    """Return what became of a file: right, asked N, refused, wrong or silently wrong; and in words why.
+    """Return what became of a file: right, asked, refused, wrong or silently wrong; and in words why.
 
-    N is how many questions came at once; ``twice`` says that others came after the answers.
+    ``asked`` is one question of any number of points, which one answer settles: where every guess is right ``taken``,
+    else ``answered``. ``twice`` says that something was asked after the answers.
     """
     _, processors, time, unit, answers = row
     expected = [] if processors == "-" else right(path, processors, time, unit)
@@ -104,8 +105,14 @@ def verdict(path: Path, row: list[str]) -> tuple[str, str]:
                 found = read(path, said)
             except InputError as other:
                 return "wrong", f"asked twice; after the answers: {other}"
-        count = f"asked {len(error.questions)}{again}"
-        return (count if alike(found, expected, unit) else "wrong"), str(error)
+        if not alike(found, expected, unit):
+            return "wrong", str(error)
+        guesses = {one.key.replace("columns.", "column:"): one.guess for one in error.questions if one.guess}
+        try:
+            taken = bool(error.together) and alike(read(path, guesses), expected, unit)
+        except InputError:
+            taken = False
+        return f"asked, {'taken' if taken else 'answered'}{again}", str(error)
     except InputError as error:
         return ("refused" if processors == "-" else "wrong"), str(error)
     if not found and processors == "-":
@@ -132,7 +139,7 @@ def main() -> int:
             with contextlib.redirect_stderr(None):
                 found, why = verdict(path, row)
         counted[found] += 1
-        print(f"{found:15} {row[0]}" + (f"\n    {why[:300]}" if found in ("wrong", "silently wrong") else ""))
+        print(f"{found:16} {row[0]}" + (f"\n    {why[:300]}" if found in ("wrong", "silently wrong") else ""))
     print(", ".join(f"{count} {name}" for name, count in counted.most_common()), "of", sum(counted.values()))
     return 1 if counted["silently wrong"] else 0
 

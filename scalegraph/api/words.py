@@ -28,7 +28,10 @@ def keywords(*, in_memory: bool = False) -> Iterator[None]:
     try:
         yield
     except Unanswered as error:
-        asked = [replace(question, switch=_keyword(question, in_memory=in_memory)) for question in error.questions]
+        asked = [
+            replace(question, switch=_keyword(question, in_memory=in_memory), said=_answer(question))
+            for question in error.questions
+        ]
         raise Unanswered(asked, error.faults[0].file if error.faults else "") from None
     except InputError as error:
         faults = [replace(one, key=plain(one.key), message=plain(one.message)) for one in error.faults]
@@ -46,6 +49,13 @@ def _keyword(question: Question, *, in_memory: bool) -> str:
     if key in TableChoices.model_fields and not in_memory:
         return f"table={{{key!r}: {known}}}"
     return f"{_KEYWORDS.get(key, key)}={known}"
+
+
+def _answer(question: Question) -> str:
+    """Return the keyword that takes the guess of *question*, empty where it is one of several about the table."""
+    key = question.key.partition(".")[0]
+    known = question.guess and key != "columns" and key not in TableChoices.model_fields
+    return f"{_KEYWORDS.get(key, key)}={question.guess!r}" if known else ""
 
 
 def plain(text: str) -> str:

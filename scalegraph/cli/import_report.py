@@ -39,6 +39,7 @@ def show_preview(
 ) -> None:
     """Print how files would be read, the assumed meaning of their names, and what is uncertain; write nothing."""
     from scalegraph.measurements import asking
+    from scalegraph.measurements.mapping import Unanswered
     from scalegraph.measurements.table import guess_table
     from scalegraph.request.imports import sets as imports
 
@@ -58,7 +59,7 @@ def show_preview(
                 "table": None if table is None else _table(table),
                 **({} if measured is None else _contents(measured)),
                 "mapping": None if guess is None else guess.mapping.model_dump(mode="json"),
-                "questions": [asdict(item) for item in _questions(table, guess)],
+                "questions": [asdict(item) | {"said": item.answer} for item in _questions(table, guess)],
                 "notes": _notes(measured, guess) if measured else list(table.notes if table else ()),
             }
         )
@@ -68,8 +69,11 @@ def show_preview(
         _show_table(table)
     if measured is not None and guess is not None:
         _show_set(measured, guess)
-    for question in _questions(table, guess):
-        echo(f"question: {question}")
+    questions = _questions(table, guess)
+    for question in questions:
+        echo(f"open: {question}{question.reason}")
+    if (together := Unanswered(questions, "").together) and questions:
+        echo(f"to take every guess: {together}")
 
 
 def _questions(table: TableGuess | None, guess: Guess | None) -> list[Any]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.cli.import_report import describe, no_runs, report, show_formats, show_preview
@@ -146,10 +148,30 @@ def _study(sources: tuple[Path, ...], name: str, choices: TableChoices, answers:
         with interruptible() as token, share_bar("reading") as progress:
             return imports.opened(sources, name=name, choices=choices, said=answers, cancel=token, progress=progress)
     except Unanswered as error:
-        if len(error.questions) < 2 or not error.together:
+        if not error.together:
             raise
-        hint = Fault(f"all guesses together: {error.together}", severity="remark")
-        raise InputError([*error.faults, hint]) from None
+        line = Fault(f"to take every guess: {_again()} {error.together}", severity="remark")
+        points = error.faults[1:] if len(error.questions) > 1 else error.faults
+        head = [Fault(f"{len(points)} points are open", file=error.file)] if len(points) > 1 else []
+        raise InputError([*head, *points, line]) from None
+
+
+def _again() -> str:
+    """Return the running command as it was typed, for one more option behind it."""
+    context = click.get_current_context()
+    words: list[str] = []
+    for one in context.command.params:
+        value = context.params.get(str(one.name))
+        if context.get_parameter_source(str(one.name)) is not ParameterSource.COMMANDLINE:
+            continue
+        several = value if isinstance(value, tuple) else (value,)
+        if isinstance(one, click.Argument):
+            words[:0] = [quote(str(each)) for each in several]
+        elif isinstance(value, bool):
+            words.append((one.opts if value else one.secondary_opts)[-1])
+        else:
+            words += [f"{one.opts[-1]} {quote(str(each))}" for each in several]
+    return " ".join([context.command_path, *words])
 
 
 def _answers(said: dict[str, Any]) -> dict[str, Any]:

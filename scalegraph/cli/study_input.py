@@ -227,8 +227,11 @@ def _opened(path: Path) -> Study:
         if known and context is not None and any(option.name == "mapping" for option in context.command.params):
             each = [quote(f"{fields[one.key]}={one.guess or '..'}") for one in error.questions]
             words = " ".join(f"--mapping {word}" for word in each)
-            hint = f"here as {words}; `scalegraph import {path} ..` keeps the answers in a study"
-        raise InputError([*_here(error, context).faults, Fault(hint, severity="remark")]) from None
+            hint = f"to take every guess here: {words}; `scalegraph import {path} ..` keeps the answers in a study"
+        head = Fault(f"{len(error.questions)} points are open", file=str(path))
+        faults = _here(error, context).faults
+        faults = (head, *faults[1:]) if len(error.questions) > 1 else faults
+        raise InputError([*faults, Fault(hint, severity="remark")]) from None
     except InputError as error:
         raise _here(error, context) from None
 

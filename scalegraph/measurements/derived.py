@@ -24,13 +24,14 @@ _KINDS = {"speedup": _SPEEDUP, "efficiency": _EFFICIENCY, "percent": _EFFICIENCY
 def times(measured: MeasurementSet, processors: str, timed: Sequence[str]) -> dict[str, str]:
     """Return those of the metrics *timed* that follow from another one, with an explanation.
 
-    This is a time multiplied by the processors (`cpu time`), or the first time divided by them (`ideal`). If two follow
-    from each other, the first in the set stays.
+    Such is a time times the processors (`cpu time`), the first time over them (`ideal`), and the time of one processor
+    that is repeated in every row, if a speedup is its ratio to the other. Where two follow from each other the first in
+    the set stays.
     """
     if not _plain(measured, processors) or len(timed) < 2:
         return {}
     counts = np.maximum(measured.points[processors].to_numpy(dtype=np.float64), 1.0)  # 0: the serial program
-    values = {name: _values(measured, name) for name in timed}
+    values = {name: medians(measured, name) for name in timed}
     made: dict[str, str] = {}
     for name in timed:
         for other in timed:
@@ -41,14 +42,25 @@ def times(measured: MeasurementSet, processors: str, timed: Sequence[str]) -> di
                 made[name] = f"'{name}' is {other} times {processors}"
             elif _equal(values[name], _first(measured, processors, base * counts) / counts):
                 made[name] = f"'{name}' is {other} on the fewest {processors}, divided by their number: ideal times"
+            elif (gain := _ratio(measured, values[name], base)) and not _equal(
+                base, _first(measured, processors, base)
+            ):
+                made[name] = f"'{name}' is what '{gain}' is relative to: '{gain}' is {name} over {other}"
     return made
+
+
+def _ratio(measured: MeasurementSet, reference: Floats, spent: Floats) -> str:
+    """Return the speedup column that is *reference* over *spent*, empty where none is."""
+    gains = [metric.name for metric in measured.metrics if kind_of(metric.name) == "speedup"]
+    with np.errstate(all="ignore"):
+        return next((name for name in gains if _equal(medians(measured, name), reference / spent)), "")
 
 
 def whole(measured: MeasurementSet, timed: Sequence[str]) -> str:
     """Return the one of three or more metrics that is the sum of the others, empty if there is none or several."""
     if len(timed) < 3 or len(measured.call_paths) != 1:
         return ""
-    values = {name: _values(measured, name) for name in timed}
+    values = {name: medians(measured, name) for name in timed}
     total = np.sum(list(values.values()), axis=0)
     found = [name for name in timed if _equal(values[name], total - values[name]) and np.nanmax(values[name]) > 0]
     return found[0] if len(found) == 1 else ""
@@ -58,7 +70,7 @@ def longest(measured: MeasurementSet, timed: Sequence[str]) -> str:
     """Return the metric that is nowhere shorter than another, empty if each is somewhere."""
     if len(measured.call_paths) != 1:
         return ""
-    values = np.array([np.nan_to_num(_values(measured, name), nan=-np.inf) for name in timed])
+    values = np.array([np.nan_to_num(medians(measured, name), nan=-np.inf) for name in timed])
     most = values.max(axis=0)
     found = [name for name, mine in zip(timed, values, strict=True) if (mine == most).all()]
     return found[0] if len(found) == 1 else ""
@@ -74,14 +86,14 @@ def counting(measured: MeasurementSet, candidates: Sequence[str]) -> tuple[str, 
         return None
     counts = {name: measured.points[name].to_numpy(dtype=np.float64) for name in candidates}
     counts["*".join(candidates)] = np.prod(list(counts.values()), axis=0)
-    gains, shares = ([m for m in measured.metrics if _kind(m.name) == kind] for kind in ("speedup", "efficiency"))
+    gains, shares = ([m for m in measured.metrics if kind_of(m.name) == kind] for kind in ("speedup", "efficiency"))
     for gain in gains:
         for share in shares:
-            efficiency = _values(measured, share.name)
+            efficiency = medians(measured, share.name)
             if share.unit == "%" or np.nanmax(efficiency, initial=0.0) > 3:
                 efficiency = efficiency / 100
             with np.errstate(all="ignore"):
-                ratio = _values(measured, gain.name) / efficiency
+                ratio = medians(measured, gain.name) / efficiency
             found = [name for name, n in counts.items() if _equal(ratio, n) or _equal(ratio, n / np.min(n))]
             if len(found) == 1:
                 return found[0], f"'{gain.name}' over '{share.name}' is that number"
@@ -93,7 +105,7 @@ def remarks(measured: MeasurementSet, processors: str, time: str, follow: Sequen
     if not _plain(measured, processors) or time not in [metric.name for metric in measured.metrics]:
         return
     counts = np.maximum(measured.points[processors].to_numpy(dtype=np.float64), 1.0)  # 0: the serial program
-    spent = _values(measured, time)
+    spent = medians(measured, time)
     first = _first(measured, processors, spent, follow)
     least = _first(measured, processors, counts, follow)
     spent[spent <= 0] = np.nan
@@ -109,10 +121,10 @@ def remarks(measured: MeasurementSet, processors: str, time: str, follow: Sequen
         "cost": (spent * counts, f"{time} times {processors}"),
     }
     for metric in measured.metrics:
-        kind = _kind(metric.name)
+        kind = kind_of(metric.name)
         if not kind or metric.name == time:
             continue
-        found = _values(measured, metric.name)
+        found = medians(measured, metric.name)
         if metric.unit == "%" or (kind == "efficiency" and np.nanmax(found, initial=0.0) > 3):
             found = found / 100
         known = {name: form for name, form in forms.items() if name.startswith(kind) or (name, kind) == _WEAK}
@@ -140,7 +152,8 @@ def _differs(name: str, found: Floats, form: tuple[Floats, str], counts: Floats,
     )
 
 
-def _kind(name: str) -> str:
+def kind_of(name: str) -> str:
+    """Return ``speedup``, ``efficiency``, ``percent`` or ``cost`` by a metric's name, empty for none of these."""
     short = names.plain(name)
     return next((kind for kind, known in _KINDS.items() if short in known or short.startswith(f"{kind}_")), "")
 
@@ -154,8 +167,8 @@ def _plain(measured: MeasurementSet, processors: str) -> bool:
     )
 
 
-def _values(measured: MeasurementSet, name: str) -> Floats:
-    """Return the median of a metric at every point, NaN if there is none."""
+def medians(measured: MeasurementSet, name: str) -> Floats:
+    """Return the median of a metric at every point, NaN where it has no value."""
     grid = measured.grid(measured.metric(name))[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

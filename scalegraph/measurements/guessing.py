@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.measurements import counted, derived, grids, names, rates
+from scalegraph.measurements import counted, derived, evidence, grids, names, rates
 from scalegraph.measurements import sizes as sizes_
 from scalegraph.measurements.following import filled, following, named_without_counts
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question
@@ -24,6 +24,7 @@ from scalegraph.measurements.scaling import falling, with_scaling
 SERIAL_NOTE = "{0} = 0 is taken as the serial program"
 NONE = "none"  # the answer that there is nothing of the kind
 _RELATIVE = ("speedup", "speed_up", "efficiency", "parallel_efficiency", "scaling", "scalability")
+_DAYS = 1e6  # a time that is unlikely to be in seconds
 _WHOLE = ("program", "main", "total", "application", "whole program", "overall", "all", "root")
 # Columns of the run table, and further names of their metrics.
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -88,7 +89,9 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     if time:
         measured = _with_extent(measured, measured.metric(time), answers, questions, notes)
         measured = _by_rate(measured, time, processors, answers)
-        unit = _unit(measured.metrics[measured.metric(time)], answers, questions, asked=bool(processors))
+        at = measured.metric(time)
+        largest = float(measured.values["value"][measured.values["metric"] == at].max())
+        unit = _unit(measured.metrics[at], largest, answers, questions, asked=bool(processors))
         total = _total(measured, measured.metric(time), answers, questions)
     elif processors:
         none.append(_no_time(measured))
@@ -327,14 +330,21 @@ def _processors(
 
 def _which_counts(measured: MeasurementSet, several: Sequence[str]) -> Question:
     """Return the question which of *several* parameters counts the processors, the likeliest first."""
-    product = "*".join(several)
+    factors = evidence.factors(measured, several)
+    product = "*".join(factors)
     levels = {name: int(measured.points[name].nunique()) for name in several}
     ordered = sorted(several, key=lambda name: -levels[name])
     clear = levels[ordered[0]] > levels[ordered[1]]
-    because = f"has {levels[ordered[0]]} different values, more than the others" if clear else ""
-    switch = f"--processors {quote(ordered[0])}, or --processors {quote(product)} for their product"
-    message = f"{' and '.join(several)} may each count the processors"
-    return Question("processors", message, switch, (*ordered, product), because)
+    because = evidence.both_count(measured, factors, several) or evidence.processes_of_threads(measured, factors)
+    if because:
+        ordered = [product, *ordered]
+    else:
+        because = f"has {levels[ordered[0]]} different values, more than the others" if clear else ""
+        ordered = [*ordered, product]
+    other = "" if ordered[0] == product else " for their product"
+    switch = f"--processors {quote(ordered[0])}, or --processors {quote(ordered[1] if not other else product)}{other}"
+    message = f"{', '.join(several[:-1])} and {several[-1]} may each count the processors"
+    return Question("processors", message, switch, tuple(ordered), because)
 
 
 def _time(
@@ -411,7 +421,8 @@ def _by_rate(measured: MeasurementSet, time: str, processors: str, answers: dict
     return replace(measured, remarks=(*measured.remarks, remark))
 
 
-def _unit(metric: Metric, said: Table[str, Any], questions: list[Question], *, asked: bool) -> str:
+def _unit(metric: Metric, largest: float, said: Table[str, Any], questions: list[Question], *, asked: bool) -> str:
+    """Return the unit of the time *metric*, whose *largest* value tells what is likely where nobody says it."""
     unit = str(said["unit"]) if "unit" in said else metric.unit
     if unit.lower() in CYCLES:
         if asked and not said.get("clock_hz"):
@@ -425,7 +436,9 @@ def _unit(metric: Metric, said: Table[str, Any], questions: list[Question], *, a
         what = f"is in '{metric.unit}', which is no known unit of time" if metric.unit else "has no unit"
         because = "" if metric.unit else "is what most leave out"
         units = ("s", "ms", "us", "ns", "min", "h")
-        questions.append(Question("unit", f"'{metric.name}' {what}", "--unit s", units, because))
+        if largest >= _DAYS:
+            units, because = ("us", "ms", "s", "ns", "min", "h"), f"is likely, as {largest:.3g} s would be days"
+        questions.append(Question("unit", f"'{metric.name}' {what}", f"--unit {units[0]}", units, because))
     return ""
 
 

@@ -83,8 +83,9 @@ class Mapping(BaseModel):
 class Question:
     """Something that cannot be guessed safely: the user chooses, by *switch* or in a dialog.
 
-    *key*: the field of `Mapping` or of `table.TableChoices` for the answer; *choices*: likely answers, the likeliest
-    first, *because* of these reasons.
+    *key* is the field of `Mapping` or of `table.TableChoices` that the answer goes into; *choices* are likely answers,
+    the likeliest first, *because* of what is said there. *said* is the answer that takes the guess, where it is not an
+    option of the command line.
     """
 
     key: str
@@ -92,6 +93,7 @@ class Question:
     switch: str
     choices: tuple[str, ...] = ()
     because: str = ""
+    said: str = ""
 
     @property
     def guess(self) -> str:
@@ -101,6 +103,8 @@ class Question:
     @property
     def answer(self) -> str:
         """The likeliest answer as an option of ``scalegraph import``, empty without one."""
+        if self.said:
+            return self.said
         key, _, column = self.key.partition(".")
         if not self.guess or (key == "columns" and not column):
             return ""
@@ -108,24 +112,39 @@ class Question:
             return f"--column {quote(f'{column}={self.guess}')}"
         return f"--{SWITCHES.get(key, key)} {quote(self.guess)}"
 
+    @property
+    def reason(self) -> str:
+        """Why the guess is the likeliest, in brackets; empty where that is not known."""
+        return f" ({self.guess} {self.because})" if self.guess and self.because else ""
+
     def __str__(self) -> str:
         return f"{self.message}; say {self.switch}"
 
 
 class Unanswered(InputError):  # noqa: N818 - reads as what it is in an except clause
-    """Something cannot be guessed and was not stated: a fault for each of *questions*, with the switch that answers it.
+    """One question about what cannot be guessed and was not said: all open points, each with its guess.
 
-    They include the questions that the guess for another one raises.
+    What the guess of one point leaves open is another point, so that one answer settles all. Several points have a
+    first fault that holds the answer of all guesses; each point has a fault of its own with the switch that answers it.
     """
 
     def __init__(self, questions: Sequence[Question], file: str) -> None:
         self.questions = tuple(questions)
         self.file = file
-        super().__init__([Fault(str(question), file=file) for question in questions])
+        faults = [Fault(str(question), file=file) for question in questions]
+        if len(faults) > 1:
+            said = f"; to take every guess, say {self.together}" if self.together else ""
+            faults = [
+                Fault(f"{len(faults)} points are open{said}", file=file),
+                *(
+                    Fault(f"{question}{question.reason}", key=str(number))
+                    for number, question in enumerate(questions, 1)
+                ),
+            ]
+        super().__init__(faults)
 
     @property
     def together(self) -> str:
-        """The guesses as options of one command, with their reasons; empty if a question has no guess."""
+        """The guesses as options of one command; empty where one point has no guess."""
         answers = [question.answer for question in self.questions]
-        reasons = [f"{question.guess} {question.because}" for question in self.questions if question.because]
-        return " ".join(answers) + (f" ({'; '.join(reasons)})" if reasons else "") if all(answers) else ""
+        return (", " if any(one.said for one in self.questions) else " ").join(answers) if all(answers) else ""

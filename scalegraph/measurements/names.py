@@ -31,7 +31,7 @@ _COUNTED: Names = _words(
     "processors processes procs ranks tasks cores threads pes nodes workers cpus gpus mpi omp openmp"
 )
 _COUNTING: Names = _words(
-    "num number no nr nb n of the total count mpi omp openmp cpu gpu compute physical used worker"
+    "num number no nr nb n of the total count max mpi omp openmp cpu gpu compute physical used worker"
 )
 REPETITIONS: Names = _words(
     "rep reps repetition repetitions repeat run runs run_id runid run_no run_number trial trials sample "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scalegraph.base.units import assigned, counted, plain
-from scalegraph.measurements import derived, names
+from scalegraph.measurements import derived, evidence, names
 from scalegraph.measurements.mapping import Mapping, Question, Scaling
 from scalegraph.measurements.model import Floats, MeasurementSet
 from scalegraph.measurements.runs import thinned, totals, varies
@@ -72,15 +72,27 @@ def _scaling(
     middle[known] = np.nanmedian(times[known], axis=1)
     few, many = np.argmin(np.where(known, counts, np.inf)), np.argmax(np.where(known, counts, -np.inf))
     gain, growth = middle[few] / middle[many], counts[many] / counts[few]
-    if gain >= min(1.5, growth**0.3):
+    named = evidence.named_scaling(measured.files)
+    if gain >= min(1.5, growth**0.3) and named != "weak":
         return "strong"
-    if gain <= 0.1:
+    if gain <= 0.1 and named != "weak":
         notes.append("times rise with the processors: taken as one problem that slows down; --scaling weak if it grows")
         return "strong"
+    computed, column = evidence.derived_scaling(measured, mapping.processors, mapping.time)
+    reasons = {named: "is what the file's name says", computed: f"is what '{column}' was computed for"}
+    told = {one for one in (named, computed) if one}
+    if gain < min(1.5, growth**0.3) and len(told) == 1:
+        (one,) = told
+        notes.append(f"{one} scaling {reasons[one]}; --scaling says another")
+        return one
     message = (
         f"time changes from {plain(middle[few])} to {plain(middle[many])} between {plain(counts[few])}"
         f" and {plain(counts[many])} "
         "processors: one problem that scales badly, or one that grows with the processors"
     )
-    questions.append(Question("scaling", message, "--scaling strong or --scaling weak", ("strong", "weak")))
+    likely: Scaling = named or computed or "strong"
+    choices = (likely, "weak" if likely == "strong" else "strong")
+    questions.append(
+        Question("scaling", message, "--scaling strong or --scaling weak", choices, reasons.get(named, ""))
+    )
     return ""

@@ -48,7 +48,7 @@ def test_questions_name_the_options_that_answer_them(call: Any, wide: Path) -> N
     code, _, err = call("matrix", wide)
     assert code == 2
     assert "--unit s" in err
-    assert f"here as --mapping unit=s; `scalegraph import {wide} ..` keeps the answers" in err
+    assert f"to take every guess here: --mapping unit=s; `scalegraph import {wide} ..` keeps the answers" in err
     assert call("matrix", wide, "--mapping", "unit=s", "--efficiency", "0.9", "--json")[0] == 0
     assert "KEY one of processors, time, unit, clock" in call("matrix", wide, "--mapping", "units=s")[2]
     assert "one of strong, weak was expected" in call("matrix", wide, "--mapping", "scaling=big")[2]
@@ -71,7 +71,8 @@ def test_a_preview_writes_nothing_and_says_how_sure_it_is(call: Any, wide: Path)
     assert code == 0
     assert "table: wide, utf-8, parted by semicolon, decimal ',', names in line 1" in out
     assert "processors = 8" in out
-    assert "question: 'time' has no unit; say --unit s" in out
+    assert "open: 'time' has no unit; say --unit s (s is what most leave out)" in out
+    assert "to take every guess: --unit s" in out
     document = json.loads(call("import", wide, "--preview", "--json")[1])
     assert document["format"] == "table"
     assert document["table"]["form"] == "wide"

@@ -429,7 +429,9 @@ def test_what_is_not_sure_is_asked_at_once_with_a_guess_for_each(tmp_path: Path)
     with pytest.raises(Unanswered) as asked:
         opened([path])
     assert [one.key for one in asked.value.questions] == ["processors", "unit"]
-    assert asked.value.together.startswith("--processors ranks --unit s (ranks has 3 different values")
+    assert asked.value.together == "--processors 'ranks*threads' --unit s"
+    assert str(asked.value.faults[0]).endswith(f"2 points are open; to take every guess, say {asked.value.together}")
+    assert "(ranks*threads is likeliest, as times fall with each of them)" in str(asked.value.faults[1])
     with opened([path], said={one.key: one.guess for one in asked.value.questions}) as study:
         assert len(study) == 4
 
@@ -440,7 +442,7 @@ def test_roles_of_columns_and_units_are_asked_at_once(tmp_path: Path) -> None:
     with pytest.raises(Unanswered) as asked:
         opened([path])
     assert [one.key for one in asked.value.questions] == ["columns.label", "unit"]
-    assert asked.value.together.startswith("--column label=skip --unit s")
+    assert asked.value.together == "--column label=skip --unit s"
 
 
 def test_a_speedup_over_an_efficiency_says_what_counts_the_processors(tmp_path: Path) -> None:

@@ -63,3 +63,62 @@ def test_what_counts_processors_in_a_single_run(tmp_path: Path, text: str, expec
         return
     with pytest.raises(Unanswered, match="ranks and threads may each count the processors"):
         understood([path])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "scaling"),
+    [
+        ("weak_scaling.csv", "p,time_s\n1,8.0\n2,8.2\n4,8.6\n", "weak"),
+        ("weak.csv", "p,time_s\n1,1.0\n2,5.0\n4,20.0\n", "weak"),  # ten times as long is no strong scaling by name
+        ("results-strong.csv", "p,time_s\n1,8.0\n2,8.2\n4,8.6\n", "strong"),
+        ("t.csv", "p,time_s,speedup,efficiency\n1,8.0,1,1\n2,8.2,0.976,0.488\n4,8.6,0.93,0.2326\n", "strong"),
+        ("t.csv", "p,time_s,efficiency\n1,8.0,1\n2,8.2,0.976\n4,8.6,0.93\n", "weak"),
+        ("weakness.csv", "p,time_s\n1,8.0\n2,8.2\n4,8.6\n", ""),
+        ("weak_and_strong.csv", "p,time_s\n1,8.0\n2,8.2\n4,8.6\n", ""),
+        ("weak.csv", "p,time_s,efficiency\n1,8.0,1\n2,8.2,0.488\n4,8.6,0.2326\n", ""),  # name and column disagree
+        ("weak.csv", "p,time_s\n1,8.0\n2,4.1\n4,2.1\n", ""),  # name and times disagree
+    ],
+)
+def test_file_names_and_efficiencies_say_how_a_problem_scales(
+    tmp_path: Path, name: str, text: str, scaling: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    if scaling:
+        assert understood([path]).mapping.scaling == scaling
+        return
+    with pytest.raises(Unanswered) as error:
+        understood([path])
+    (question,) = error.value.questions
+    assert question.key == "scaling"
+    assert question.guess == ("weak" if name == "weak.csv" else "strong")
+
+
+@pytest.mark.parametrize(
+    ("text", "guess"),
+    [
+        ("ranks,threads,n,time_s\n1,1,10,8\n2,1,20,8.1\n2,2,40,8.3\n4,2,80,8.4\n", "ranks*threads"),
+        ("nodes,tasks,max_threads,time_s\n1,1,1,8\n1,2,1,4\n2,4,1,2\n1,1,2,4.1\n1,1,4,2.2\n", "tasks*max_threads"),
+        ("processes,threads,time_s\n0,1,8\n0,2,4\n1,2,4\n", "threads"),  # no product of 0 processes
+    ],
+)
+def test_the_guess_of_what_counts_is_a_product_where_numbers_show_it(tmp_path: Path, text: str, guess: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(Unanswered) as error:
+        understood([path])
+    assert error.value.questions[0].guess == guess
+
+
+def test_a_time_that_every_row_repeats_is_what_the_speedup_is_relative_to(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("threads,T1_ms,Tp_ms,speedup\n1,46.7,44.5,1.05\n2,46.7,131.5,0.355\n4,46.7,157.9,0.296\n")
+    assert understood([path]).mapping.time == "Tp"
+
+
+def test_times_that_would_be_days_are_guessed_in_microseconds(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("threads,average_time\n1,3470593.4\n2,2082981.6\n4,1130493.9\n")
+    with pytest.raises(Unanswered) as error:
+        understood([path])
+    assert error.value.together == "--unit us"
