@@ -7,7 +7,7 @@ from shlex import quote
 
 import numpy as np
 
-from scalegraph.measurements import names, rates
+from scalegraph.measurements import evidence, names, rates
 from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.model import Floats, MeasurementSet
 from scalegraph.measurements.runs import varies
@@ -43,6 +43,25 @@ def question(measured: MeasurementSet, fits: Sequence[str]) -> Question | None:
     message = f"no name says what counts the processors; {listed} may"
     switch = f"--processors {quote(one)}, or --processors {NONE} for models over the parameters alone"
     return Question("processors", message, switch, (*found, NONE), because)
+
+
+def which(measured: MeasurementSet, several: Sequence[str]) -> Question:
+    """Return the question which of *several* parameters counts the processors, the likeliest first."""
+    factors = evidence.factors(measured, several)
+    product = "*".join(factors)
+    levels = {name: int(measured.points[name].nunique()) for name in several}
+    ordered = sorted(several, key=lambda name: -levels[name])
+    clear = levels[ordered[0]] > levels[ordered[1]]
+    because = evidence.both_count(measured, factors, several) or evidence.processes_of_threads(measured, factors)
+    if because:
+        ordered = [product, *ordered]
+    else:
+        because = f"has {levels[ordered[0]]} different values, more than the others" if clear else ""
+        ordered = [*ordered, product]
+    other = "" if ordered[0] == product else " for their product"
+    switch = f"--processors {quote(ordered[0])}, or --processors {quote(ordered[1] if not other else product)}{other}"
+    message = f"{', '.join(several[:-1])} and {several[-1]} may each count the processors"
+    return Question("processors", message, switch, tuple(ordered), because)
 
 
 def _timed(measured: MeasurementSet) -> list[tuple[int, bool]]:

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.measurements import counted, derived, evidence, grids, names, rates
+from scalegraph.base.units import significant
+from scalegraph.measurements import counted, derived, grids, names, rates
 from scalegraph.measurements import sizes as sizes_
 from scalegraph.measurements.following import filled, following, named_without_counts
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question
@@ -304,7 +305,7 @@ def _processors(
     if len(several) > 1 or (
         not several and len(found) > 1 and found[0] in fits and (measured.points[found[0]] > 1).any()
     ):
-        questions.append(_which_counts(measured, several or found))
+        questions.append(counted.which(measured, several or found))
         return ""
     if several or found:
         name = (several or found)[0]
@@ -326,25 +327,6 @@ def _processors(
             f"--processors {quote(example)} if it does"
         )
     return ""
-
-
-def _which_counts(measured: MeasurementSet, several: Sequence[str]) -> Question:
-    """Return the question which of *several* parameters counts the processors, the likeliest first."""
-    factors = evidence.factors(measured, several)
-    product = "*".join(factors)
-    levels = {name: int(measured.points[name].nunique()) for name in several}
-    ordered = sorted(several, key=lambda name: -levels[name])
-    clear = levels[ordered[0]] > levels[ordered[1]]
-    because = evidence.both_count(measured, factors, several) or evidence.processes_of_threads(measured, factors)
-    if because:
-        ordered = [product, *ordered]
-    else:
-        because = f"has {levels[ordered[0]]} different values, more than the others" if clear else ""
-        ordered = [*ordered, product]
-    other = "" if ordered[0] == product else " for their product"
-    switch = f"--processors {quote(ordered[0])}, or --processors {quote(ordered[1] if not other else product)}{other}"
-    message = f"{', '.join(several[:-1])} and {several[-1]} may each count the processors"
-    return Question("processors", message, switch, tuple(ordered), because)
 
 
 def _time(
@@ -437,7 +419,10 @@ def _unit(metric: Metric, largest: float, said: Table[str, Any], questions: list
         because = "" if metric.unit else "is what most leave out"
         units = ("s", "ms", "us", "ns", "min", "h")
         if largest >= _DAYS:
-            units, because = ("us", "ms", "s", "ns", "min", "h"), f"is likely, as {largest:.3g} s would be days"
+            units, because = (
+                ("us", "ms", "s", "ns", "min", "h"),
+                f"is likely, as {significant(largest, 3)} s would be days",
+            )
         questions.append(Question("unit", f"'{metric.name}' {what}", f"--unit {units[0]}", units, because))
     return ""
 
