@@ -31,19 +31,16 @@ def machines(ctx: click.Context, *, as_json: bool) -> None:
                     "title": item.title,
                     "processors": item.processors_max,
                     "processors_of_a_process": item.process_max,
-                    "threads_of_a_run": item.threads_max,
+                    "threads_of_a_run": item.processors_max,
                     "path": str(item.path),
                 }
                 for item in known
             ]
         )
         return
-    rows = [
-        [item.name, f"1 to {item.processors_max}", str(item.process_max), str(item.threads_max), item.title]
-        for item in known
-    ]
-    print_rows(("name", "processors", "of a process", "ranks, threads", "title"), rows, left=(0, 4))
-    echo("\nA process without MPI has the processors of one node at most, a run so many ranks and threads at a time.")
+    rows = [[item.name, f"1 to {item.processors_max}", str(item.process_max), item.title] for item in known]
+    print_rows(("name", "processors", "of a process", "title"), rows, left=(0, 3))
+    echo("\nA process without MPI has the processors of one node at most.")
 
 
 @machines.command("show")

@@ -38,7 +38,10 @@ class Command:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a child ended. *exit_code* or *signal* is set, the other is ``None``; *host_cpu_s*: its processor time."""
+    """How a child ended. *exit_code* or *signal* is set, the other is ``None``.
+
+    *host_cpu_s*, *host_bytes*: what it took of the host's processors, and of its memory at most.
+    """
 
     exit_code: int | None
     signal: int | None
@@ -49,14 +52,16 @@ class Outcome:
     truncated: tuple[str, ...]  # names of truncated streams
     host_s: float
     host_cpu_s: float | None = None
+    host_bytes: int | None = None
 
 
 @dataclass
 class _Child:
-    """A started process; *cpu_s*: its processor time, once it has ended."""
+    """A started process; *cpu_s*, *memory_bytes*: its processor time and largest memory, once it has ended."""
 
     process: subprocess.Popen[bytes]
     cpu_s: float | None = None
+    memory_bytes: int | None = None
 
     def ended(self, *, wait: bool = False) -> bool:
         """Return whether the process has ended; *wait* until it has."""
@@ -71,6 +76,7 @@ class _Child:
             return False
         self.process.returncode = os.waitstatus_to_exitcode(status)
         self.cpu_s = usage.ru_utime + usage.ru_stime
+        self.memory_bytes = usage.ru_maxrss * 1024
         return True
 
 
@@ -120,6 +126,7 @@ def run(command: Command, *, time_s: float, output_bytes: int, cancel: CancelTok
         truncated=tuple(stream.name for stream in streams if stream.truncated),
         host_s=time.monotonic() - begin,
         host_cpu_s=child.cpu_s,
+        host_bytes=child.memory_bytes,
     )
 
 

@@ -111,7 +111,7 @@ def failure_message(status: Status, told: str, outcome: Outcome, waits: Sequence
             "raise the stack size of the run", "set OMP_STACKSIZE in its environment to a larger one"
         )
     if outcome.signal is not None:
-        return _signal_in_words(outcome.signal)
+        return _signal_in_words(outcome.signal, outcome.host_bytes)
     return f"the simulator left no result (exit code {outcome.exit_code})" + _last_words(outcome)
 
 
@@ -156,14 +156,15 @@ def plain_name(function: str) -> str:
     return name if len(name) <= _NAME_LENGTH else ""
 
 
-def _signal_in_words(number: int) -> str:
+def _signal_in_words(number: int, host_bytes: int | None) -> str:
     try:
         name = signal.Signals(number).name
     except ValueError:
         name = f"signal {number}"
     text = f"the program was ended by {name}"
     if number == signal.SIGKILL:
-        return text + ": most likely the host ran out of memory"
+        taken = f", of which the run had taken {significant(host_bytes / 2**30)} GiB" if host_bytes else ""
+        return f"{text}: most likely the host ran out of memory{taken}; take fewer processors, or a smaller size"
     described = signal.strsignal(number)
     return f"{text} ({described.lower()})" if described else text
 

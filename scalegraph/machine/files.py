@@ -18,7 +18,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.resources import resource_dir
 from scalegraph.machine.checks import Inconsistent
 from scalegraph.machine.fields import fill
-from scalegraph.machine.model import MOST_THREADS, Machine
+from scalegraph.machine.model import Machine
 from scalegraph.machine.nodes import COUNT, MACHINE, Composition, reference
 
 # A comment after a value that begins with one of these gives the value's origin.
@@ -30,8 +30,7 @@ OVERRIDE = "override"
 class MachineSummary:
     """An entry in a list of machines. *origin* is ``"shipped"`` or ``"file"``.
 
-    *process_max*: processors available to one process, those of a node. *threads_max*: maximum number of threads and
-    ranks in a run at the same time.
+    *process_max*: processors available to one process, those of a node.
     """
 
     name: str
@@ -40,7 +39,6 @@ class MachineSummary:
     processors_max: int
     origin: str
     process_max: int
-    threads_max: int
 
 
 def available() -> list[MachineSummary]:
@@ -51,9 +49,7 @@ def available() -> list[MachineSummary]:
 def _summary(path: Path) -> MachineSummary:
     machine = load(str(path))
     most = machine.max_processors
-    return MachineSummary(
-        machine.name, machine.title, path, most, "shipped", machine.node_processors, min(most, MOST_THREADS)
-    )
+    return MachineSummary(machine.name, machine.title, path, most, "shipped", machine.node_processors)
 
 
 def load(name_or_path: str | Path, overrides: Mapping[str, str] | None = None) -> Machine:

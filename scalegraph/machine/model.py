@@ -31,7 +31,6 @@ from scalegraph.machine.text import write
 from scalegraph.machine.timing import Branches, Pipeline, Translation
 
 MOST_PROCESSORS: Final = 16_384
-MOST_THREADS: Final = 8_704  # of a simulated run at the same time, including ranks: SG_MAX_THREADS of the runtime
 _CYCLES = "cycles"
 
 

@@ -43,7 +43,13 @@ def test_long_lists_are_cut() -> None:
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"exit_code": None, "signal": 9}, "the program was ended by SIGKILL: most likely the host ran out of memory"),
+        (
+            {"exit_code": None, "signal": 9, "host_bytes": 21 << 30},
+            (
+                "the program was ended by SIGKILL: most likely the host ran out of memory, of which the run had taken "
+                "21.0 GiB; take fewer processors, or a smaller size"
+            ),
+        ),
         ({"exit_code": None, "signal": 11}, "the program was ended by SIGSEGV (segmentation fault)"),
         ({"exit_code": 99, "stderr": "why\n"}, "the simulator left no result (exit code 99): why"),
     ],

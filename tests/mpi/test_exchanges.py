@@ -129,6 +129,28 @@ def test_data_of_many_ranks_gets_large_pages(outputs: Outputs) -> None:
     assert many >= 140 * 2048
 
 
+# Rank 0 waits for messages that come one after the other. Were there an exchange for each, pages would become large.
+WAITS = LARGE.replace(
+    LARGE[LARGE.index("    for (int turn") : LARGE.index("    if (rank == 0)")],
+    r"""    MPI_Request requests[64];
+    for (int i = 0; i < 64 && rank == 0; i++)
+        MPI_Irecv(&data[20000 + i], 1, MPI_CHAR, 1, i, MPI_COMM_WORLD, &requests[i]);
+    for (int i = 0; i < 64 && rank == 1; i++) {
+        for (volatile int wait = 0; wait < 20000; wait++)
+            ;
+        MPI_Send(&data[i], 1, MPI_CHAR, 0, i, MPI_COMM_WORLD);
+    }
+    if (rank == 0)
+        MPI_Waitall(64, requests, MPI_STATUSES_IGNORE);
+""",
+)
+
+
+def test_a_wait_for_many_messages_exchanges_data_once(outputs: Outputs) -> None:
+    once, never = (outputs(text, "2", "cluster-hdr") for text in (WAITS, WAITS.replace("64", "1")))
+    assert once == never
+
+
 # What the library calls back uses static data, too.
 CALLED_BACK = r"""static void add(void *a, void *b, int *n, MPI_Datatype *t)
 {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,32 @@ def refused(row: dict[str, Any]) -> tuple[int, ...]:
     rank, needs, node, memory, taken = map(int, found.groups())
     assert taken <= memory < taken + needs
     return rank, needs, node, memory, taken
+
+
+# Each rank has 8 MiB of data that is not zero.
+FILLED = r"""
+#include <mpi.h>
+__asm__(".data\nfilled: .fill 1048576, 8, 1\n.text");
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    return MPI_Finalize();
+}
+"""
+
+
+def test_ranks_that_the_host_has_no_memory_for_are_refused_with_what_they_need(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") > 120 << 30:
+        pytest.skip("this host has memory for all ranks")
+    (tmp_path / "p.c").write_text(FILLED)
+    command = ["simulate", str(tmp_path / "p.c"), "--machine", "cluster-hdr", "-p", "16384", "--no-reference", "--json"]
+    assert scalegraph(command) != 0
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert row["status"] == "out_of_memory"
+    said = r"16384 ranks need at least \d{6} MiB of the host's memory, 8\d{3} KiB each .* but \d+ MiB are free"
+    assert re.match(said, row["message"]), row["message"]
 
 
 def test_a_heap_that_outgrows_its_node_is_refused(simulated: Any) -> None:

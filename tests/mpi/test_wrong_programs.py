@@ -522,6 +522,14 @@ def test_what_time_decides_and_what_a_message_overwrites_is_said_once(simulate: 
     assert [word for word in words if word not in remark] == [], remark
 
 
+def test_a_message_into_the_midst_of_a_block_of_zeros_is_no_fault(simulate: Simulate) -> None:
+    """Of 1,024 places in memory that is zero one looks like the head of a small block."""
+    body = """char *b = calloc(8192, 16);
+        for (int i = 0; i < 8100; i++)
+            MPI_Sendrecv(out, 20, MPI_INT, rank, 0, b + 16 * i, 20, MPI_INT, rank, 0, MPI_COMM_WORLD, 0);"""
+    assert simulate(body.replace("out", "in"))["warnings"] == []
+
+
 def test_puts_to_places_of_their_own_and_sums_are_no_conflict(simulate: Simulate) -> None:
     body = """MPI_Win w; MPI_Win_create(in, sizeof in, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_fence(0, w);
         MPI_Put(out, 1, MPI_INT, 0, rank, 1, MPI_INT, w); MPI_Win_fence(0, w);

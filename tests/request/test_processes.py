@@ -98,6 +98,13 @@ def test_threads_of_a_process_divide_the_processors_of_a_node(hybrid: Requests) 
     assert fault.message == "12: 4 threads a process: no divisor of the 6 processors of a node"
 
 
+def test_every_processor_of_the_largest_machine_can_be_a_rank(hybrid: Requests) -> None:
+    cluster = machines.load("cluster-hdr")
+    assert processes.of_machine(hybrid(threads=1, processors=[1, 16384]), cluster) == []
+    (fault,) = processes.of_machine(hybrid(threads=1, processors=[16385]), cluster)
+    assert "1 to 16384 processors" in fault.message
+
+
 def test_ranks_a_node_leave_the_rest_of_each_node_idle() -> None:
     cluster = machines.load("cluster-hdr")
     placed = spread(cluster, 4, 2)

@@ -100,12 +100,10 @@ class MachineSection(Section):
 
 
 def _room(machine: Any) -> str:
-    """Return the limits of *machine* as text: processors in total, per process and per run."""
+    """Return the limits of *machine* as text: processors in total and per process."""
     said = f"up to {machine.processors_max} processors"
     if machine.process_max < machine.processors_max:
         said += f", {machine.process_max} of a process"
-    if machine.threads_max < machine.processors_max:
-        said += f"; at most {machine.threads_max} ranks and threads"
     return said
 
 

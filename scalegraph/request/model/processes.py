@@ -8,26 +8,9 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.link import Build
 from scalegraph.machine import Machine
 from scalegraph.machine.active import RANKS_PER_NODE, spread
-from scalegraph.machine.model import MOST_THREADS
 from scalegraph.request.model.request import Request
 
 KEY = "program.threads_per_process"
-
-
-def _too_many(request: Request, threads: int) -> list[Fault]:
-    """Return a fault for each list of processor counts in *request* with more ranks than a simulated run supports."""
-    text = f"more ranks than the {MOST_THREADS} ranks and threads that a simulated run has at a time"
-    return _refused(request, lambda count: text if count // threads > MOST_THREADS else "")
-
-
-def remarks(request: Request) -> list[str]:
-    """Return a remark if processors of a simulated run may stay idle, as the number of threads is limited."""
-    threads = request.program.threads_per_process
-    many = sorted({n for counts in _places(request).values() for n in counts if n > MOST_THREADS >= n // threads})
-    if not many:
-        return []
-    which = ", ".join(map(str, many))
-    return [f"N = {which}: a simulated run has {MOST_THREADS} ranks and threads at a time; one with more of them stops"]
 
 
 def faults(request: Request) -> list[Fault]:
@@ -47,8 +30,6 @@ def faults(request: Request) -> list[Fault]:
 def of_machine(request: Request, machine: Machine) -> list[Fault]:
     """Return a fault for each list of processor counts in *request* with a count not available on *machine*."""
     program = request.program
-    if found := _too_many(request, program.threads_per_process):
-        return found
     threads, ranks = program.threads_per_process, program.ranks_per_node
     try:
         placed = spread(machine, ranks, threads)

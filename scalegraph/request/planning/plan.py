@@ -10,7 +10,7 @@ from scalegraph.base.run import RunPoint, RunRecord, Value
 from scalegraph.base.units import counted, si
 from scalegraph.link import loops
 from scalegraph.predict.small_sizes import counting_sizes
-from scalegraph.request.model import collecting, processes, targeting, variants
+from scalegraph.request.model import collecting, variants
 from scalegraph.request.model import tracing as traces
 from scalegraph.request.model.request import SEARCHED, Bound, Request
 from scalegraph.request.model.resolve import Resolved, resolved
@@ -231,8 +231,6 @@ def _notes(found: Resolved, searches: list[PlannedSearch]) -> Iterable[str]:
         if bound.kind == "memory":
             yield from _memory_notes(found, bound)
     request = found.request
-    if targeting.is_simulated(request):
-        yield from processes.remarks(request)
     if searches and request.trace is not None and request.trace.sizes == "all":
         yield "the sizes that the searches find are run once more for their traces"
     if searches and request.what_ifs():

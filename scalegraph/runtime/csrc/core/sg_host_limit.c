@@ -26,6 +26,28 @@ static uint64_t number_in(const char *path)
     return strtoull(text, NULL, 10);
 }
 
+/* Bytes behind `name` in /proc/meminfo, which has KiB. */
+static uint64_t bytes_of(const char *text, const char *name)
+{
+    const char *line = strstr(text, name);
+    return line == NULL ? 0 : strtoull(line + strlen(name), NULL, 10) << 10;
+}
+
+uint64_t sg_host_free_bytes(void)
+{
+    char text[2048] = "";
+    long file = sg_arch_syscall(SYS_openat, AT_FDCWD, (long)"/proc/meminfo", O_RDONLY | O_CLOEXEC, 0);
+    if (file < 0)
+        return UINT64_MAX;
+    sg_arch_syscall(SYS_read, file, (long)text, sizeof text - 1, 0);
+    sg_arch_syscall(SYS_close, file, 0, 0, 0);
+    uint64_t available = bytes_of(text, "MemAvailable:"), most = number_in("/sys/fs/cgroup/memory.max");
+    if (available == 0)
+        return UINT64_MAX;
+    available += bytes_of(text, "SwapFree:");
+    return most != 0 && most < available ? most : available;
+}
+
 const char *sg_host_limit(bool of_threads)
 {
     static char text[256] = "";

@@ -30,6 +30,8 @@ const char *sg_map_file(const char *path, size_t *size);
 
 /* "; your limit of ... is ...": which limit of the host's memory, or `of_threads`, is in the way of a run. */
 const char *sg_host_limit(bool of_threads);
+/* Bytes of memory that the host can still give; UINT64_MAX: it does not say. */
+uint64_t sg_host_free_bytes(void);
 
 /* ---- sg_alloc.c ---- */
 

@@ -60,7 +60,7 @@ void sg_thread_open(void);
 /* From one stack to the next, from SG_STACK_BASE on. */
 uint64_t sg_stack_stride(void);
 /* A thread with a stack and a thread pointer, not yet started, in the regions of the running one. Stops the
- * run when there are SG_MAX_THREADS. */
+ * run when there are sg->most_threads. */
 sg_thread *sg_thread_new(void);
 /* Makes `count` threads at once, so that the host starts them side by side; later calls of sg_thread_new
  * take those. */

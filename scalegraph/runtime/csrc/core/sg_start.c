@@ -96,6 +96,7 @@ static void open_runtime(char **argv)
         sg_stop(SG_STATUS_INTERNAL, "%s: run.processors is %u, expected 1 to %u", path, sg->config.processors,
                 SG_MAX_PROCESSORS);
     sg->processors = sg->config.processors;
+    sg->most_threads = sg->processors > SG_FEW_PROCESSORS ? SG_MAX_THREADS : SG_FEW_THREADS;
     sg->check = getenv("SG_CHECK") != NULL;
     sg->mem = sg_mem_create(&sg->config, error, sizeof error);
     if (sg->mem == NULL)

@@ -39,7 +39,9 @@
 #define SG_RANK_HEAP_BASE  (SG_BASE + 0x100000000000ull)
 #define SG_RANK_HEAP_BYTES (1ull << 32)
 #define SG_MAX_PROCESSORS  16384u
-#define SG_MAX_THREADS     8704u /* at a time */
+#define SG_MAX_THREADS     16896u /* at a time */
+#define SG_FEW_THREADS     8704u  /* likewise on up to SG_FEW_PROCESSORS */
+#define SG_FEW_PROCESSORS  8192u
 #define SG_REGION_DEPTH    256u
 #define SG_EXIT_STATUS     99 /* of a program that the runtime had to stop */
 
@@ -324,6 +326,7 @@ typedef struct sg_context {
     uint32_t own_processors; /* of them, those that the program sees: all, or those of its rank */
     sg_thread **thread;      /* by number; SG_MAX_THREADS places */
     uint32_t threads;        /* places in use so far */
+    uint32_t most_threads;   /* at a time; the fewer, the more addresses are left for stacks */
     /* Processors with a thread but the running one, by clock << SG_KEY_BITS | number: sg_run_queue.h. */
     uint64_t *run_queue;
     uint64_t slack; /* references of a processor may come so much earlier than those of others, as a key */

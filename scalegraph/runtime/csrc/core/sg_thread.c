@@ -106,7 +106,7 @@ static void map_stack(sg_thread *t, uint64_t size)
     if (t->stack_low != NULL)
         munmap(t->stack_low, t->stack_size + PAGE);
     if (size > ordinary) {
-        at = SG_STACK_BASE + SG_MAX_THREADS * stride + sg->large_stacks;
+        at = SG_STACK_BASE + sg->most_threads * stride + sg->large_stacks;
         sg->large_stacks += size + 17 * PAGE;
     } else {
         size = ordinary;
@@ -202,13 +202,13 @@ static void refuse_more(void)
         SG_STATUS_UNSUPPORTED,
         "the program has more than %u threads at a time, which is the most that the simulator has: let fewer "
         "be alive together, or fewer processors have more work each",
-        SG_MAX_THREADS);
+        sg->most_threads);
 }
 
 void sg_thread_prepare(uint32_t count)
 {
     uint32_t first = 0, found = 0, end;
-    for (end = 0; end < SG_MAX_THREADS && found < count; end++) {
+    for (end = 0; end < sg->most_threads && found < count; end++) {
         found += sg->thread[end] == NULL || sg->thread[end]->state == SG_UNUSED;
         if (found == 0)
             first = end + 1;
@@ -230,7 +230,7 @@ sg_thread *sg_thread_new_on(void *stack, size_t stack_size)
     bool ordinary = stack == NULL && stack_size <= sg->config.stack_bytes;
     while (id < sg->threads && (sg->thread[id]->state != SG_UNUSED || (!ordinary && sg->thread[id]->parked)))
         id++;
-    if (id == SG_MAX_THREADS)
+    if (id == sg->most_threads)
         refuse_more();
     if (!start_hosts(id, id + 1, stack, ordinary ? sg->config.stack_bytes : stack_size))
         return NULL;

@@ -93,8 +93,8 @@ bool sg_block_exceeded(void *pointer, size_t bytes, uint64_t base, uint64_t top,
     enum { FAR = 1 << 16 };
     uint64_t at = (uint64_t)(uintptr_t)pointer;
     sg_block_header *head = sg_header_of(pointer);
-    if (at % 16 != 0 || at - sizeof *head < base ||
-        !sg_is_sealed(head, false)) /* it is in the midst of one */
+    if (at % 16 != 0 || at - sizeof *head < base || !sg_is_sealed(head, false) ||
+        head->offset < sizeof *head) /* it is in the midst of one, whose data may look like a header */
         head = (sg_block_header *)(uintptr_t)block_before(at + 1, base, FAR);
     if (head == NULL || !sg_is_sealed(head, false))
         return false;

@@ -42,7 +42,8 @@ static int create_policy(sg_cache *cache, uint64_t sets)
     return cache->listed ? 0 : -1;
 }
 
-int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t instances, int is_first_level)
+int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t instances, int is_first_level,
+                    int sparse)
 {
     uint64_t sets = level->size_bytes / level->line_bytes / level->ways;
     cache->ways = level->ways;
@@ -57,7 +58,10 @@ int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t insta
     cache->first = sg_map(cache->bytes);
     if (!cache->first || create_policy(cache, sets) != 0)
         return -1;
-    if (level->shared_by == 1 && sets * level->ways >= SEPARATE_ENTRIES) {
+    if (sparse)
+        madvise(cache->first, cache->bytes, MADV_NOHUGEPAGE);
+    int large = level->shared_by == 1 && sets * level->ways >= SEPARATE_ENTRIES;
+    if (large || (sparse && !is_first_level)) {
         cache->stride = sets;
         cache->set_stride = cache->rest_step = 1;
         cache->way_stride = sets * instances;

@@ -14,7 +14,8 @@
  * - of the first level the first ways of all sets of a processor are together: they are the filter that
  *   every reference searches; the other ways of a set lie side by side;
  * - a large private cache is seldom full, so there the first ways of all sets and processors are together,
- *   then the second ways, and so on: what a program uses is dense, and what it does not use costs nothing;
+ *   then the second ways, and so on: what a program uses is dense, and what it does not use costs nothing.
+ *   Where there are thousands of processors, that is so of all levels but the first;
  * - else all entries of a set lie side by side. */
 #ifndef SG_CACHE_H
 #define SG_CACHE_H
@@ -58,8 +59,10 @@ typedef struct sg_set {
 void *sg_map(size_t bytes);
 void sg_unmap(void *memory, size_t bytes);
 
-/* Returns 0, or -1 when the host has no memory. */
-int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t instances, int is_first_level);
+/* Returns 0, or -1 when the host has no memory. `sparse`: the program will use little of it, so host memory
+ * counts more than time. */
+int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t instances, int is_first_level,
+                    int sparse);
 void sg_cache_destroy(sg_cache *cache);
 
 #define SG_STATE_SHIFT 62

@@ -109,7 +109,7 @@ static int create_pages(sg_mem *mem, const sg_config *config)
     level.ways = config->translation_entries < PAGES_WAYS ? config->translation_entries : PAGES_WAYS;
     level.size_bytes = (uint64_t)config->translation_entries * config->page_bytes;
     level.replacement = SG_REPLACE_LRU;
-    return sg_cache_create(&mem->pages, &level, mem->processors, 0);
+    return sg_cache_create(&mem->pages, &level, mem->processors, 0, mem->sparse);
 }
 
 /* What the last level keeps, what stores read, and how fast lines come in. */
@@ -139,7 +139,7 @@ static int create_parts(sg_mem *mem, const sg_config *config, sg_dir *store, cha
         REFUSE("machine.level.%u.shared_by: expected at most 64 shared caches", mem->private_levels);
     for (uint32_t k = 0; k < config->levels; k++) {
         uint32_t instances = (mem->processors + config->level[k].shared_by - 1) / config->level[k].shared_by;
-        if (sg_cache_create(&mem->level[k], &config->level[k], instances, k == 0) != 0)
+        if (sg_cache_create(&mem->level[k], &config->level[k], instances, k == 0, mem->sparse) != 0)
             REFUSE("the host has no memory for the caches of %u processors", mem->processors);
         if (mem->ideal & SG_IDEAL_CACHE) /* sparse: a large page of the host would be mostly empty */
             madvise(mem->level[k].first, mem->level[k].bytes, MADV_NOHUGEPAGE);
@@ -183,7 +183,8 @@ static int create_parts(sg_mem *mem, const sg_config *config, sg_dir *store, cha
     return 0;
 }
 
-sg_mem *sg_mem_create_one(const sg_config *config, sg_dir *store, char *error, unsigned error_size)
+sg_mem *sg_mem_create_one(const sg_config *config, sg_dir *store, int sparse, char *error,
+                          unsigned error_size)
 {
     if (check_levels(config, error, error_size) != 0)
         return NULL;
@@ -193,6 +194,7 @@ sg_mem *sg_mem_create_one(const sg_config *config, sg_dir *store, char *error, u
         return NULL;
     }
     mem->processors = config->processors;
+    mem->sparse = sparse;
     mem->exclusive = config->coherence_exclusive;
     mem->owned = config->coherence_owned;
     mem->broadcast = config->coherence == SG_COH_LIMITED_BROADCAST;

@@ -6,6 +6,21 @@
 
 #include "sg_mem_state.h"
 
+/* Entries of caches that take so much of the host's memory, if all are used, are kept where those that are
+ * used take little of it. */
+#define MUCH_BYTES (256ull << 20)
+
+/* Bytes of the entries of all caches of `processors` processors. */
+static uint64_t cache_bytes(const sg_config *config, uint64_t processors)
+{
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < config->levels; k++) {
+        const sg_cache_level *l = &config->level[k];
+        bytes += l->size_bytes / l->line_bytes / l->shared_by * processors * sizeof(uint64_t);
+    }
+    return bytes;
+}
+
 static sg_mem *create_nodes(sg_config *config, char *error, unsigned error_size)
 {
     sg_mem *mem = calloc(1, sizeof *mem);
@@ -20,10 +35,11 @@ static sg_mem *create_nodes(sg_config *config, char *error, unsigned error_size)
     mem->processors = all;
     mem->node_processors = sg_divisor_of(each);
     mem->dir.sparse = 1;
+    int sparse = cache_bytes(config, all) > MUCH_BYTES;
     for (; mem->nodes < nodes; mem->nodes++) {
         uint32_t first = mem->nodes * each, left = all - first;
         config->processors = left < each ? left : each;
-        sg_mem *node = sg_mem_create_one(config, &mem->dir, error, error_size);
+        sg_mem *node = sg_mem_create_one(config, &mem->dir, sparse, error, error_size);
         if (!node)
             break;
         node->first = first;
@@ -38,12 +54,12 @@ static sg_mem *create_nodes(sg_config *config, char *error, unsigned error_size)
 sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size)
 {
     if (config->node_processors == 0)
-        return sg_mem_create_one(config, NULL, error, error_size);
+        return sg_mem_create_one(config, NULL, 0, error, error_size);
     sg_config own = *config; /* what it says of a machine is said of a node */
     own.max_processors = config->node_processors;
     if (config->node_processors < config->processors)
         return create_nodes(&own, error, error_size);
-    return sg_mem_create_one(&own, NULL, error, error_size);
+    return sg_mem_create_one(&own, NULL, 0, error, error_size);
 }
 
 void sg_mem_destroy(sg_mem *mem)

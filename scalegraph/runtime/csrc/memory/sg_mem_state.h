@@ -33,6 +33,7 @@ typedef struct sg_alias {
 struct sg_mem {
     uint32_t processors;
     uint32_t private_levels; /* level[0 .. private_levels - 1] belong to one processor */
+    int sparse;              /* host memory counts more than time, see sg_cache_create */
     uint32_t has_shared;     /* level[private_levels] is shared by `group` processors */
     sg_divisor group;
     uint32_t attraction;    /* COMA: the last private level is all the memory there is */
@@ -98,8 +99,9 @@ static inline const sg_mem *sg_mem_any(const sg_mem *mem)
 
 /* ---- sg_mem_create.c ---- */
 
-/* `store` keeps the directory of a node; NULL: it keeps itself. */
-sg_mem *sg_mem_create_one(const sg_config *config, sg_dir *store, char *error, unsigned error_size);
+/* `store` keeps the directory of a node; NULL: it keeps itself. `sparse`: see sg_cache_create. */
+sg_mem *sg_mem_create_one(const sg_config *config, sg_dir *store, int sparse, char *error,
+                          unsigned error_size);
 
 void sg_mem_destroy_one(sg_mem *mem);
 /* `lost` is called when a processor's private caches lose a line. */

@@ -321,8 +321,9 @@ static void report(const sg_receive *r)
 
 void sg_receive_finish(sg_receive *r)
 {
-    if (r->cancelled)
+    if (r->cancelled || r->finished)
         return;
+    r->finished = true;
     sg_message_talk(r->context, r->from);
     sg_transport_receive(sg->all_ranks[r->from], r->bytes, r->buffered);
     report(r);

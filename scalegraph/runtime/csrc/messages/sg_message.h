@@ -53,6 +53,7 @@ typedef struct sg_receive {
     uint64_t sent, left, posted; /* for observers, see sg_passed */
     sg_waiter *waiters;
     bool cancelled;
+    bool finished;    /* see sg_receive_finish */
     bool buffered;    /* the message had come before the receive */
     const char *what; /* it waits for something else than a message: what, for a report */
 } sg_receive;

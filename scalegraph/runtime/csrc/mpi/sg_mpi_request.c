@@ -140,7 +140,7 @@ static int finish(MPI_Request *handle, sg_request *r, MPI_Status *status)
     r->receive = NULL;
     r->schedule = NULL;
     r->access = NULL;
-    r->active = r->complete = r->cancelled = false;
+    r->active = r->complete = r->awaited = r->cancelled = false;
     if (!r->persistent) {
         sg_handle_free((uintptr_t)*handle);
         release(r);
@@ -149,13 +149,8 @@ static int finish(MPI_Request *handle, sg_request *r, MPI_Status *status)
     return error;
 }
 
-int sg_request_wait(MPI_Request *handle, MPI_Status *status)
+static void await(sg_request *r)
 {
-    if (*handle == MPI_REQUEST_NULL)
-        return sg_status_empty(status, MPI_ANY_SOURCE), MPI_SUCCESS;
-    sg_request *r = sg_request_of(*handle);
-    if (r == NULL)
-        return missing(*handle);
     if (r->active && r->send != NULL)
         sg_wait_send(r->send);
     else if (r->active && r->receive != NULL)
@@ -174,6 +169,17 @@ int sg_request_wait(MPI_Request *handle, MPI_Status *status)
     }
     sg_rank_return(away);
     sg_self()->collective = before;
+}
+
+int sg_request_wait(MPI_Request *handle, MPI_Status *status)
+{
+    if (*handle == MPI_REQUEST_NULL)
+        return sg_status_empty(status, MPI_ANY_SOURCE), MPI_SUCCESS;
+    sg_request *r = sg_request_of(*handle);
+    if (r == NULL)
+        return missing(*handle);
+    if (!r->awaited)
+        await(r);
     return finish(handle, r, status);
 }
 
@@ -216,6 +222,40 @@ static int check_all(int count, const MPI_Request requests[])
     return MPI_SUCCESS;
 }
 
+/* Whether something is among them that no message completes, or, if `general`, that the program's own
+ * functions end. */
+static bool has_other(int count, const MPI_Request requests[], bool general)
+{
+    for (int i = 0; i < count; i++) {
+        const sg_request *r = requests[i] != MPI_REQUEST_NULL ? sg_request_of(requests[i]) : NULL;
+        if (r != NULL && (r->access != NULL || (general && r->kind == SG_REQUEST_GENERAL)))
+            return true;
+    }
+    return false;
+}
+
+/* Waits for all, and lets the time pass that their ends take, without the program's static data: that comes
+ * back once for all of them, not after each wait. */
+static void await_all(int count, const MPI_Request requests[])
+{
+    if (count < 2 || has_other(count, requests, true))
+        return;
+    MPI_Request *handles = sg_mpi_new((size_t)count * sizeof *handles); /* theirs may be static data */
+    memcpy(handles, requests, (size_t)count * sizeof *handles);
+    bool before = sg_rank_go_away();
+    for (int i = 0; i < count; i++) {
+        sg_request *r = handles[i] != MPI_REQUEST_NULL ? sg_request_of(handles[i]) : NULL;
+        if (r == NULL || !r->active)
+            continue;
+        await(r);
+        if (r->receive != NULL)
+            sg_receive_finish(r->receive);
+        r->awaited = true;
+    }
+    sg_rank_return(before);
+    sg_mpi_free(handles);
+}
+
 /* Ends all; errors of single ones go into their statuses. */
 static int finish_all(int count, MPI_Request requests[], MPI_Status statuses[])
 {
@@ -233,7 +273,10 @@ SG_API int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]
 {
     SG_ENTER("Waitall");
     int error = check_all(count, requests);
-    return error != MPI_SUCCESS ? error : finish_all(count, requests, statuses);
+    if (error != MPI_SUCCESS)
+        return error;
+    await_all(count, requests);
+    return finish_all(count, requests, statuses);
 }
 
 SG_API int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
@@ -265,15 +308,6 @@ static int first_complete(int count, const MPI_Request requests[])
     return found;
 }
 
-/* Whether something is among them that no message completes. */
-static bool has_access(int count, const MPI_Request requests[])
-{
-    for (int i = 0; i < count; i++)
-        if (requests[i] != MPI_REQUEST_NULL && sg_request_of(requests[i])->access != NULL)
-            return true;
-    return false;
-}
-
 static int wait_for_listed(int count, const MPI_Request requests[])
 {
     for (;;) {
@@ -287,7 +321,7 @@ static int wait_for_listed(int count, const MPI_Request requests[])
             if (requests[i] != MPI_REQUEST_NULL)
                 add_pending(&p, sg_request_of(requests[i]));
         bool messages = p.send_count + p.receive_count > 0 || sg_mpi_self()->schedules != NULL;
-        if (messages && !has_access(count, requests)) {
+        if (messages && !has_other(count, requests, false)) {
             sg_awaited_wait(&p);
         } else {
             charge_test();
@@ -302,7 +336,7 @@ static int wait_for_first(int count, const MPI_Request requests[])
 {
     bool before = sg_self()->away;
     bool listed_elsewhere = !sg_image_holds((const char *)requests, (const char *)(requests + count));
-    sg_self()->away = before || (listed_elsewhere && !has_access(count, requests));
+    sg_self()->away = before || (listed_elsewhere && !has_other(count, requests, false));
     int found = wait_for_listed(count, requests);
     sg_rank_return(before);
     return found;

@@ -18,6 +18,7 @@ struct sg_remote;
 typedef struct sg_request {
     enum sg_request_kind kind;
     bool persistent, active, complete; /* complete: nothing is waited for any more */
+    bool awaited;                      /* the time that it takes has passed */
     bool freed;                        /* by MPI_Request_free, while it was active */
     bool cancelled;                    /* a send */
     sg_send *send;

@@ -29,7 +29,7 @@ static const sg_rank *owner_of(uint64_t address, const char **part)
         *part = "heap";
         return address >= found.heap ? sg->all_ranks[0] : NULL;
     }
-    if (address >= SG_STACK_BASE + SG_MAX_THREADS * found.stride)
+    if (address >= SG_STACK_BASE + sg->most_threads * found.stride)
         return NULL;
     const sg_thread *t = sg->thread[(address - SG_STACK_BASE) / found.stride];
     *part = "stack";

@@ -305,7 +305,7 @@ static uint32_t own_at(sg_variables_state *v, uint64_t address)
 static uint32_t stack_at(sg_variables_state *v, uint64_t address, uint64_t *start, uint64_t *end)
 {
     uint64_t stride = sg_stack_stride(), number = (address - SG_STACK_BASE) / stride;
-    if (number >= SG_MAX_THREADS)
+    if (number >= sg->most_threads)
         return 0;
     *start = SG_STACK_BASE + number * stride;
     *end = *start + stride;

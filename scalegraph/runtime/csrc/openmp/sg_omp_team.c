@@ -215,13 +215,13 @@ uint32_t sg_team_size(const sg_thread *t, unsigned threads)
         uint32_t left = icv->thread_limit > busy ? icv->thread_limit - busy + 1 : 1;
         size = size < left ? size : left;
     }
-    uint32_t most = SG_MAX_THREADS > busy ? SG_MAX_THREADS - busy : 1;
+    uint32_t most = sg->most_threads > busy ? sg->most_threads - busy : 1;
     if (size > most) {
         char remark[160];
         snprintf(remark, sizeof remark,
                  "the program asks for a team of more threads than the %u it can have when simulated: the "
                  "team has fewer",
-                 SG_MAX_THREADS);
+                 sg->most_threads);
         sg_warn(remark);
         size = most;
     }

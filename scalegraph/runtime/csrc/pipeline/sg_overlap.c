@@ -79,7 +79,7 @@ static overlap *overlap_of(const sg_processor *p)
 {
     overlap **o = &overlaps.of[p->id];
     if (*o == NULL)
-        *o = sg_reserve(sizeof **o + (overlaps.count + 1) * sizeof(uint64_t), PURPOSE);
+        *o = sg_new(sizeof **o + (overlaps.count + 1) * sizeof(uint64_t));
     return *o;
 }
 

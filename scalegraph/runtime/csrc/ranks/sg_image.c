@@ -107,6 +107,26 @@ static int add_segments(struct dl_phdr_info *info, size_t size, void *unused)
     return 1; /* the program itself comes first */
 }
 
+/* Bytes of the pages in it that are not zero. */
+static uint64_t filled_bytes(const part *p)
+{
+    static const char zero[PAGE] = {0};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < p->size; i += PAGE) {
+        size_t size = p->size - i < PAGE ? p->size - i : PAGE;
+        bytes += memcmp(p->fresh + i, zero, size) != 0 ? size : 0;
+    }
+    return bytes;
+}
+
+uint64_t sg_image_filled_bytes(void)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < program.parts; i++)
+        bytes += filled_bytes(&program.part[i]);
+    return bytes;
+}
+
 uint64_t sg_image_bytes(void)
 {
     uint64_t bytes = 0;

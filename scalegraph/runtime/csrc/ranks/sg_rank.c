@@ -115,7 +115,7 @@ static void share_stacks(void)
 {
     const uint64_t room = SG_OWN_HEAP_BASE - SG_STACK_BASE;
     bool many = sg->ranks > 4096 || sg->processors * sg_stack_stride() > room;
-    while (many && SG_MAX_THREADS * sg_stack_stride() > room)
+    while (many && sg->most_threads * sg_stack_stride() > room)
         sg->config.stack_bytes /= 2;
 }
 
@@ -226,6 +226,22 @@ static void prepare(sg_rank *rank)
     sg->omp = omp;
 }
 
+/* What the host's memory has of each rank at least: the kernel's and the C library's part of a thread, pages
+ * of its stack and heap, and what the simulation notes of it. */
+#define LEAST_BYTES (48ull << 10)
+
+static void check_host_memory(void)
+{
+    uint64_t each = LEAST_BYTES + sg_image_filled_bytes(), all = each * sg->ranks;
+    uint64_t free = sg_host_free_bytes();
+    if (all > free)
+        sg_stop(SG_STATUS_OUT_OF_MEMORY,
+                "%u ranks need at least %llu MiB of the host's memory, %llu KiB each with their initialized "
+                "static data, but %llu MiB are free: run fewer ranks, or initialize less data",
+                sg->ranks, (unsigned long long)(all >> 20), (unsigned long long)(each >> 10),
+                (unsigned long long)(free >> 20));
+}
+
 void sg_ranks_start(int (*run)(int argc, char **argv, char **envp), int argc, char **argv, char **envp)
 {
     program.run = run;
@@ -239,6 +255,7 @@ void sg_ranks_start(int (*run)(int argc, char **argv, char **envp), int argc, ch
         program.given[i] = memcpy(sg_new(size), argv[i], size);
         program.texts += size;
     }
+    check_host_memory();
     map_arguments();
     sg_image_keep_libraries();
     for (uint32_t i = 0; i < sg->ranks; i++)

@@ -108,6 +108,8 @@ void sg_rank_memory_alone(void);
 
 /* Static data of each rank. */
 uint64_t sg_image_bytes(void);
+/* Of these, those that take memory of the host from the beginning. */
+uint64_t sg_image_filled_bytes(void);
 /* Whether any of [low, high) is static data: it is mapped only while its rank runs. */
 bool sg_image_holds(const char *low, const char *high);
 /* Whether a library has static data there that all ranks share. */
