@@ -32,7 +32,7 @@ GROUP_WORDS = {
 }
 # Definition of the column "cost" of lines and regions.
 COST_NOTE = (
-    "Cost is processor time with the waiting that a place causes, and without its own waiting that others cause."
+    "Cost is processor time with the waiting that a place causes elsewhere, without the waiting that others cause it."
 )
 CATEGORY_WORDS = {
     "busy_int": "integer work",

@@ -33,17 +33,17 @@ def _of_command(need: Need, onward: tuple[Way, ...]) -> tuple[str, tuple[Way, ..
             "sample its call paths (`--stacks`), or have ScaleGraph build the program: `scalegraph measure SOURCES`, "
             "or `simulate`"
         )
-        return f"{need.text} This study times a command as it is, which shows nothing of its inside; {gives}.", ()
+        return f"{need.text} This study times a command as it is, without looking inside; {gives}.", ()
     counts = tuple(way for way in onward if way.name == "add-counts")
     if any(way.name == "add-sizes" for way in onward):
         gives = "write a parameter such as {n} into the command and measure several of its values"
-        return f"{need.text} Of a command: {gives} (`--parameter n=1000,2000`, or `--grow`).", ()
+        return f"{need.text} For a command: {gives} (`--parameter n=1000,2000`, or `--grow`).", ()
     return need.text, counts
 
 
 _INSIDE: Final = re.compile(
     r"regions?\b|simulat|\blines?\b|costs|accounting|profile|trace|[Mm]iss|what-if|virtual|schedule|loops?\b|monitor"
-    r"|program text|predicted|operations|caches|waiting|call paths|stations",
+    r"|has no source|predicted|operations|caches|waiting|call paths|stations",
 )
 
 

@@ -80,7 +80,7 @@ def _runs(*, instead: Met = lambda _data, **_: False) -> tuple[Need, ...]:
     """Return the needs of runs; a study that passes *instead* meets them as well."""
     return (
         Need(
-            "No runs come of these measurements: say which of their parameters counts processors and which metric is"
+            "These measurements yield no runs: set which parameter counts processors and which metric is"
             " the elapsed time.",
             met=lambda data, **_: not data.table.empty or data.imported is None or instead(data),
         ),
@@ -105,18 +105,18 @@ RUNS_OR_SET: Final = _runs(instead=lambda data: data.imported is not None)
 RUNS_OR_MATRIX: Final = _runs(instead=lambda data: matrices.printed(data) is not None)
 EVENTS: Final = (
     Need("This trace holds no events.", ways.traced("regions"), met=_has_events),
-    Need("This trace names no locations, so that there are no lanes.", met=_has_lanes),
+    Need("This trace names no locations, so there are no lanes.", met=_has_lanes),
 )
 OTHER_STUDY: Final = Need(
-    "This compares two or more studies, and one is open.",
+    "This compares two or more studies, but only one is open.",
     ways.OPEN_STUDY,
     always=True,
     met=lambda data, **_: bool(data.others),
 )
 OTHER_TRACE: Final = Need(
-    "This compares two or more traces, and one is open.",
+    "This compares two or more traces, but only one is open.",
     ways.OPEN_TRACE,
     always=True,
     met=lambda data, **_: bool(data.others),
 )
-SECOND_TRACE: Final = replace(OTHER_TRACE, text="This compares two traces, and one is open.")
+SECOND_TRACE: Final = replace(OTHER_TRACE, text="This compares two traces, but only one is open.")

@@ -10,7 +10,7 @@ from scalegraph.subjects.study import StudyData
 ADD_SIZES: Final = Way(
     "add-sizes",
     "Add sizes to get a scalability matrix",
-    "Plans runs of further problem sizes that hold an efficiency; nothing runs before you press Run",
+    "Plans runs of more problem sizes at a constant efficiency; nothing runs before you press Run",
 )
 
 OPEN_STUDY: Final = Way(
@@ -29,7 +29,7 @@ OPEN_TRACE: Final = Way(
 FIND_SOURCES: Final = Way(
     "sources",
     "Choose the folder of the sources…",
-    "Searches a folder, and those in it, for the files that the regions of this trace name; views show their text",
+    "Searches a folder and its subfolders for the source files named in this trace; views then show them",
     "Put the file beside the trace.",
 )
 MEASURE_SIZES: Final = Way(
@@ -38,7 +38,7 @@ MEASURE_SIZES: Final = Way(
     "Says which runs of your own program are missing",
 )
 
-_AGAIN: Final = "Makes the runs of this study once more; what they have stays"
+_AGAIN: Final = "Repeats the runs of this study; existing results are kept"
 COLLECT_CLASSES: Final = Way(
     "collect",
     "Collect miss classes and run again",
@@ -56,14 +56,14 @@ COLLECT_LINES: Final = Way(
 COLLECT_REGIONS: Final = Way(
     "collect",
     "Collect regions",
-    "Shows the request with regions; the instrumented program makes a study of its own",
+    "Shows the request with regions; the instrumented program gets a study of its own",
     "In a request file: regions = true under [collect].",
     (("what", "regions"),),
 )
 MONITOR: Final = Way(
     "collect",
     "Monitor by software",
-    "Shows the request with software monitoring, which takes simulated time; its runs make a study of their own",
+    "Shows the request with software monitoring, which takes simulated time; its runs get a study of their own",
     'On the command line: scalegraph simulate --monitor software, or monitor = "software" under [collect] in the'
     " request.",
     (("what", "monitor"), ("value", "software")),
@@ -71,7 +71,7 @@ MONITOR: Final = Way(
 MEASURE: Final = Way(
     "target",
     "Measure on this computer",
-    "Shows the request with this computer for its target; nothing runs before you press Run",
+    "Shows the request with this computer as the target; nothing runs before you press Run",
     "On the command line: scalegraph measure, into the same study.",
     (("target", "host"),),
 )
@@ -95,7 +95,7 @@ SWEEP_ALPHA: Final = Way(
 WHAT_IF: Final = Way(
     "what-if",
     "Open the What if panel",
-    "Choose an ideal, a parameter of the machine, or a line that is faster",
+    "Choose an ideal, a parameter of the machine, or a faster line",
     "On the command line: scalegraph simulate --what-if contention,cache,sync,balance,all.",
 )
 FREE_SYNC: Final = Way(
@@ -155,8 +155,7 @@ def add_sizes(*held: str) -> Way:
     return Way(
         "add-sizes",
         f"Add sizes with the {words} held",
-        f"Shows the request of this study with a search for sizes that hold the {words}; nothing runs before you press"
-        " Run",
+        f"Shows the request with a search for sizes that keep the {words} constant; nothing runs before you press Run",
         "In a request file: " + " and ".join(f'kind = "{kind}"' for kind in held) + " under [[bound]], with a value.",
         (("held", ",".join(held)),),
     )
@@ -167,7 +166,7 @@ def traced(kind: str) -> Way:
     return Way(
         "trace",
         "Run with trace",
-        f"Shows the request with a trace that holds {kind}; nothing runs before you press Run",
+        f"Shows the request with a trace of {kind}; nothing runs before you press Run",
         f"On the command line: scalegraph simulate --trace={kind}.",
         (("what", kind),),
     )
@@ -196,7 +195,7 @@ def asks_for_sizes(data: StudyData) -> bool:
 
 
 def to_sizes(data: StudyData) -> tuple[Way, ...]:
-    """Return the button that plans runs of further sizes, where ScaleGraph can run the program of *data*."""
+    """Return the button that plans runs of more sizes, if ScaleGraph can run the program of *data*."""
     return (ADD_SIZES,) if can_run(data) and not asks_for_sizes(data) else ()
 
 

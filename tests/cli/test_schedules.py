@@ -73,7 +73,7 @@ def test_comparison_says_which_is_best_and_why(heavy: Path, capsys: pytest.Captu
     rows = [line.split()[0] for line in out.splitlines()[1:5]]
     assert rows[0] in ("ML", "dynamic")
     assert set(rows) == {"ML", "dynamic", "static", "as"}
-    assert "less time than what the program says" in out
+    assert "less time than the program as written" in out
     assert "waiting at barriers from" in out
     assert (heavy / "kept.sgstudy").exists()
 

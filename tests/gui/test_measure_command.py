@@ -157,6 +157,6 @@ def test_a_view_of_the_inside_says_what_would_show_it() -> None:
     data = StudyData.from_runs([run(1, 0, 1.0), run(2, 0, 0.6)], manifest={"request": {"program": {"command": "a"}}})
     assert ways.is_command(data)
     figure = BREAKDOWN.build(data)
-    assert "shows nothing of its inside" in figure.empty
+    assert "without looking inside" in figure.empty
     assert "scalegraph measure SOURCES" in figure.empty
     assert not figure.ways

@@ -101,7 +101,7 @@ def test_regions_are_in_the_order_of_what_dominates_at_the_target() -> None:
 def test_a_set_without_processors_has_models_but_no_laws() -> None:
     data = measured(unknown=True)
     assert views.get("region-models").build(data).panels
-    assert "say so when it is imported" in views.get("laws").build(data).empty
+    assert "set them when it is imported" in views.get("laws").build(data).empty
     table = quantities.compute(data, "models")
     assert next(iter(table["call_path"])) == "main->exchange"
     assert "at.x" in table.columns

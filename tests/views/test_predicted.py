@@ -74,7 +74,7 @@ def test_without_a_run_the_sentence_has_the_interval_and_there_are_no_errors() -
     assert figure.sentence.startswith("n = 96 on 4 processors is predicted to take")
     errors = get("prediction-errors").build(data)
     assert not errors.panels
-    assert "None of the predicted points was run" in errors.empty
+    assert "None of the predicted points has been run" in errors.empty
 
 
 def test_a_refused_point_has_its_reason_in_table_and_notes() -> None:
@@ -105,4 +105,4 @@ def test_a_run_that_came_later_is_what_a_prediction_is_compared_with() -> None:
 def test_nothing_predicted_says_what_to_do() -> None:
     figure = get("predicted").build(StudyData.from_runs(SAMPLES))
     assert not figure.panels
-    assert "Nothing was predicted" in figure.empty
+    assert "Nothing has been predicted" in figure.empty

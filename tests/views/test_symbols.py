@@ -1,4 +1,4 @@
-"""What a view says is said in words: a reader need not know the papers' symbols, nor the names of counters."""
+"""Views use words: readers need not know the papers' symbols or the names of counters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COEFFICIENTS = ("laws", "fit")  # name the numbers of a law, each with its meani
 
 
 def texts(thing: Any) -> Iterator[str]:
-    """Yield all that is written anywhere in *thing*."""
+    """Yield all texts anywhere in *thing*."""
     if isinstance(thing, str):
         yield thing
     elif isinstance(thing, Mapping):

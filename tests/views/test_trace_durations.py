@@ -52,7 +52,7 @@ def test_short_visits_are_drawn_as_their_caller() -> None:
     assert seconds["short"] == 0
     arrows = [one for one in track.overlays if isinstance(one, Arrows)]
     assert [len(one.x0) for one in arrows] == [1]
-    assert "shorter visits belong to their caller" in " ".join(built("spacetime", duration=0.15).notes)
+    assert "shorter visits count to their caller" in " ".join(built("spacetime", duration=0.15).notes)
 
 
 @pytest.mark.slow

@@ -234,7 +234,7 @@ def test_clocks_of_two_runs_at_the_same_speed_give_psi() -> None:
     back = built("speed", replace(sixteen, others=(four,)))
     assert "ψ(4, 16) = T(4)/T(16) = 1.00 s / 1.16 s = 0.862." in back.sentence
     slow = traces.counted(4e6, 2 * SECOND, 16)
-    assert "that is no ψ, as the average unit speeds differ" in built("speed", replace(four, others=(slow,))).sentence
+    assert "that is not ψ, as the average unit speeds differ" in built("speed", replace(four, others=(slow,))).sentence
     # part of one run and all of another cannot be compared as two clocks
     part = built("speed", replace(four, others=(sixteen,)), end=0.5)
     assert "T(16)" not in part.sentence

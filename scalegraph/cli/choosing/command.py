@@ -34,7 +34,7 @@ _PRESETS = ("efficient", "whole-nodes")
     type=click.Choice(["time", "core_hours", "energy", "price", "processors"]),
     default=None,
     show_default="time",
-    help="What the point shall need least of.",
+    help="What to minimise.",
 )
 @click.option(
     "--within",

@@ -15,14 +15,14 @@ from scalegraph.figures.palette import name_slots
 from scalegraph.subjects.option import Option
 
 MOST: Final = 50_000  # frames; beyond that the cheapest are omitted
-ICICLE: Final = Option("icicle", "Icicle", "bool", False, description="callers on top, what they call below them")
+ICICLE: Final = Option("icicle", "Icicle", "bool", False, description="callers on top, callees below")
 CHANGE: Final = Option(
     "change", "Change", "choice", "absolute", ("absolute", "relative"),
     description="colour by the difference of values, or by that of shares of the whole",
 )  # fmt: skip
 WIDTHS: Final = Option(
     "frames", "Frame width", "choice", "second", ("second", "first", "both"),
-    description="whose value gives a frame its width: of the second, of the first, or the mean of both",
+    description="whose value sets a frame's width: the second's, the first's, or the mean of both",
 )  # fmt: skip
 
 
@@ -164,7 +164,7 @@ def difference(
     if gone:
         other = names[0] if width == "second" else names[1]
         notes.append(
-            f"{thousands(gone)} call paths of {other} only have no width; choose another frame width to see them."
+            f"{thousands(gone)} call paths only in {other} have no width; choose another frame width to see them."
         )
     return Flame(frames, second.value, second.whole, second.base, measured, icicle), tuple(notes)
 

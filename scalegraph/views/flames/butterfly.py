@@ -58,9 +58,9 @@ def figure(view: str, title: str, grown: Grown, wanted: object, notes: Sequence[
         _sentence(grown, found),
         (Table(columns, rows),),
         notes=(
-            f"'{above}': time of {name} that was spent below that region, and of it in {name} itself.",
-            f"'{below}': time that was spent in that region below {name}, and of it in that region itself.",
-            f"Shares are of {grown.base}. A click on a row goes on to that region.",
+            f"'{above}': time of {name} when called below that region, and the part in {name} itself.",
+            f"'{below}': time of that region when called below {name}, and the part in the region itself.",
+            f"Shares are of {grown.base}. Click a row to go to that region.",
             *((f"It calls itself{_often(found.again)}; that time counts once.",) if found.again else ()),
             *notes,
         ),

@@ -18,8 +18,8 @@ _NAME, _TITLE = "callers", "Callers and callees"
 _NEED = replace(study_trees.NEED, text="Callers and callees need costs by region or by call path.")
 _NOTHING = Need("No region of {words} has any {value}.")
 _LEXICAL = (
-    "The tables say where a region is written and what it contains, not who calls it: a simulated run records no calls."
-    " For callers write a trace with regions and open it."
+    "The tables show where a region is nested in the source, not who calls it: a simulated run records no calls."
+    " To see callers, write a trace with regions and open it."
 )
 _FUNCTION = Option(
     "call_path", "Function", "text", follows=True,
@@ -58,7 +58,7 @@ VIEW = View(
     _NAME,
     _TITLE,
     "Lost time",
-    "Who calls a function and what it calls, each with its time and visits; a click goes on to the caller or callee.",
+    "Who calls a function and what it calls, with time and visits; a click goes to the caller or callee.",
     _make,
     (_FUNCTION, study_trees.METRIC, common.PROCESSORS, common.SIZE),
     order=47,

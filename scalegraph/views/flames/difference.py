@@ -29,7 +29,7 @@ _FEW = Need(
 _NAME, _TITLE = "flame-difference", "Flame graph, difference"
 _SECOND = Option(
     "processors", "Processors", "int", minimum=1,
-    description="N of the second of two runs, which the frames are of; otherwise the most",
+    description="N of the second of two runs, which sets the frames; otherwise the most",
 )  # fmt: skip
 _REFERENCE = Option(
     "reference", "Compared with N", "int", minimum=1,
@@ -119,8 +119,8 @@ def figure(
     flame, notes = building.difference(joined, first, second, names, relative=relative, width=width, icicle=icicle)
     whose = {"second": names[1], "first": names[0], "both": "the mean of both"}[width]
     what = "the share of the whole" if relative else f"the {second.value.label}"
-    matched = "Frames are the same where their call paths have the same names"
-    matched += "; of siblings with one name the first is the first, and so on." if first.lexical else "."
+    matched = "Frames match if their call paths have the same names"
+    matched += "; siblings of the same name match in order." if first.lexical else "."
     return Figure(
         f"{title}: {names[0]} to {names[1]}",
         _sentence(joined, first, second, names, relative=relative),
@@ -150,7 +150,7 @@ VIEW = View(
     _NAME,
     _TITLE,
     "Compare",
-    "The flame graph of one run coloured by what changed from another: two processor counts, or two studies.",
+    "The flame graph of one run, coloured by the change from another: two processor counts, or two studies.",
     _make,
     (
         study_trees.METRIC, building.CHANGE, _SECOND, _REFERENCE, common.SIZE, building.WIDTHS,

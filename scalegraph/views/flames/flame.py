@@ -45,7 +45,7 @@ def sentence(grown: Grown) -> str:
     inner = [index for index, parent in enumerate(tree.parents) if parent >= 0]
     wide = max(inner, key=lambda index: float(tree.total[index]), default=top)
     if tree.names[wide] != tree.names[top]:
-        text += f"; {tree.names[wide]} with all inside {building.share(float(tree.total[wide]), grown.whole)}"
+        text += f"; {tree.names[wide]} inclusive {building.share(float(tree.total[wide]), grown.whole)}"
     return text + "."
 
 
@@ -53,7 +53,7 @@ VIEW = View(
     _NAME,
     _TITLE,
     "Lost time",
-    "Regions or call paths of a run as frames that stand on what contains them, as wide as the time they cost.",
+    "Regions or call paths of a run as stacked frames, as wide as the time they cost.",
     _make,
     (study_trees.METRIC, common.PROCESSORS, common.SIZE, study_trees.COLOUR, building.ICICLE),
     order=46,

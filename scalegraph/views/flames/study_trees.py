@@ -27,7 +27,7 @@ METRIC: Final = Option(
 )  # fmt: skip
 COLOUR: Final = Option(
     "colour", "Colour", "choice", "group", ("group", "region"),
-    description="of runs with cycle accounting: by what most of a frame's own time is, or one colour for each region",
+    description="for runs with cycle accounting: by the main part of a frame's own time, or one colour per region",
 )  # fmt: skip
 NEED: Final = Need(
     "A flame graph needs costs by region or by call path.",
@@ -37,7 +37,7 @@ NEED: Final = Need(
 )
 TRACED: Final = ways.traced("regions")
 LEXICAL: Final = (
-    "Frames show where regions are written, not who calls them: a simulated run records no calls. For call stacks"
+    "Frames show how regions nest in the source, not who calls them: a simulated run records no calls. For call stacks"
     " write a trace with regions and open it."
 )
 _ALIASES: Final = {
@@ -130,7 +130,7 @@ def _meaning(run: RunRecord, metric: str) -> tuple[str, str]:
     if metric in _COUNTS:
         return "", metric.replace("_", " ")
     if metric in _SEVERAL:
-        raise InputError(Fault(f"'{metric}' is of one processor in each region, so it does not add up", key="metric"))
+        raise InputError(Fault(f"'{metric}' is of a single processor per region, so it does not add up", key="metric"))
     choices = ["time", *GROUPS, *_ALIASES, *CATEGORY_GROUPS, *_COUNTS, "references"]
     raise InputError(
         Fault(f"no metric '{metric}'{near(metric, choices)}; there are time, {', '.join(GROUPS)}, their parts, and"
@@ -172,7 +172,7 @@ def _of_set(data: StudyData, metric: object, processors: object, size: object) -
     notes = [said] if said else []
     if tree.clipped:
         notes.append(
-            f"{thousands(tree.clipped)} call paths were measured to cost less than what they call; their own"
+            f"{thousands(tree.clipped)} call paths were measured to cost less than their callees; their own"
             " part counts as 0."
         )
     named = reported.description or reported.name

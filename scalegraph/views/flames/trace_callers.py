@@ -29,7 +29,7 @@ VIEW = View(
     _NAME,
     _TITLE,
     "Where the time goes",
-    "Who calls a region and what it calls, with time and visits; a click goes on to the caller or callee.",
+    "Who calls a region and what it calls, with time and visits; a click goes to the caller or callee.",
     _make,
     (_FUNCTION, trace_window.BEGIN, trace_window.END, trace_window.LOCATIONS, trace_choices.DURATION),
     order=68,

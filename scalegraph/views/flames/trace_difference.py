@@ -38,7 +38,7 @@ VIEW = View(
     _NAME,
     _TITLE,
     "Where the time goes",
-    "The flame graph of a trace coloured by what changed from another: more or less time in every call path.",
+    "The flame graph of a trace, coloured by the change from another: more or less time in each call path.",
     _make,
     (trace_trees.METRIC, building.CHANGE, building.WIDTHS, building.ICICLE),
     order=67,

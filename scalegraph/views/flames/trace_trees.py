@@ -48,7 +48,7 @@ def grown(data: TraceData, value: object = "time", duration: object = None, **op
     notes = (
         f"Shown: {chosen.words}.",
         *(one for one in said if one),
-        "A call that the interval cuts counts with its part; a visit counts where it begins.",
+        "Of a call cut by the interval, the part inside counts; a visit counts where it begins.",
         *(() if counted else (_covered(data, tree, sums),)),
         *trace_sums.call_notes(data),
         *trace_common.usual_notes(data),

@@ -15,7 +15,7 @@ def told(data: TraceData, duration: object) -> tuple[str, ...]:
     if least(data, duration) <= 0:
         return ()
     long = si(float(str(duration)), "s")
-    return (f"Only what lasts {long} or longer: shorter visits belong to their caller; other waits, messages go.",)
+    return (f"Only what lasts {long} or longer: shorter visits count to their caller; shorter waits, messages go.",)
 
 
 def nothing(whole: TraceData, duration: object, *kinds: str) -> Need | None:

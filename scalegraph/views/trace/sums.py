@@ -31,8 +31,7 @@ CALLS_OF_BOTH = replace(
 )
 NOT_ENTERED = Need("No region was entered in {words}. Choose a longer time or more locations.")
 NO_ACTIVITY = Need(
-    "This trace tells neither what locations did nor which regions they were in, so nothing is known of how busy they"
-    " were.",
+    "This trace records neither activities nor regions, so it does not show how busy locations were.",
     ways.traced("regions"),
     "Run the program with regions in its trace.",
     "Record states or regions.",

@@ -23,7 +23,7 @@ HANDOVERS, OPENED = "lock hand-overs", "ends of barriers"
 OPERATIONS = "collectives"
 LEAST_WAIT = 1 / 400  # of the visible time: a shorter wait is too narrow to see
 TIME = Axis("time", "s")
-_WHICH = "of the longest, the largest in every stretch of time"
+_WHICH = "the largest of the longest in every stretch of time"
 
 
 def keys(window: Window, layer: str, names: Iterable[str] = ()) -> tuple[Key, ...]:
@@ -182,7 +182,7 @@ def barriers(window: Window, rows: Rows) -> Ticks:
 
 
 def operations(window: Window, limit: int) -> tuple[Arrows, tuple[str, ...]]:
-    """Return the *limit* longest parts of collective operations in *window*, one per location, and notes."""
+    """Return the *limit* longest parts that locations take in collective operations in *window*, and notes."""
     data = window.data
     found = data.trace.columns("collectives", begin=window.begin, end=window.end)
     lane = _lanes(window, found["location"])

@@ -200,7 +200,7 @@ def test_however_many_frames_there_are_each_level_is_painted_as_one_picture(
     monkeypatch.setattr(canvas, "strip", lambda *what: drawn.append(len(what[2])) or strip(*what))
     made.set_theme("dark")
     made.canvas.grab()
-    assert len(drawn) == 2  # levels, not frames
+    assert len(drawn) == 2  # one call per level, not per frame
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

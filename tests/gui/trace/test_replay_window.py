@@ -155,7 +155,7 @@ def test_the_line_is_dragged_in_the_picture_and_does_not_run_away_meanwhile(
     shown.replay.play()
     qtbot.mousePress(canvas, LEFT, pos=pixel(0.001))
     qtbot.mouseMove(canvas, pixel(0.002))
-    clock[0] += 5.0  # the button is held for so long
+    clock[0] += 5.0  # the button is held for 5 s
     shown.replay.tick()
     width = shown.window.width / canvas.places.width
     there = pytest.approx(0.002, abs=2 * width)

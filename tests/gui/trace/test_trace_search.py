@@ -153,7 +153,7 @@ def test_only_what_lasts_is_drawn_and_counted(window: MainWindow, trace: TraceHa
     assert bar.chips() == ["500 µs or longer"]
     figure = dock_of(window, "spacetime").figure()
     assert figure is not None
-    assert "shorter visits belong to their caller" in " ".join(figure.notes)
+    assert "shorter visits count to their caller" in " ".join(figure.notes)
     assert "main" in timeline(window).key_texts()
     bar.chip("duration").click()
     settled(window, qtbot)

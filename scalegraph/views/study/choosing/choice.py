@@ -63,7 +63,7 @@ def _make(
         marks=(Mark("taken", taken.cost(against), taken.elapsed_s),),
     )
     brief = found.limits[0] if found.limits else ""
-    edge_note = "On the line and in the table are the points that none is both faster and cheaper than."
+    edge_note = "The line and the table have the points for which no other is both faster and cheaper."
     return Figure(
         title(_TITLE, data, every),
         " ".join(filter(None, (taken_words(found.choice, wishes), brief, found.certainty))),
@@ -138,7 +138,7 @@ VIEW = View(
     "choose",
     _TITLE,
     GROUP,
-    "The point to take, what it costs, what limits it there, how sure that is; the frontier of time against cost.",
+    "The point to take, its cost, its bottleneck, and how sure that is; the frontier of time against cost.",
     _make,
     (COST, WITHIN, EFFICIENCY),
     order=1,

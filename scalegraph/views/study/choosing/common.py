@@ -29,11 +29,11 @@ MEASURES: Final = {"time": "time", "core_hours": "core-hours", "energy": "energy
 COST = Option(
     "minimise", "Minimise", "choice", "time", ("time", "core_hours", "energy", "price", "processors"),
     words=("least time", "fewest core-hours", "least energy", "lowest price", "fewest processors"),
-    description="What the point shall need least of.",
+    description="What to minimise.",
 )  # fmt: skip
 WITHIN = Option(
     "within", "Within", "float", None, minimum=1,
-    description="Only points whose time is at most so many times the fastest.",
+    description="Only points at most this many times slower than the fastest.",
 )  # fmt: skip
 EFFICIENCY = Option(
     "efficiency", "Efficiency at least", "float", None, minimum=0, maximum=1,

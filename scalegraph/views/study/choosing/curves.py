@@ -19,7 +19,7 @@ _Y = ("time", "core_hours", "energy", "price", "efficiency", "speedup")
 def _make(data: StudyData, panels: str | None = None, value: str = "time") -> Figure:
     found, notes = points(data)
     if all(_amount(one, value) is None for one in found):
-        notes = (f"The {_label(value)} of no point is known, so this is their time.", *notes)
+        notes = (f"No point's {_label(value)} is known; shown is the time instead.", *notes)
         value = "time"
     varied = [name for name in axes(found) if name != "processors"]
     by = panels or (varied[0] if varied else "machine")
@@ -84,7 +84,7 @@ VIEW = View(
     _make,
     (
         Option("panels", "Panels", "choice", None, _PANELS, words=tuple(AXIS[name][0] for name in _PANELS),
-               description="What the panels differ in; the first that varies if not chosen."),
+               description="The axis that separates the panels; by default the first that varies."),
         Option("value", "Value", "choice", "time", _Y,
                words=("time", "core-hours", "energy", "price", "efficiency", "speedup"), description="What is drawn."),
     ),

@@ -18,9 +18,7 @@ from scalegraph.views.study.choosing.common import GROUP, SEVERAL, points, title
 from scalegraph.views.view import View
 
 _TITLE = "Two points by cause"
-_NEED = needs.simulated(
-    "What differs between two points by cause is known of runs with an account of their processors' time."
-)
+_NEED = needs.simulated("A difference by cause needs runs with an accounting of processor time.")
 
 
 def _make(data: StudyData, first: int | None = None, second: int | None = None) -> Figure | Need:
@@ -57,8 +55,8 @@ def _make(data: StudyData, first: int | None = None, second: int | None = None) 
     )
     return Figure(
         title(_TITLE, data, found), sentence, (plot, _table(shares)),
-        notes=("Each cause's processor time over N: they add up to the elapsed time.",
-               "Numbers of points count in the order of time, the fastest is 1.", *notes),
+        notes=("Each cause's processor time divided by N: the causes add up to the elapsed time.",
+               "Points are numbered by time; the fastest is 1.", *notes),
     )  # fmt: skip
 
 
@@ -85,7 +83,7 @@ VIEW = View(
     "two-points",
     _TITLE,
     GROUP,
-    "What differs between two points: the time that each cause takes in both.",
+    "The difference between two points by cause: the time of each cause in both.",
     _make,
     (
         Option("first", "First point", "int", None, minimum=1,

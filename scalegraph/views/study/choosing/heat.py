@@ -18,7 +18,7 @@ def _make(data: StudyData, rows: str | None = None, columns: str | None = None, 
     found, notes = points(data)
     known = [one for one in found if one.cost(minimise)]
     if not known:
-        notes = (f"The {OBJECTIVES[minimise]} of no point is known, so this is their time.", *notes)
+        notes = (f"No point's {OBJECTIVES[minimise]} is known; shown is the time instead.", *notes)
         minimise, known = "time", found
     varied = axes(known)
     across = columns or ("processors" if "processors" in varied else varied[-1] if varied else "processors")
@@ -37,7 +37,7 @@ def _make(data: StudyData, rows: str | None = None, columns: str | None = None, 
     taken = min(best.values(), key=lambda one: one.cost(minimise) or 0.0)
     return Figure(
         title(_TITLE, data, found),
-        f"The least {what}, {taken.amount(minimise)}, is that of {taken.words()}.",
+        f"{taken.words()} has the least {what}, {taken.amount(minimise)}.",
         (Grid(AXIS[down][0], AXIS[across][0], tuple(ups), tuple(overs), cells, (f"least {what} / {what}",)),),
         notes=(f"1 is the least {what}; 0.5 takes twice as much. Each cell is the best of its points.", *notes),
     )  # fmt: skip

@@ -60,7 +60,7 @@ def _make(data: StudyData) -> Figure:
     if len(ordered) > _MOST:
         notes = (*notes, f"The {_MOST} fastest of {len(ordered)} points are shown.")
     best = ordered[0]
-    rise = "Time and core-hours rise on logarithmic scales, from the least to the most of the points."
+    rise = "Time and core-hours are on logarithmic scales, from the points' minimum to maximum."
     across = Axis("", scale="category", categories=labels)
     return Figure(
         title(_TITLE, data, found),

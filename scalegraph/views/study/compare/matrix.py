@@ -19,7 +19,7 @@ from scalegraph.views.view import View
 
 _OTHER = replace(
     needs.OTHER_STUDY,
-    text="This subtracts the matrix of a second study from that of this one, and one study is open.",
+    text="This subtracts the matrix of a second study from this one's, but only one study is open.",
 )
 _LACKING = Need("There is no matrix of {studies} to compare.")
 _NOTHING_IN_COMMON = Need("The matrices have no cell in common: {why}.")

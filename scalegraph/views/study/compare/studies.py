@@ -192,7 +192,7 @@ VIEW = View(
             "choice",
             "size",
             ("size", "efficiency"),
-            description="what stays equal while N grows",
+            description="what stays constant while N grows",
         ),
         common.SIZE,
     ),

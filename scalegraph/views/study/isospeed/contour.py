@@ -43,7 +43,7 @@ VIEW = View(
     "isospeed-contour",
     _TITLE,
     "Isospeed",
-    "Speed of a processor over N and work as a map; along a line every processor is as fast.",
+    "Average unit speed over N and work as a map; it is constant along a line.",
     _make,
     (matrices.SPEED,),
     order=210,

@@ -24,7 +24,7 @@ _TITLE = "Generalized speedup"
 _MOST = 6  # curves for single sizes
 _LARGEST = "largest on each N"
 _SPOKEN: dict[str, str] = {
-    "asymptotic": "the speed that one processor tends to",
+    "asymptotic": "one processor's asymptotic speed",
     "fastest": "the fastest run on one processor",
     "same-size": "one processor with the same problem",
 }
@@ -124,7 +124,7 @@ VIEW = View(
     "generalized-speedup",
     _TITLE,
     "Isospeed",
-    "Parallel speed over sequential speed, also of sizes that were never run on one processor.",
+    "Parallel speed over sequential speed, also for sizes never run on one processor.",
     _make,
     (
         Option(

@@ -165,7 +165,7 @@ VIEW = View(
     "problem-ensemble",
     _TITLE,
     "Isospeed",
-    "Which problems fit into the memory and are computed well on each N, with lines of equal time and efficiency.",
+    "Which problems fit into memory and run efficiently on each N, with lines of equal time and efficiency.",
     _make,
     (
         matrices.EFFICIENCY,
@@ -173,8 +173,8 @@ VIEW = View(
             "limit",
             "Memory W0",
             "float",
-            description="bytes, or operations where the memory of a size is not known; otherwise what the machine's"
-            " file says that a processor has, or the most that was run",
+            description="bytes, or operations if memory use is not known; by default the machine file's memory"
+            " per processor, or the most that was run",
             minimum=1e-9,
         ),
         Option(

@@ -101,7 +101,7 @@ VIEW = View(
     "size-and-speed",
     _TITLE,
     "Isospeed",
-    "What speedup holds and what scalability holds: times over N of one size, and of one average speed.",
+    "What speedup and scalability hold constant: times over N at one size, and at one average speed.",
     _make,
     (common.SIZE, matrices.SPEED),
     order=190,

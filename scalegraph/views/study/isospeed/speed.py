@@ -124,7 +124,7 @@ def _asymptote(limits: list[AsymptoticSpeed], unit: str) -> tuple[str, ...]:
         span = f" ({si(limit.low, unit)} to {si(limit.high, unit)} at 95 %)"
         words = f"On N = {limit.processors} the speed tends to {si(limit.speed, unit)}{span}, by a fit of time ="
         " (work + a constant)/speed"
-        notes.append(f"{words}; half of it is the usual speed to hold.")
+        notes.append(f"{words}; half of it is the usual speed to hold constant.")
     notes.extend(f"N = {limit.processors}: {limit.doubt}." for limit in limits if limit.doubt)
     return tuple(notes[:4])
 
@@ -133,7 +133,7 @@ VIEW = View(
     "isospeed-speed",
     _TITLE,
     "Isospeed",
-    "Average speed of a processor over the execution time as the problem grows; the line is the speed that is held.",
+    "Average unit speed over the execution time as the problem grows; the line is the speed held constant.",
     _make,
     (matrices.SPEED,),
     order=200,

@@ -60,7 +60,7 @@ VIEW = View(
     "breakdown",
     _TITLE,
     "Lost time",
-    "Every cycle of every processor by what it was spent on, as shares of processor time, for each N.",
+    "Processor time by category for each N, as shares; every cycle is counted.",
     _make,
     (
         common.SIZE,

@@ -66,7 +66,7 @@ VIEW = View(
     "monitoring",
     _TITLE,
     "Lost time",
-    "The elapsed time with software or hardware monitoring on the simulated machine, and compensated for it, over N.",
+    "The elapsed time over N with software or hardware monitoring on the simulated machine, and compensated for it.",
     _make,
     (common.SIZE,),
     order=67,

@@ -65,7 +65,7 @@ VIEW = View(
     "overheads",
     _TITLE,
     "Lost time",
-    "Barriers, locks, waiting and memory stalls over N, seconds for each processor; they add up to the latency L.",
+    "Barriers, locks, waiting and memory stalls over N, in seconds per processor; they add up to the latency L.",
     _make,
     (common.SIZE,),
     order=60,

@@ -40,7 +40,7 @@ _SHARES: Final = {
         "parallel_share",
         ELAPSED_TIME,
         "elapsed time",
-        "Not parallel: when the others wait for serial parts, or before and after the parallel work.",
+        "Not parallel: time when others wait for serial parts, or before and after the parallel work.",
     ),
     "operations": _Share(
         "parallel_ops_share",
@@ -109,7 +109,7 @@ VIEW = View(
     "parallelism",
     _TITLE,
     "Lost time",
-    "The share of the elapsed time, or of all operations, that is not serial, as the problem grows, for each N.",
+    "The parallel share of the elapsed time, or of all operations, for each N as the problem grows.",
     _make,
     (
         Option("grow", "What grows", "text", description="parameter, or several with commas; otherwise the longest"),

@@ -76,7 +76,7 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
         panels.append(_paths(by_path, run))
     measured = {str(way) for way in found["transfer_by"]} & {"what-if"}
     imported = data.imported is not None
-    useful = "outside of communication and synchronisation" if imported else "busy and memory stall"
+    useful = "time outside of communication and synchronisation" if imported else "busy and memory stall"
     how = _how(measured=bool(measured), passes_messages=_passes_messages(data))
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",
@@ -106,15 +106,17 @@ def _ways(data: StudyData) -> tuple[Way, ...]:
 
 def _how(*, measured: bool, passes_messages: bool) -> str:
     if measured and passes_messages:
-        return "Transfer: the elapsed time with messages that take no time, run again, over that of the run."
+        return "Transfer: the elapsed time of a run whose messages take no time, over that of the actual run."
     if measured:
-        return "Transfer: the elapsed time with free synchronisation, run again, over that of the run."
+        return "Transfer: the elapsed time of a run with free synchronisation, over that of the actual run."
     if passes_messages:
         return (
-            "Transfer: the busiest processor without its primitives and messages on their way. Runs with messages that"
-            " take no time would measure it."
+            "Transfer: estimated from the busiest processor, without primitives and messages on their way. Runs whose"
+            " messages take no time would measure it."
         )
-    return "Transfer: the busiest processor without its primitives. Runs with free synchronisation would measure it."
+    return (
+        "Transfer: estimated from the busiest processor, without primitives; runs with free synchronisation measure it."
+    )
 
 
 def _reference(data: StudyData, rows: pd.DataFrame) -> RunRecord | None:

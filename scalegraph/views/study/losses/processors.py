@@ -60,7 +60,7 @@ VIEW = View(
     "processors",
     _TITLE,
     "Lost time",
-    "What each processor of one run did with its time.",
+    "How each processor of one run spent its time.",
     _make,
     (
         common.PROCESSORS,

@@ -94,7 +94,7 @@ VIEW = View(
     "sequential",
     _TITLE,
     "Overview",
-    "CPU utilisation, memory access rate and miss rate of the one-processor program as the problem grows.",
+    "CPU utilisation, memory access rate and miss rate of the one-processor run as the problem grows.",
     _make,
     (
         Option("grow", "What grows", "text", description="parameter, or several with commas; otherwise the longest"),

@@ -33,7 +33,7 @@ KINDS = {
     "other": "other",
 }
 CLASSES_NEEDED = Need(
-    "Misses by class need a simulated run that collected them.",
+    "Misses by class need a simulated run that collects them.",
     ways.COLLECT_CLASSES,
     record="Measurements do not record them: run the program in ScaleGraph.",
     met=needs.run_that_collected("classes"),

@@ -46,7 +46,7 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
             ),
         ),
         notes=(
-            "A packet is one access through the network: a line that is fetched, or the right to write one.",
+            "A packet is one network access: fetching a line, or the right to write one.",
             *common.run_notes(data),
         ),
     )

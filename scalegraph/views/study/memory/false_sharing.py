@@ -27,8 +27,8 @@ def _make(data: StudyData, processors: object = None, size: object = None, lines
         (_table(run.shared_lines[:lines]),),
         notes=(
             (
-                f"Run: {run.point.label()}. Words have four bytes. Misses by false sharing would not be, were what the"
-                " processors use on lines of its own."
+                f"Run: {run.point.label()}. Words have four bytes. Misses by false sharing would not occur if each"
+                " processor's data were on lines of its own."
             ),
         ),
         meta={"run": run.point.key},
@@ -124,7 +124,7 @@ VIEW = View(
     "false-sharing",
     _TITLE,
     "Cache and memory",
-    "Lines that go back and forth between processors that use different parts of them: the variables on each, who"
+    "Lines that move back and forth between processors that use different parts of them: the variables on each, who"
     " writes which, and where.",
     _make,
     (

@@ -33,7 +33,7 @@ def _make(
         panels,
         notes=(
             *(() if show == "over N" else (f"Run: {run.point.label()}.",)),
-            "Busy: share of the time of the run; waiting: what a transaction waits for it on average.",
+            "Busy: share of the run's time; waiting: the average wait of a transaction.",
             *common.run_notes(data),
         ),
         meta={"run": run.point.key},
@@ -120,7 +120,7 @@ VIEW = View(
     "hot-spots",
     _TITLE,
     "Cache and memory",
-    "How busy every link and every memory module is, how many transactions it has, and how long they wait for it.",
+    "How busy each link and memory module is, its transactions, and how long they wait.",
     _make,
     (
         Option("show", "Show", "choice", "ranked", ("ranked", "over N"), description="one run, or a heat map over N"),

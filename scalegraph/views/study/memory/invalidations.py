@@ -38,7 +38,7 @@ def _make(data: StudyData, size: object = None) -> Figure:
         sentence,
         (cause_words.stacked(series.rows, parts, Axis("copies invalidated")), _table(data, series)),
         notes=(
-            "Width: copies that one write invalidates, over the writes that invalidate any.",
+            "Width: copies invalidated per write, averaged over writes that invalidate any.",
             *common.run_notes(data),
         ),
     )
@@ -69,7 +69,7 @@ VIEW = View(
     "invalidations",
     _TITLE,
     "Cache and memory",
-    "Copies of lines that writes invalidated, by what caused the write, and their average width, for each N.",
+    "Invalidated copies of lines by the cause of the write, and their average width, for each N.",
     _make,
     (common.SIZE,),
     order=120,

@@ -42,7 +42,7 @@ def _make(
         ),
         notes=(
             (
-                f"Run: {run.point.label()}. Sharing is true when a word that another processor wrote is used before the"
+                f"Run: {run.point.label()}. Sharing is true if a word written by another processor is used before the"
                 " line is lost again."
             ),
             *common.run_notes(data),
@@ -81,12 +81,12 @@ VIEW = View(
     "miss-classes",
     _TITLE,
     "Cache and memory",
-    "Why lines were not there: first use, too little room, unlucky addresses, data that processors share, or only a"
-    " line that they share.",
+    "Why lines were not in the cache: first use, capacity, conflicting addresses, data shared by processors, or only a"
+    " line shared by them.",
     _make,
     (
         Option(
-            "by", "By", "choice", "region", ("region", "line", "variable"), description="what the misses are counted to"
+            "by", "By", "choice", "region", ("region", "line", "variable"), description="what misses are attributed to"
         ),
         common.PROCESSORS,
         common.SIZE,

@@ -58,8 +58,8 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
             ),
         ),
         notes=(
-            "The line is the miss latency of all accesses on the processors where the program is fastest.",
-            "Averages: over the accesses of all N processors of a run.",
+            "The line is the miss latency of all accesses at the N where the program is fastest.",
+            "Averages are over the accesses of all N processors of a run.",
             *common.run_notes(data),
         ),
     )
@@ -94,7 +94,7 @@ VIEW = View(
     "miss-latency",
     _TITLE,
     "Cache and memory",
-    "How long an access through the network takes on average, for computation and for barriers and locks, over N.",
+    "The average latency of a network access, for computation and for barriers and locks, over N.",
     _make,
     (common.SIZE,),
     order=130,

@@ -66,8 +66,8 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
                 "The line is the latency of remote accesses where the program is fastest; where curves are below it,"
                 " the program still scales."
             ),
-            "The mean of both leaves out accesses of atomics, forks, chunks and tasks, as the method says.",
-            "Beyond the runs a curve goes on with its last slope; the interval (95 %) is by how slopes change.",
+            "The mean of both excludes accesses of atomics, forks, chunks and tasks, as in the method.",
+            "Beyond the runs a curve continues with its last slope; the interval (95 %) is from how slopes vary.",
             *(
                 ()
                 if found.reached

@@ -42,7 +42,7 @@ def _make(data: StudyData, size: object = None, show: object = "accesses") -> Fi
         (cause_words.stacked(rows, parts, axis),),
         notes=(
             (
-                "An access through the network is a read or write served by another node, or a write that takes copies"
+                "A network access is a read or write served by another node, or a write that takes copies"
                 " elsewhere away."
             ),
             *common.run_notes(data),

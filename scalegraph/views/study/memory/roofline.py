@@ -31,13 +31,11 @@ def _is_counted(data: StudyData, size: object = None, processors: object = None,
 
 
 _NEED: Final = needs.simulated(
-    "A roofline needs a run that this version simulated: earlier ones did not count the lines that came from memory.",
+    "A roofline needs a run simulated by this version: earlier ones did not count the lines from memory.",
     _is_counted,
 )
-_NOTHING: Final = Need(
-    "No line came from memory in this run: the machine has no caches, or its caches are all the memory that it has."
-)
-_NO_MACHINE: Final = Need("The roofs of the machine of this run are not known here.")
+_NOTHING: Final = Need("No line came from memory in this run: the machine has no caches, or no memory besides them.")
+_NO_MACHINE: Final = Need("The roofs of this run's machine are not known here.")
 _POINTS: Final = 6
 _AUTO: Final = "as the run"
 
@@ -63,7 +61,7 @@ def _make(
         _sentence(rows),
         (_plot(rows, roofs, run, kind, unit, points), _table(rows, unit)),
         notes=(
-            f"Run: {run.point.label()}. Regions and loops: what they do themselves, their time divided by N.",
+            f"Run: {run.point.label()}. Regions and loops: exclusive, with their time divided by N.",
             f"Roofs of {run.point.processors} processors, data near them: {_words(roofs, kind, unit)}.",
             *(("The machine's memory has no limit of its own bandwidth.",) * math.isnan(roofs.memory_b_s)),
         ),
@@ -196,7 +194,7 @@ VIEW = View(
             "choice",
             _AUTO,
             (_AUTO, roofline.FLOPS, roofline.ALL),
-            description="which count; as the run: all where hardly any is floating-point",
+            description="which count; as the run: floating-point operations, or all if hardly any are",
         ),
         Option("points", "Places", "int", _POINTS, description="how many regions and loops get a point", minimum=1),
     ),

@@ -95,7 +95,7 @@ VIEW = View(
     "variables",
     _TITLE,
     "Cache and memory",
-    "Which variables the processors wait for: symbols, heap blocks by the place that allocates them, stacks, and the"
+    "Which variables the processors wait for: symbols, heap blocks by allocation site, stacks, and the"
     " variables of barriers and locks.",
     _make,
     (

@@ -92,7 +92,7 @@ VIEW = View(
     "widths",
     _TITLE,
     "Cache and memory",
-    "How many copies of a line one write invalidates, by cause, and how that changes with N.",
+    "The number of copies that one write invalidates, by cause, and its change with N.",
     _make,
     (common.PROCESSORS, common.SIZE),
     order=125,

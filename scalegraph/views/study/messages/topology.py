@@ -52,7 +52,7 @@ def _make(
         (drawn, _over_time(run, loads, low, high), _hot(table)),
         notes=(
             f"Run: {run.point.label()}. {counted(loads.nodes, 'node')}, {loads.kind.replace('_', ' ')}.",
-            f"Load: share of {words} in which a link is busy; bytes and waiting are of the whole run.",
+            f"Load: share of {words} in which a link is busy; bytes and waiting are for the whole run.",
             *((f"Places are groups of nodes; a line has the load of its busiest link. {grouped}",) if grouped else ()),
             *common.run_notes(data),
         ),
@@ -238,7 +238,7 @@ VIEW = View(
     "topology",
     _TITLE,
     "Lost time",
-    "Nodes and links of the interconnect, coloured by load in a chosen part of the time; hot links with their bytes.",
+    "Nodes and links of the interconnect, coloured by load in a chosen time range; hot links with their bytes.",
     _make,
     (
         Option("begin", "From", "float", 0.0, unit="%", description="of the time of the run", minimum=0, maximum=100),

@@ -57,8 +57,8 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", hide: 
             _table(found),
         ),
         notes=(
-            "Intervals are for the mean of as many new repetitions as were run, given that the law holds.",
-            "Hidden are the largest N; the fit does not see them.",
+            "Intervals are for the mean of as many new repetitions as were run, if the law holds.",
+            "The largest N are hidden from the fit.",
         ),
     )
 
@@ -78,7 +78,7 @@ def _sentence(best: BackTest) -> str:
     return (
         f"Without N = {plain(best.at)}, {best.title} would have been chosen; it predicts"
         f" {si(best.predicted, 's')} there,"
-        f" {percent(abs(best.error))} {way} than the {si(best.measured, 's')} that were run, which lie {inside} its"
+        f" {percent(abs(best.error))} {way} than the {si(best.measured, 's')} measured, which lie {inside} its"
         " interval."
     )
 
@@ -106,7 +106,7 @@ VIEW = View(
     "back-test",
     _TITLE,
     "Models",
-    "The largest N hidden, the laws fitted to the rest: their predictions there and the measured times.",
+    "Laws fitted without the largest N: their predictions there, and the measured times.",
     _make,
     (
         common.SIZE,

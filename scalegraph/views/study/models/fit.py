@@ -21,7 +21,7 @@ from scalegraph.views import common
 from scalegraph.views.study.models import modelling
 from scalegraph.views.view import View
 
-_NOT_FITTED = Need("{law} cannot be fitted to these {points} points; fitted are: {known}.")
+_NOT_FITTED = Need("{law} cannot be fitted to these {points} points; these can: {known}.")
 _TITLE = "Fit and prediction"
 _RIVALS = 2
 _ROLES = ("series:1", "series:2", "series:3", "series:4")
@@ -149,12 +149,12 @@ def _sentence(fit: Fit, far: float) -> str:
 
 
 def _notes(fit: Fit, timed: Timed, fits: list[Fit]) -> tuple[str, ...]:
-    how = "repetitions" if timed.repetitions > 1 else "how far the points are from the law, as there are no repetitions"
+    how = "repetitions" if timed.repetitions > 1 else "the residuals of the law, as there are no repetitions"
     share = percent(fit.curve.confidence)
     holds = (
-        "of what the points allow beside this law, too (sums of up to three terms that fall or grow with N)"
+        "that include other curves the points allow (sums of up to three terms that fall or grow with N)"
         if fit is fits[0]
-        else "of the law, given that it holds"
+        else "that assume the law"
     )
     first = f"Bands are {share} intervals {holds}; the noise comes from {how}."
     numbers = "; ".join(
@@ -172,7 +172,7 @@ VIEW = View(
     "fit",
     _TITLE,
     "Models",
-    "Times with the laws fitted to them (Amdahl, Gustafson, Universal Scalability, ..), and what they predict.",
+    "Times with the laws fitted to them (Amdahl, Gustafson, Universal Scalability, ..), and their predictions.",
     _make,
     (
         common.SIZE,

@@ -75,7 +75,7 @@ def _make(data: StudyData, efficiency: object = None) -> Figure | Need:
         ),
         notes=(
             common.work_note(data),
-            "It is that of the least size that reaches the efficiency: run, or interpolated between runs.",
+            "It is the work of the smallest size that reaches the efficiency: run, or interpolated between runs.",
             "Departure: standard deviation of ln W around the order.",
         ),
     )
@@ -85,7 +85,7 @@ VIEW = View(
     "isoefficiency",
     _TITLE,
     "Models",
-    "The work that keeps an efficiency over N, and the order in which it must grow.",
+    "The work that keeps an efficiency over N, and its order of growth.",
     _make,
     (matrices.EFFICIENCY,),
     order=350,

@@ -31,7 +31,7 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", target
     sentence = f"{best.title} explains the times best. {best.doubt}".rstrip()
     if not best.doubt:
         sentence += (
-            f" As plausible, and not far from it up to N = {plain(far)}: {rivals}."
+            f" Equally plausible, and close to it up to N = {plain(far)}: {rivals}."
             if rivals
             else " No other law is plausible."
         )
@@ -40,7 +40,7 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", target
         sentence,
         (_table(fits, far), _numbers(fits)),
         notes=(
-            "Error: of each point as predicted by the others. Evidence: Akaike weight among these laws.",
+            "Error: each point's, if predicted from the others. Evidence: Akaike weight among these laws.",
             "A further coefficient counts only if it is significant at 5 %.",
             f"Intervals hold with {percent(best.curve.confidence)} if the law holds.",
         ),

@@ -18,7 +18,7 @@ SCALING = Option(
     "choice",
     "auto",
     ("auto", "strong", "weak"),
-    description="strong: one problem on all N; weak: the problem grows as N; auto: as the study says, else strong",
+    description="strong: one problem on all N; weak: the problem grows as N; auto: as in the study, else strong",
 )
 TARGET = Option(
     "target", "Predict for N", "float", description="otherwise four times the largest N that was run", minimum=1
@@ -37,8 +37,8 @@ NEED = Need(
 )
 TIMES = (
     Need(
-        "Laws are over processor counts and elapsed time, which nothing of this set is known to be:"
-        " say so when it is imported. Models of regions are over its parameters as they are.",
+        "Laws need processor counts and elapsed time, which are not known in this set:"
+        " set them when it is imported. Models of regions use its parameters as they are.",
         met=lambda data, **_: not data.table.empty or data.measured is None,
     ),
     *needs.RUNS,

@@ -70,7 +70,7 @@ def _make(
             for note in (
                 f"Shown for {others}." if others else "",
                 *made.source.notes,
-                f"The band is the {percent(models.confidence)} interval, with what plausible rivals say.",
+                f"The band is the {percent(models.confidence)} interval, plausible rivals included.",
                 f"Error of left-out points: {percent(float(models.cv_error[index]))}.",
             )
             if note
@@ -178,7 +178,7 @@ VIEW = View(
     "region-model",
     _TITLE,
     "Models",
-    "One call path over one parameter: values, model, band, and the rivals that the points cannot distinguish.",
+    "One call path over one parameter: values, model, band, and the rivals that the points do not exclude.",
     _make,
     (
         Option(

@@ -45,7 +45,7 @@ def _make(data: StudyData, metric: object = None, target: object = None, rows: o
         *made.source.notes,
         f"{len(made.models)} models of {name}; the points decide {decided}, up to {_place(made, made.models.far)}.",
         f"Now: at {_place(made, here)}; then: at {_place(made, place)}. Shares: of the whole program, by the models.",
-        "Error: of each point as predicted by the others.",
+        "Error: each point's, if predicted from the others.",
     ]
     if len(order) > len(shown):
         notes.append(f"Shown are the {len(shown)} that weigh most.")
@@ -102,7 +102,7 @@ def _sentence(made: RegionModels, order: Indices, now: Floats, then: Floats, pla
     text = f"At {_place(made, place)}"
     if not math.isfinite(share) or len(order) == 1:
         growth = made.models.growth(first)
-        way = "stays as it is" if growth == "1" else f"grows as {growth}"
+        way = "does not change" if growth == "1" else f"grows as {growth}"
         return f"{made.names[first]} {way}. {made.models.doubt(first)}".rstrip()
     change = f"{percent(share)} (now {percent(float(now[first]))})"
     text += f" {made.names[first]} has the largest share of all {made.metrics[first]}, {change}"

@@ -74,7 +74,7 @@ VIEW = View(
     "serial-fraction",
     _TITLE,
     "Models",
-    "The share of the program that seems serial at each N (Karp-Flatt): it stays for serial code, grows with overhead.",
+    "The apparent serial share at each N (Karp-Flatt): constant for serial code, rising with overhead.",
     _make,
     (common.SIZE,),
     order=330,

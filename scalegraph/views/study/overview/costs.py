@@ -19,7 +19,7 @@ from scalegraph.views.view import View
 
 _TITLE: Final = "Energy and price"
 _KNOWN: Final = "known"
-_NEED = needs.counts("What a problem costs over N needs it on two or more processor counts.", needs.series())
+_NEED = needs.counts("Costs over N need one problem on two or more processor counts.", needs.series())
 _NO_WATTS = Need("{why}. Core-hours are known: choose them under Costs.")
 # what is shown -> (column, name of the curve, unit)
 _SHOWN: Final = {
@@ -79,7 +79,7 @@ VIEW = View(
     "costs",
     _TITLE,
     "Scalability",
-    "What one problem costs over N: energy to solution by what draws it, energy-delay product, core-hours, price.",
+    "The cost of one problem over N: energy to solution by consumer, energy-delay product, core-hours, price.",
     _make,
     (
         common.SIZE,
@@ -89,7 +89,7 @@ VIEW = View(
             "choice",
             _KNOWN,
             (_KNOWN, *_SHOWN),
-            description="what is shown over N; known: the energy where the machine states watts, else core-hours",
+            description="what is shown over N; by default energy if the machine file has watts, else core-hours",
         ),
     ),
     order=25,

@@ -78,7 +78,7 @@ def _make(data: StudyData, processors: object = None, size: object = None, most:
 def _sentence(costs: pd.DataFrame, blames: bool) -> str:
     """Return how few lines take half of processor time, or the share of all lines if that is less."""
     sums, many = costs["charged_share"].cumsum(), len(costs)
-    first = f"the first takes {significant(100 * float(costs['charged_share'].iloc[0]))} {PROCESSOR_TIME}"
+    first = f"the hottest takes {significant(100 * float(costs['charged_share'].iloc[0]))} {PROCESSOR_TIME}"
     first += ", with the waiting that it causes" if blames else ""
     if not float(sums.iloc[-1]) >= 0.5:
         return f"All {many} lines together take {significant(100 * float(sums.iloc[-1]))} {PROCESSOR_TIME}; {first}."
@@ -94,7 +94,7 @@ VIEW = View(
     "lines",
     _TITLE,
     "Lost time",
-    "Source lines in the order of what they cost.",
+    "Source lines, most expensive first.",
     _make,
     (
         common.PROCESSORS,

@@ -27,8 +27,8 @@ _NEED = Need(
 )
 _BARS = 12
 _BLAME_NOTE = (
-    "Idle is where processors waited, causes waiting what they waited for; the loss counts waiting there, where its"
-    " cause is known."
+    "Idle: where processors waited; causes waiting: what they waited for. The loss counts waiting at its cause, where"
+    " known."
 )
 _SHORT = {"memory_stall": "stall", "primitive": "primitives"}
 
@@ -45,8 +45,8 @@ def _make(data: StudyData, processors: object = None, size: object = None, bars:
         (_table(costs), _bars(costs, run, bars)),
         notes=(
             f"Run: {run.point.label()}. Times are summed over processors.",
-            "Inclusive counts what is written inside a region, not what it calls.",
-            *(("Loss: inclusive share of what is lost against one processor.",) if not alone else ()),
+            "Inclusive covers what is nested in a region's source, not what it calls.",
+            *(("Loss: inclusive share of the loss compared with one processor.",) if not alone else ()),
             *((_BLAME_NOTE,) if run.blame else ()),
         ),
         meta={"run": run.point.key},
@@ -113,7 +113,7 @@ def _bars(costs: pd.DataFrame, run: RunRecord, most: int) -> Plot:
 def _sentence(costs: pd.DataFrame, run: RunRecord) -> str:
     inner = costs[costs["region"] != 0]
     if inner.empty:
-        return "All of the time is outside the regions that are known."
+        return "All of the time is outside of known regions."
     functions = inner[inner["kind"] == "function"]
     top = (functions if len(functions) else inner).sort_values("charged_share_incl", ascending=False).iloc[0]
     own = inner.sort_values("charged_share", ascending=False).iloc[0]
@@ -128,7 +128,7 @@ def _sentence(costs: pd.DataFrame, run: RunRecord) -> str:
     if "loss_share" in inner.columns and inner["loss_share"].notna().any():
         worst = inner.sort_values("loss_share", ascending=False).iloc[0]
         text += (
-            f"; {percent(float(worst['loss_share']))} of what is lost against one processor is lost in"
+            f"; {percent(float(worst['loss_share']))} of the loss compared with one processor is in"
             f" {common.region_name(worst.to_dict())}"
         )
     return text + "."
@@ -138,7 +138,7 @@ VIEW = View(
     "profile",
     _TITLE,
     "Lost time",
-    "Time by function, loop and parallel construct, in the structure of the program, and each one's share of the loss.",
+    "Time by function, loop and parallel construct, nested as in the source, and each one's share of the loss.",
     _make,
     (
         common.PROCESSORS,

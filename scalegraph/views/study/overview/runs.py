@@ -58,7 +58,7 @@ def _make(data: StudyData) -> Figure:
             )
         )
     failed = len(data.failed)
-    ended = "all succeeded" if not failed else f"{failed} did not end well; the last column says why"
+    ended = "all succeeded" if not failed else f"{failed} failed; the last column says why"
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",
         f"{counted(len(runs), 'run')}, {ended}.",

@@ -23,9 +23,7 @@ from scalegraph.views.view import View
 
 Values: TypeAlias = tuple[float | None, ...]
 
-_NEED = needs.simulated(
-    "This study keeps no program text. Runs of a request keep it.", lambda data, **_: bool(data.sources)
-)
+_NEED = needs.simulated("This study has no source. Runs of a request store it.", lambda data, **_: bool(data.sources))
 _TITLE = "Source and cost"
 _NOTHING = 5e-4  # a smaller share is shown as 0.0 %
 _LINE = re.compile(r"\s*#\s*line\s+(\d+)")
@@ -60,7 +58,7 @@ def _make(
     run = common.chosen_run(data, size, processors)
     columns: tuple[Column, ...] = _TIMES
     values: dict[int, Values] = {}
-    sentence = "No run has costs by line yet; the text and what is inserted into it are shown."
+    sentence = "No run has costs by line yet; shown are the source and the code inserted into it."
     known = run is not None and bool(run.lines)
     if run is not None and known:
         mine = tuple(line for line in run.lines if _same(line.file, source.file))
@@ -200,15 +198,13 @@ VIEW = View(
     "source",
     _TITLE,
     "Lost time",
-    "The program's text, the probes inserted into it, and what every line costs.",
+    "The program's source, the probes inserted into it, and the cost of every line.",
     _make,
     (
         Option("file", "File", "text", description="source file; otherwise the first", follows=True),
         common.PROCESSORS,
         common.SIZE,
-        Option(
-            "show", "Show", "choice", "time", ("time", "misses"), description="where time goes, or what misses and why"
-        ),
+        Option("show", "Show", "choice", "time", ("time", "misses"), description="times, or misses with their causes"),
     ),
     order=90,
     needs=(_NEED,),

@@ -64,7 +64,7 @@ def _compared(lost: pd.DataFrame | None) -> str:
     if whole is None or (whole.reference == 1 and not whole.grows):
         return "processor time beyond that of one processor; the parts add up to all of it"
     if whole.reference is None:
-        return "processor time that is no computing, as no run on fewer processors is there"
+        return "processor time spent not computing, as there is no run on fewer processors"
     other = "one processor" if whole.reference == 1 else f"{whole.reference} processors"
     return f"processor time beyond that of {other}" + (", whose work grows with N" if whole.grows else "")
 
@@ -91,7 +91,7 @@ VIEW = View(
     "verdicts",
     _TITLE,
     "Scalability",
-    "Strong and weak scaling in words, and which causes at which places the loss comes from.",
+    "Strong and weak scaling in words, and the causes and places of the loss.",
     _make,
     (common.SIZE, common.PROCESSORS),
     order=5,

@@ -30,9 +30,9 @@ from scalegraph.views.view import View
 _ERRORS = "Errors of predictions"
 _TEN: Final = 10.0
 _RUN_TOO = Need(
-    "None of the predicted points was run, so the errors are not known.",
+    "None of the predicted points has been run, so the errors are not known.",
     ways.PREDICT,
-    "Let the predicted sizes be run too.",
+    "Run the predicted sizes as well.",
     met=lambda data, **_: any(actual(data, point) for point in data.predictions.points),
 )
 
@@ -77,9 +77,9 @@ def _make_errors(data: StudyData, over: str = "automatic") -> Figure:
             ),
         ),
         notes=(
-            "The band is the interval of each prediction; the run lies in it where the band has 0.",
+            "The band is the interval of each prediction; the run lies within it where the band contains 0.",
             "The prediction ratio is the time of the run divided by that of the samples and of the estimate.",
-            "It is drawn in simulated time; the tips have it in time on this computer, too.",
+            "It is drawn for simulated time; the tooltips also have it for time on this computer.",
             *common.run_notes(data),
         ),
     )
@@ -93,7 +93,7 @@ VIEW = View(
     "prediction-errors",
     _ERRORS,
     GROUP,
-    "How far predicted times are from those of runs, and how much time a prediction saves (prediction ratio).",
+    "The errors of predicted times, and how much time predicting saves (prediction ratio).",
     _make_errors,
     (OVER,),
     order=12,

@@ -23,7 +23,7 @@ MOST_LINES: Final = 8  # sizes or N with a line each
 _FEW: Final = 2  # N of one size: too few for a curve over N
 
 NEED = Need(
-    "Nothing was predicted in this study yet.",
+    "Nothing has been predicted in this study yet.",
     ways.PREDICT,
     "Predict larger runs from small ones.",
     "Predictions need runs at two or more problem sizes with regions, or traces of two sizes.",

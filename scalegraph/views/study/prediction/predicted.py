@@ -83,7 +83,7 @@ VIEW = View(
     "predicted",
     _TITLE,
     GROUP,
-    "Times that were predicted from small runs, with their intervals, beside those of runs; and which part is largest.",
+    "Times predicted from small runs, with intervals, beside times of runs; and their largest part.",
     _make,
     (OVER,),
     order=11,

@@ -38,7 +38,7 @@ _WORDS: Final[dict[Growth, str]] = {
     "serial": "serial: one thread runs it, the others wait",
     "in turn": "one thread at a time",
     "grows": "grows with N",
-    "stays": "takes as long on any N",
+    "stays": "takes the same time on any N",
     "scales": "shared by the threads",
     "not known": "",
 }
@@ -203,7 +203,7 @@ def _notes(data: StudyData, found: ThreadGraph) -> tuple[str, ...]:
     events = counted(found.times.events, "event")
     notes = [f"Line: thread. Dot: event. Oval: communication. Arc: loop. {events} are processed."]
     if found.compared:
-        notes.append(f"What does not scale is seen from N = {found.compared} to N = {found.processors}.")
+        notes.append(f"What does not scale is determined from N = {found.compared} to N = {found.processors}.")
     if not found.derived:
         if found.values:
             said = assigned([(name, significant(value)) for name, value in sorted(found.values.items())])
@@ -211,7 +211,7 @@ def _notes(data: StudyData, found: ThreadGraph) -> tuple[str, ...]:
         return tuple(notes)
     known = samples(data)
     runs = len([run for run in known.runs if run.point.processors == found.processors]) if known is not None else 0
-    notes.append(f"Derived from {counted(runs, 'run')} on N = {found.processors}; one thread stands for all of a team.")
+    notes.append(f"Derived from {counted(runs, 'run')} on N = {found.processors}; one thread represents its team.")
     if found.processors not in data.event_costs:
         notes.append("Costs of events are not known for these runs: barriers and locks count as waiting.")
     return (*notes, *common.failure_notes(data))
@@ -221,7 +221,7 @@ VIEW = View(
     "thread-graph",
     _TITLE,
     GROUP,
-    "Threads, their segments coloured by time, and the events that join them; what does not scale is in front.",
+    "Threads, with segments coloured by time, and the events that join them; what does not scale is in front.",
     _make,
     (
         Option("at", "Size", "text", description="parameters as name=value, comma separated; N=count may be among them."

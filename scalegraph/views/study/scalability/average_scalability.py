@@ -14,7 +14,7 @@ from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
 _NEED = needs.sizes(
-    "An average over efficiencies needs runs of several sizes on one processor and on several N, so that two or more"
+    "An average over efficiencies needs runs of several sizes on one processor and on several N, such that two or more"
     " efficiencies are met on the same counts.",
     "efficiency",
 )
@@ -94,7 +94,7 @@ VIEW = View(
     "average-scalability",
     _TITLE,
     "Scalability",
-    "The scalability matrix averaged over several efficiencies, so that it does not hang on one.",
+    "The scalability matrix averaged over several efficiencies, so that it does not depend on one.",
     _make,
     (
         Option(

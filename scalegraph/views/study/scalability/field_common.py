@@ -56,7 +56,7 @@ def _shown(value: float, unit: str) -> str:
 def sentence(met: Sequence[Anchor], held: str, unit: str) -> str:
     """Return the meaning of the marked line: how work grows between counts that *met* the value, as in matrices."""
     if not held:
-        return "No one value is met on several processor counts."
+        return "No value is met on several processor counts."
     ends = [(one.processors, one.work) for one in met if one.known and one.work]
     if len(ends) < 2:
         return f"{held[0].upper()}{held[1:]} is not met on two processor counts: drag the line to another value."

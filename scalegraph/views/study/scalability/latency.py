@@ -35,7 +35,7 @@ def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
     lines = []
     if np.isfinite(numbers(rows, "latency_s")).any():
         lines.append(common.curve(rows, "latency_s", "by accounting", "latency", unit="s"))
-    # thin, since it mostly is on the other
+    # thin, as it mostly covers the other curve
     simple = common.curve(rows, "latency_method1_s", "from times alone", "series:5", unit="s")
     lines.append(replace(simple, style="thin"))
     point = turning_point(rows)
@@ -60,9 +60,8 @@ def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
             apart = f"differ by at most {significant(100 * worst, 2)} %"
         notes.insert(
             0,
-            f"The two ways {apart} of the elapsed time; what differs is the extra busy time of parallel code,"
-            " less what the"
-            " one-processor run itself spends on idling and primitives.",
+            f"The two ways {apart} of the elapsed time; the difference is the extra busy time of parallel code,"
+            " minus the one-processor run's own idle time and primitives.",
         )
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",
@@ -115,7 +114,7 @@ VIEW = View(
     _TITLE,
     "Scalability",
     (
-        "Time that each processor loses on average, by accounting and from times alone; the latency where the"
+        "Average time lost per processor, by accounting and from times alone; the latency where the"
         " program is fastest is marked."
     ),
     _make,

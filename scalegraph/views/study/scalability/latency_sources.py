@@ -54,7 +54,7 @@ def _make(data: StudyData, held: object = "size", size: object = None, detail: o
             ),
         ),
         notes=(
-            "ML is memory stall beyond that of the one-processor run; below 0 it is a gain from more cache.",
+            "ML is memory stall in excess of the one-processor run's; below 0 it is a gain from more cache.",
             *common.run_notes(data),
         ),
     )
@@ -120,7 +120,7 @@ VIEW = View(
     "Memory latency, idle time and parallel primitives over N, for a fixed size or with a bound held.",
     _make,
     (
-        Option("held", "Held constant", "choice", "size", _HELD, description="what stays equal while N grows"),
+        Option("held", "Held constant", "choice", "size", _HELD, description="what stays constant while N grows"),
         common.SIZE,
         Option("detail", "Detail", "choice", "sources", ("sources", "causes"), description="ML, IT, PT, or each cause"),
     ),

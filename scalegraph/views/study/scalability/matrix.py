@@ -189,13 +189,13 @@ def _left_out(dropped: tuple[int, ...]) -> tuple[str, ...]:
     if not dropped:
         return ()
     listed = ", ".join(map(str, dropped))
-    return (f"Left out: N = {listed}, where fewer than two sizes ended well and none meets a bound.",)
+    return (f"Left out: N = {listed}, where fewer than two sizes succeeded and none meets a bound.",)
 
 
 def _absence(bound: Bound) -> str:
     if bound == "memory":
-        return "the runs do not meet one memory per processor on several N, or the program's memory is not described"
-    return f"no one {bound} is met on several processor counts"
+        return "no memory per processor is met on several N, or the program's memory is not described"
+    return f"no {bound} is met on several processor counts"
 
 
 VIEW = View(

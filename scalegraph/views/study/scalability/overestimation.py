@@ -71,7 +71,7 @@ VIEW = View(
     "overestimation",
     _TITLE,
     "Scalability",
-    "The scalability that the time bound gives, compared with that with the efficiency held, for every pair of counts.",
+    "The scalability by the time bound compared with that by the efficiency bound, for every pair of counts.",
     _make,
     (matrices.EFFICIENCY, matrices.TIME),
     order=17,

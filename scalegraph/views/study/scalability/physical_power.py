@@ -136,7 +136,7 @@ VIEW = View(
     "physical-power",
     _TITLE,
     "Scalability",
-    "Efficiency of networks of workstations over their number and their speed; mixed ones are in the table.",
+    "Efficiency of networks of workstations over the stations' number and speed; mixed networks are in the table.",
     _make,
     (
         Option("work", "Work", "float", description="W of the problem; otherwise the one run most often", minimum=1e-9),
@@ -145,7 +145,7 @@ VIEW = View(
             "Efficiency",
             "float",
             0.5,
-            description="E of the line that stands out",
+            description="E of the highlighted line",
             minimum=0.001,
             maximum=0.999,
         ),

@@ -103,7 +103,7 @@ VIEW = View(
     "scaled-speedups",
     _TITLE,
     "Scalability",
-    "How many times as fast N processors compute: one size, what fits into one time, what fits into the memory.",
+    "How many times as fast N processors are: at one size, with the time held, with the memory per processor held.",
     _make,
     (common.SIZE, matrices.MEMORY),
     order=37,

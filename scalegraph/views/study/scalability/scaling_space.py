@@ -57,7 +57,7 @@ def _make(data: StudyData, x: object = None, y: object = None) -> Figure | Need:
         f"With the {most.words}, {first} grows most: from {plain(most.sizes[first][0])} on {most.counts[0]} processors"
         f" to {plain(most.sizes[first][-1])} on {most.counts[-1]}."
     )
-    notes = ["Between two runs of which one meets what is held and the other does not, the mean of their sizes."]
+    notes = ["Between a run that meets the bound and one that does not, the mean of their sizes is used."]
     if rest[1:]:
         notes.append(f"Not shown: {', '.join(rest[1:])}.")
     return Figure(f"{_TITLE}: {common.study_title(data)}", sentence, tuple(panels), notes=tuple(notes))
@@ -132,7 +132,7 @@ VIEW = View(
     "scaling-space",
     _TITLE,
     "Scalability",
-    "The sizes that hold efficiency, time, memory or speed while the processors grow: two parameters, and over N.",
+    "The sizes that keep efficiency, time, memory or speed constant as N grows: two parameters, and over N.",
     _make,
     (
         Option("x", "Across", "text", description="a parameter; otherwise the one that grows most"),

@@ -17,7 +17,7 @@ from scalegraph.views.view import View
 
 _NEED = needs.sizes(
     "Weak scaling needs runs on two or more processor counts of a problem that grows with them: sizes in a column, or"
-    " measurements that are said to be of weak scaling.",
+    " measurements imported as weak scaling.",
     "time",
 )
 _TITLE = "Weak scaling"

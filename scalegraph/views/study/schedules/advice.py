@@ -72,7 +72,7 @@ def _loops(advice: Advice) -> Table:
                 100 * loop.saved / whole,
             ),
             key=loop.loop,
-            tip=f"{loop.loop}={words.said(loop.best)}" if loop.best != WRITTEN else "best as it is written",
+            tip=f"{loop.loop}={words.said(loop.best)}" if loop.best != WRITTEN else "best as written",
         )
         for loop in advice.loops
     ]
@@ -83,7 +83,7 @@ VIEW = View(
     "schedule-advice",
     _TITLE,
     words.GROUP,
-    "The best schedule of each loop, what it gains for the whole program by a run, and on which N that holds.",
+    "The best schedule of each loop, the whole program's gain according to a run, and the N for which it holds.",
     _make,
     (common.PROCESSORS,),
     order=119,

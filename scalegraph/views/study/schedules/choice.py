@@ -20,9 +20,9 @@ SCHEDULE = Option(
 )
 LOOP = Option("loop", "Loop", "text", description="FILE:LINE; otherwise the loop that takes the most time")
 LOOPS_NEED = Need(
-    "No loop of these runs asked the runtime for its iterations.",
+    "No loop in these runs gets its iterations from the runtime.",
     ways.COMPARE_SCHEDULES,
-    "Static loops that are compiled in place are not seen: run the program under chosen schedules.",
+    "Static loops compiled inline are not seen: run the program under chosen schedules.",
     "This needs simulated runs of loops.",
     met=lambda data, **_: bool(loop_runs(data)),
 )
@@ -75,7 +75,7 @@ def the_loop(
         if not runs:
             raise InputError(f"schedule: no run under '{schedule}' has loops; those are {', '.join(names)}")
     if not runs:
-        raise InputError("processors: no run on so many has a loop that asked the runtime for its iterations")
+        raise InputError("processors: no run on that count has a loop that gets its iterations from the runtime")
     name, run = runs[0]
     known = sorted(run.loops, key=lambda one: -one.elapsed)
     found = [one for one in known if not loop or one.place == str(loop)]

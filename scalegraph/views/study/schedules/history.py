@@ -43,7 +43,7 @@ def _make(
     share = helped / max(1, len(rows))
     mean = significant(float(rows["size"].mean()) if len(rows) else 0.0)
     text = f"{counted(len(rows), 'chunk')} of {mean} iterations on average"
-    text += f"; {percent(share)} were taken from the share of another." if helped else "; none was taken from another."
+    text += f"; {percent(share)} came from another's share." if helped else "; none came from another's share."
     kept, made = len(chosen.loop.history.first), chosen.loop.chunk_count
     groups = _by_origin(rows) if colour == "origin" else _by_size(rows)
     last = max(chosen.loop.processor, default=0)
@@ -130,7 +130,7 @@ VIEW = View(
     "chunk-history",
     _TITLE,
     words.GROUP,
-    "Chunks of a loop over time by processor, coloured by whose share they were or by size; and chunk sizes over time.",
+    "Chunks of a loop over time by processor, coloured by owner of the share or by size; and chunk sizes over time.",
     _make,
     (
         Option(

@@ -19,7 +19,7 @@ _WORDS = {
     "stall_s": ("memory stall", "memory_stall"),
     "asking_s": ("obtaining chunks", "primitive:1"),
     "lock_s": ("waiting for queues", "idle:4"),
-    "ending_s": ("waiting for the last one", "idle"),
+    "ending_s": ("waiting for the last processor", "idle"),
 }
 _COUNTS = {
     "own_iterations": "own iterations",

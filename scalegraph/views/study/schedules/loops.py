@@ -51,7 +51,7 @@ def _make(data: StudyData, processors: int | None = None) -> Figure:
 def _sentence(loops: tuple[LoopTimes, ...], count: int) -> str:
     most = max(loops, key=lambda loop: loop.saved)
     if not most.saved:
-        return f"On {count} processors every loop is best as it is written."
+        return f"On {count} processors every loop is best as written."
     share = percent(most.saved / most.cycles[WRITTEN])
     return (
         f"On {count} processors the loop at {most.loop} gains most: under {words.said(most.best)} {share} of its time."

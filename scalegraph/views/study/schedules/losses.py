@@ -56,7 +56,7 @@ def _make(data: StudyData, processors: int | None = None, most: int = 12) -> Fig
         words.verdict(advice) if advice is not None else "",
         (_plot(records, shown), _table(runs, count)),
         notes=(
-            "Seconds that a processor loses on average; the rest of the time it computes.",
+            "Average loss per processor in seconds; the rest of the time it computes.",
             *words.notes(data, runs),
         ),
     )
@@ -89,7 +89,7 @@ VIEW = View(
     "schedule-losses",
     _TITLE,
     words.GROUP,
-    "What a processor loses under each schedule: obtaining iterations, imbalance, communication.",
+    "The loss per processor under each schedule: obtaining iterations, imbalance, communication.",
     _make,
     (
         common.PROCESSORS,

@@ -21,10 +21,10 @@ def _with_parameters(data: StudyData, **_: object) -> bool:
 
 
 _NEED = Need(
-    "No schedule was run with parameters yet.",
+    "No schedule with parameters has been run yet.",
     ways.SWEEP_ALPHA,
     "Compare schedules with parameters, as in EA,alpha=4; EA,alpha=32; EA,alpha=N/P.",
-    "Schedules can be changed only of a program that ScaleGraph can run.",
+    "Schedules can be changed only for a program that ScaleGraph can run.",
     met=_with_parameters,
 )
 
@@ -93,7 +93,7 @@ VIEW = View(
     "schedule-parameters",
     _TITLE,
     words.GROUP,
-    "Time over the values of a parameter of schedules, as of alpha of the adaptive ones.",
+    "Time over the values of a schedule's parameter, such as alpha of the adaptive schedules.",
     _make,
     (common.PROCESSORS,),
     order=123,

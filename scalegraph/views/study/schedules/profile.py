@@ -21,8 +21,8 @@ _TITLE = "Iteration times of a loop"
 _CURVES = 8
 _CLASSES = 6
 _NEED = needs.simulated(
-    "Of no loop are all chunks of an execution kept: only the first 2,048 of a loop are. Run it under a schedule with"
-    " larger chunks, as ML.",
+    "No loop has all chunks of an execution on record: only its first 2,048 are kept. Run it under a schedule with"
+    " larger chunks, such as ML.",
     lambda data, **_: any(
         chunks.whole_executions(loop) for run in (*data.runs, *data.variants) for loop in run.loops if loop.iterations
     ),
@@ -50,11 +50,11 @@ def _make(
     kind, found = chunks.loop_type(chosen.run, chosen.loop), chunks.locality(chosen.loop)
     said = f"{kind.words[0].upper()}{kind.words[1:]}."
     if math.isfinite(found.rate):
-        said += f" Locality rate {percent(found.rate)}: so many iterations stay on their processor"
+        said += f" Locality rate {percent(found.rate)} of the iterations stay on their processor"
         said += f" (affinity strength {found.strength} of {significant(found.mean)} iterations)."
     data_of = chunks.line_locality(chosen.loop)
     if math.isfinite(data_of.rate):
-        said += f" {percent(data_of.rate)} of the lines that a processor uses it used in the execution before"
+        said += f" {percent(data_of.rate)} of the lines that a processor uses were used by it in the previous execution"
         said += f" ({data_of.strength} of {significant(data_of.mean)} lines)."
     return Figure(
         f"{_TITLE}: {choice.words(chosen)}",
@@ -64,7 +64,7 @@ def _make(
             _histogram(times[np.isfinite(times)]),
         ),
         notes=(
-            f"{choice.note(chosen)} An iteration takes what its chunk takes over the chunk's iterations.",
+            f"{choice.note(chosen)} An iteration's time is its chunk's time divided by the chunk's iterations.",
             f"Balanced: a deviation of at most {percent(chunks.BALANCED)} of the mean; here {percent(kind.spread)}.",
             f"Predictable: profiles of consecutive executions correlate by {chunks.ALIKE} or more.",
             *common.run_notes(data),

@@ -22,10 +22,10 @@ _HOLDS = 0.5  # of the expected gain
 _PARTS, _SMALL = 3, 0.005  # in a sentence: at most so many, none smaller
 
 NEED = Need(
-    "No schedules of loops were compared yet.",
+    "No loop schedules have been compared yet.",
     ways.COMPARE_SCHEDULES,
     "Run the program with its worksharing loops under other schedules.",
-    "Schedules can be changed only of a program that ScaleGraph can run.",
+    "Schedules can be changed only for a program that ScaleGraph can run.",
     met=lambda data, **_: schedule_runs(data) is not None,
 )
 
@@ -73,13 +73,13 @@ def verdict(advice: Advice) -> str:
     """Return the gain of the fastest schedule, and where processor time is saved or spent."""
     on = f"On {advice.processors} processor{'s' if advice.processors > 1 else ''}"
     if advice.fastest == WRITTEN:
-        return f"{on} no schedule is faster than what the program says."
+        return f"{on} no schedule is faster than the program as written."
     name = "the best schedule of each loop" if by_loop(advice.fastest) else said(advice.fastest)
     gain = percent(advice.gain)
     changes = changed(advice.written, advice.fastest_run)
     of = f". Of the processors' time as written: {', '.join(changes)}" if changes else ""
-    doubt = "" if advice.sure else "; the intervals of these estimates overlap, so a whole run may say otherwise"
-    return f"{on} {name} takes {gain} less time than what the program says{of}{doubt}."
+    doubt = "" if advice.sure else "; the intervals of these estimates overlap, so a full run may differ"
+    return f"{on} {name} takes {gain} less time than the program as written{of}{doubt}."
 
 
 def changed(written: RunRecord, other: RunRecord) -> list[str]:
@@ -100,15 +100,15 @@ def changed(written: RunRecord, other: RunRecord) -> list[str]:
 def confirmed(advice: Advice) -> str:
     """Return whether the run with the best schedule of each loop confirms the expected gain."""
     if not advice.together:
-        return "Every loop is best as it is written."
+        return "Every loop is best as written."
     if advice.run is None or not advice.expected_s or not advice.written.time_s:
         return "The best schedules of the loops were not run together."
     expected, found = 1 - advice.expected_s / advice.written.time_s, saving(advice.written, advice.run)
     more = f"{percent(abs(found))} {'less' if found >= 0 else 'more'} time"
     text = f"The best schedules of the loops together take {more}; {percent(expected)} less was expected"
     if found >= _HOLDS * expected:
-        return f"{text} from the loops one by one."
-    return f"{text}: a loop changes where the data of others is, which the loops one by one do not show."
+        return f"{text} from single-loop runs."
+    return f"{text}: one loop's schedule changes where other loops find their data, which single-loop runs do not show."
 
 
 def interval(found: list[Advice]) -> str:

@@ -13,9 +13,9 @@ from scalegraph.views.view import View
 
 _TITLE = "Simulated beside measured"
 _NOTES = (
-    "Times of causes are summed over processors. Memory stalls count as computing, as measured runs do not part them.",
-    "Ratio: simulated over measured; difference: measured without simulated.",
-    "Of several repetitions the run with the median time is shown.",
+    "Times by cause are summed over processors. Memory stalls count as computing: measured runs cannot separate them.",
+    "Ratio: simulated over measured; difference: measured minus simulated.",
+    "Shown is the repetition with the median time.",
 )
 
 

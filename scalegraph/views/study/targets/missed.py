@@ -16,7 +16,7 @@ _TITLE = "What the model misses"
 _SHOWN = 60
 _NOTES = (
     "Processor time, summed over processors; above 0 the model has too little, below 0 too much.",
-    "Memory stalls count as computing: measured runs do not have them apart.",
+    "Memory stalls count as computing: measured runs cannot separate them.",
 )
 
 

@@ -15,7 +15,7 @@ from scalegraph.views.view import View
 _TITLE = "Noise of measured runs"
 _NOTES = (
     "An outlier is further from the median than three scaled median absolute deviations.",
-    "The share of other programs is the time for which a thread was ready and did not run.",
+    "The share of other programs is the time that a thread was ready but not running.",
 )
 
 
@@ -67,7 +67,7 @@ VIEW = View(
     "noise",
     _TITLE,
     "Compare",
-    "Every repetition of the measured runs: outliers, and what other programs took of which processor.",
+    "Every repetition of the measured runs: outliers, and the processor time taken by other programs.",
     _make,
     order=142,
     wide=True,

@@ -50,7 +50,7 @@ def _make(
         notes=(
             f"Law: {model.best.formula} ({model.best.title}).",
             *((model.best.doubt,) if model.best.doubt else ()),
-            "Interval: 95 %, rivals that the points allow included.",
+            "Interval: 95 %, including rival laws that the points allow.",
         ),
     )
 
@@ -126,7 +126,7 @@ VIEW = View(
     "advise",
     _TITLE,
     "Models",
-    "The run that narrows the predicted time most for what it costs, doubt about the law included.",
+    "The run that narrows the predicted time most for its cost, including uncertainty about the law.",
     _make,
     (
         Option("at", "Predict at N", "int", description="processors to predict; otherwise twice the most", minimum=1),

@@ -18,7 +18,7 @@ from scalegraph.views.view import View
 
 _TITLE = "Virtual speedups"
 _NEED = Need(
-    "No virtual speedup was run yet.",
+    "No virtual speedup has been run yet.",
     ways.FASTER_LINES,
     'Run with the hottest lines faster, or choose "What if this were faster" of a line or a region.',
     "Virtual speedups need a program that ScaleGraph can run.",
@@ -44,14 +44,14 @@ def _make(data: StudyData, processors: int | None = None, most: int = 7) -> Figu
         f" {common.seconds(times)})."
     )
     if times >= actual:
-        text = f"On {count} processors nothing that was tried makes the program faster."
+        text = f"On {count} processors nothing tried makes the program faster."
     return Figure(
         f"{_TITLE}: {common.study_title(data)}, N = {count}",
         text,
         (_plot(here[:most], _names(here)[:most]), _table(data, here)),
         notes=(
-            "A factor of 2 takes away 50 % of what the code computes and waits for memory, an infinite one all of it.",
-            "Every point is a run of its own; what other processors do meanwhile follows from it.",
+            "A factor of 2 removes 50 % of the code's computing and memory stalls, an infinite factor all of it.",
+            "Every point is a run of its own, so the effects on other processors are included.",
         ),
     )
 
@@ -85,7 +85,7 @@ def _plot(curves: list[Curve], names: list[str]) -> Plot:
         x = tuple(_away(factor) for factor in curve.factors)
         lines.append(Line(name, x, curve.times_s, f"series:{index}", "simulated", tips=tips))
     lowest = min(_away(factor) for curve in curves for factor in curve.factors)
-    x_axis = Axis("cost of the code that is taken away", "%", limits=(min(0.0, lowest), 100.0))
+    x_axis = Axis("cost of the code removed", "%", limits=(min(0.0, lowest), 100.0))
     return Plot(x_axis, Axis("elapsed time", "s"), tuple(lines))
 
 

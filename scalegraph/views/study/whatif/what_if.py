@@ -25,17 +25,17 @@ TITLE = "What would change it"
 NEED = Need(
     "No what-if run yet.",
     ways.WHAT_IF,
-    "Choose what to change: an ideal, a parameter of the machine, or a line that is faster.",
+    "Choose what to change: an ideal, a parameter of the machine, or a faster line.",
     "What-if runs need a program that ScaleGraph can run.",
 )
 _QUANTITIES = {"time": ("time", "s"), "speedup": ("speedup", ""), "efficiency": ("efficiency", "")}
 _MOST_CURVES = 9
 _NOTES: dict[Ideal, str] = {
-    "contention": "No contention: every transaction takes the time that it takes alone on the machine.",
-    "network": "Ideal network: besides, what is remote costs what the node's own memory costs.",
+    "contention": "No contention: every transaction takes as long as if it were alone on the machine.",
+    "network": "Ideal network: in addition, remote accesses cost as much as local ones.",
     "cache": "Infinite caches: a line leaves only because another processor takes it.",
-    "sync": "Free synchronisation: primitives take no time; waiting for others stays.",
-    "balance": "Perfect balance: computed from the run; the work between barriers evenly divided.",
+    "sync": "Free synchronisation: primitives take no time; waiting for others still counts.",
+    "balance": "Perfect balance: computed from the run, with the work between barriers divided evenly.",
     "messages": "Messages take no time, nor do sending and receiving; waiting for a late partner still counts.",
 }
 
@@ -66,7 +66,7 @@ def _make(
         sentence(here),
         tuple(panels),
         notes=(
-            "Speedup is that over the actual one-processor run. Gaps do not add up: who waits less may wait longer.",
+            "Speedup is over the actual one-processor run. Gaps do not add up: a wait removed may reappear elsewhere.",
             *(_NOTES[name] for name in said),
             *_failures(data),
         ),
@@ -111,7 +111,7 @@ def sentence(here: Sequence[Compared]) -> str:
     best = (gaps or sorted(here, key=lambda row: -row.closed_s))[0]
     problem = f"{best.label or 'This problem'} on {best.processors} processor{'s' if best.processors > 1 else ''}"
     if best.closed_s <= 0:
-        return f"{problem}: nothing that was tried makes it faster than {common.seconds(best.actual_s)}."
+        return f"{problem}: nothing tried makes it faster than {common.seconds(best.actual_s)}."
     text = (
         f"{problem} takes {common.seconds(best.actual_s)}; {_with(best)} it would take"
         f" {common.seconds(best.time_s)}, {significant(100 * best.closed_s / best.actual_s, 2)} % less"
@@ -287,14 +287,14 @@ def _failures(data: StudyData) -> tuple[str, ...]:
     if not failed:
         return ()
     first = failed[0]
-    return (f"{len(failed)} what-if runs did not end well; {first.point.label()}: {first.message or first.status}.",)
+    return (f"{len(failed)} what-if runs failed; {first.point.label()}: {first.message or first.status}.",)
 
 
 VIEW = View(
     "what-if",
     TITLE,
     "What would change it",
-    "Actual, contention-free and ideal runs side by side, and what each takes away: what stops the program, ranked.",
+    "Actual, contention-free and ideal runs side by side, and the time each saves: what limits the program, ranked.",
     _make,
     (
         Option("quantity", "Curves of", "choice", "time", tuple(_QUANTITIES), description="what is drawn over N"),
@@ -304,7 +304,7 @@ VIEW = View(
             "choice",
             "asked for",
             ("asked for", "all"),
-            description="those that the request asks for now, or all that the study has",
+            description="what-if runs in the current request, or all in the study",
         ),
         common.PROCESSORS,
         common.SIZE,

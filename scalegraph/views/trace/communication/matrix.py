@@ -135,7 +135,7 @@ def _waits(chosen: Window, made: Matrix, what: str, value: str) -> Figure:
         )
     order = {"time": 0, "count": 1}.get(value, 0)
     tips = ("{0} in {1} waits", "{2} a wait")
-    note = "Only waits whose holder the trace records; a wait that the interval cuts counts with its part."
+    note = "Only waits whose holder the trace records; of a wait cut by the interval, the part inside counts."
     return _figure(chosen, made, columns, names, order, ("who waits", "for whom"), text, tips, note)
 
 

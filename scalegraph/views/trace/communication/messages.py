@@ -80,7 +80,7 @@ def _make(data: TraceData, by: object = "pair", duration: object = None, **optio
         notes=trace_sums.notes(
             chosen, *said,
             "A message counts in the interval in which it was sent. Bandwidth is size over the time from send"
-            " to receipt: what a message got, not what the network carried.",
+            " to receipt: that of a message, not that of the network.",
         ),
     )  # fmt: skip
 

@@ -54,7 +54,7 @@ def _make(data: TraceData, least: float = 0.0, duration: object = None, **option
         notes=trace_sums.notes(
             chosen,
             *said,
-            "A call that the interval cuts counts with its part; a visit counts where it begins.",
+            "Of a call cut by the interval, the part inside counts; a visit counts where it begins.",
             f"{thousands(len(table) - len(shown))} further call paths with less time are left out."
             if len(table) > _MOST
             else "",
@@ -96,7 +96,7 @@ VIEW = View(
     "trace-call-tree",
     _TITLE,
     "Where the time goes",
-    "Time and visits by call path in the chosen interval, callers above what they call.",
+    "Time and visits by call path in the chosen interval, callers above callees.",
     _make,
     (
         *trace_window.COMMON,

@@ -26,7 +26,7 @@ _BARS = 10
 _BY = Option("by", "By", "choice", "region", ("region", "path"),
              description="whether a row is a region or a call path")  # fmt: skip
 _TIME = Option("time", "Time", "choice", "exclusive", ("exclusive", "inclusive"),
-               description="without or with what is called")  # fmt: skip
+               description="exclusive or inclusive")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _make(
     rows = compared(first, second, str(by), str(time), region)
     names = _names(first, second)
     notes = [f"Times are {time}, summed over all locations of the whole runs.",
-             "Compared are regions of one name; where only one trace has it, the other's time is 0."]  # fmt: skip
+             "Regions are matched by name; if only one trace has a region, the other's time is 0."]  # fmt: skip
     if len(data.others) > 1:
         notes.append(f"Compared with {other.name}; {len(data.others) - 1} more open traces are left out.")
     return Figure(
@@ -205,7 +205,7 @@ VIEW = View(
     _NAME,
     _TITLE,
     "Where the time goes",
-    "The time of every region or call path in two traces, its difference and ratio; what differs most comes first.",
+    "The time of every region or call path in two traces, its difference and ratio; largest difference first.",
     _make,
     (
         _BY,

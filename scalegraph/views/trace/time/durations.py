@@ -84,7 +84,7 @@ def _make(
                 ),
             ),
         ),
-        notes=trace_sums.notes(chosen, *known, "Calls that begin and end in the chosen time, with what they call."),
+        notes=trace_sums.notes(chosen, *known, "Calls that begin and end in the chosen time; durations are inclusive."),
     )  # fmt: skip
 
 
@@ -92,7 +92,7 @@ VIEW = View(
     "durations",
     _TITLE,
     "Where the time goes",
-    "The distribution of how long calls of a region took, and the longest of them.",
+    "The distribution of the durations of a region's calls, and the longest calls.",
     _make,
     (
         *trace_window.COMMON,

@@ -27,12 +27,12 @@ _TITLE = "Kiviat diagram"
 _MOST = 128  # spokes
 _WORDS = {
     "parallel": ("parallel efficiency", "busy time over all time"),
-    "balance": ("load balance", "mean over greatest busy time of a location"),
-    "transfer": ("no common waiting", "greatest busy time over the time: what all of them wait for is lost"),
+    "balance": ("load balance", "mean over maximum busy time of a location"),
+    "transfer": ("no common waiting", "maximum busy time over all time: lost is the time when all wait"),
     "memory": ("memory", "busy over busy and memory stalls"),
-    "synchronisation": ("primitives", "what primitives leave of the time that is not idle"),
-    "communication": ("communication", "what communication leaves of the time"),
-    "presence": ("not idle", "what idling leaves of the time"),
+    "synchronisation": ("primitives", "share of non-idle time outside of primitives"),
+    "communication": ("communication", "share of time outside of communication"),
+    "presence": ("not idle", "share of time that is not idle"),
 }
 
 
@@ -84,7 +84,7 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
             "Every spoke is a share from 0 at the centre to 1 at the rim, where nothing is lost; parallel efficiency is"
             " load balance times no common waiting.",
             trace_common.of_others(chosen),
-            f"Nothing is recorded of {' and '.join(_WORDS[key][0] for key in _WORDS if key not in reported)}."
+            f"Not recorded: {' and '.join(_WORDS[key][0] for key in _WORDS if key not in reported)}."
             if len(reported) < len(_WORDS)
             else "",
         ),
@@ -132,15 +132,15 @@ VIEW = View(
     "kiviat",
     _TITLE,
     "Where the time goes",
-    "What the run loses, spoke by spoke: the same for any number of processors, so that traces can be laid over each"
-    " other. Or a spoke for each processor, as ParaGraph drew it.",
+    "What the run loses, spoke by spoke: the same for any number of processors, so that traces can be overlaid."
+    " Or a spoke for each processor, as in ParaGraph.",
     _make,
     (
         *trace_window.COMMON[:3],
         # More than a few dozen spokes are unreadable, and runs on 4 and 16 processors have no spokes in common;
         # efficiencies work for both.
         Option("spokes", "Spokes", "choice", "efficiencies", ("efficiencies", "locations"),
-               description="shares of what could be lost, or the utilisation of each location"),
+               description="efficiencies, or the utilisation of each location"),
     ),
     order=75,
     needs=(trace_sums.NO_ACTIVITY, _TOO_MANY),

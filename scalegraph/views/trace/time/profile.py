@@ -46,7 +46,7 @@ def _make(data: TraceData, bars: int = _BARS, duration: object = None, **options
         notes=trace_sums.notes(
             chosen,
             *known_,
-            "A call that the interval cuts counts with its part; a visit counts where it begins. Inclusive counts a"
+            "Of a call cut by the interval, the part inside counts; a visit counts where it begins. Inclusive counts a"
             " region that calls itself once.",
             *trace_sums.call_notes(data),
         ),
@@ -154,7 +154,7 @@ VIEW = View(
     "trace-profile",
     _TITLE,
     "Where the time goes",
-    "Visits, exclusive and inclusive time of every region in the chosen interval, and its spread over the locations.",
+    "Visits, exclusive and inclusive time of every region in the chosen interval, and its balance over locations.",
     _make,
     (
         *trace_window.COMMON,

@@ -28,8 +28,8 @@ def _files(data: TraceData) -> list[str]:
     return sorted({region.file for region in data.trace.definitions.regions if region.file and region.line > 0})
 
 
-_NEED = Need("The regions of this trace name no place in a program's text.", met=lambda data, **_: bool(_files(data)))
-_NO_TEXT = Need("The text of {file} was not found beside the trace.{places}", ways.FIND_SOURCES, always=True)
+_NEED = Need("The regions of this trace name no places in the source.", met=lambda data, **_: bool(_files(data)))
+_NO_TEXT = Need("The source {file} was not found beside the trace.{places}", ways.FIND_SOURCES, always=True)
 
 
 def _make(data: TraceData, file: object = None, **options: OptionValue) -> Figure | Need:
@@ -52,7 +52,7 @@ def _make(data: TraceData, file: object = None, **options: OptionValue) -> Figur
         f"{_TITLE}: {name}",
         _sentence(chosen, name, times, whole),
         (Source(name, _COLUMNS, tuple(lines)),),
-        notes=("A line has the time of the regions that begin there, without what they call.",),
+        notes=("A line shows the exclusive time of the regions that begin there.",),
         meta={"file": name},
     )
 
@@ -113,7 +113,7 @@ VIEW = View(
     "trace-source",
     _TITLE,
     "Where the time goes",
-    "The program's text, with the time of the regions that begin on each line.",
+    "The program's source, with the time of the regions that begin on each line.",
     _make,
     (
         *trace_window.COMMON,

@@ -84,9 +84,9 @@ def _make(data: TraceData, by: object = "activity", **options: object) -> Figure
 
 
 _SOURCES = {
-    "shares": "From the accounting that the trace carries.",
+    "shares": "From the accounting in the trace.",
     "states": "From the states of the trace; the time between them is not known.",
-    "calls": "From the innermost region of each moment; what is outside of every region counts as idle.",
+    "calls": "From the innermost region at each moment; time outside of all regions counts as idle.",
 }
 
 

@@ -64,8 +64,8 @@ def _make(
             *((f"Listed are the {thousands(many)} longest of {every} waits.",) if left > 0 else ()),
             *((f"Only waits of {si(float(str(duration)), 's')} or longer.",) if duration else ()),
             "Lost: from begin to end of a wait"
-            + ("; hand-over: the part after the other had let go." if handed else "."),
-            "Which was in: the region that took most of the other's time meanwhile, its own waiting apart.",
+            + ("; hand-over: the part after the holder's release." if handed else "."),
+            "Which was in: the region with most of the other's time meanwhile, except waiting.",
             *dependencies.notes(window),
             *trace_common.usual_notes(data),
         ),
@@ -146,7 +146,7 @@ def _sentence(window: Window, states: WaitStates, sums: pd.DataFrame) -> str:
     said = f"{percent(states.share)} of {kind} time waits"
     said += "" if window.whole_time else f" from {si(window.begin_s, 's')} to {si(window.end_s, 's')}"
     if first["kind"] == "no known cause":
-        said += f"; why, the trace does not record for {percent(first['of_waits'])} of that"
+        said += f"; the trace does not record why for {percent(first['of_waits'])} of that"
     else:
         where, what = dependencies.at(data, int(first["region"])), str(first["kind"])
         said += f"; {percent(first['of_waits'])} of that"
@@ -165,7 +165,7 @@ VIEW = View(
     "waits",
     _TITLE,
     "Who with whom",
-    "Who lost how much time where, waiting for whom, and what that one did meanwhile; the worst first.",
+    "Who lost how much time where, waiting for whom, and what the other did meanwhile; worst first.",
     _make,
     (
         *trace_window.COMMON,

@@ -33,10 +33,10 @@ _SILENT = Need(
     met=lambda data, **_: all(one.active and one.trace.counts() for one in data.others),
 )
 _SAME_SPEED = 0.05  # relative difference of unit speeds that counts as equal
-_PLACE = "place on the common axis: s, or % where shares of the runs are aligned; otherwise everything"
+_PLACE = "position on the common axis: s, or % if shares of the runs are aligned; otherwise everything"
 _ALIGN = Option("align", "Align", "choice", "absolute", ("absolute", "relative", "region"),
-                description="what is aligned: the same time, the same share of the run, or the first "
-                            "begin of the chosen region")  # fmt: skip
+                description="what to align: equal times, equal shares of the run, or the first "
+                            "entry of the chosen region")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,11 +47,15 @@ def _make(data: TraceData, metrics: object = None, each: object = False, **optio
     apart = (bool(each) or not chosen.all_locations) and len(chosen.locations) <= _SEVERAL
     tracks = tuple(_track(chosen, number, apart=apart) for number in shown)
     rows = [_row(chosen, number) for number in shown]
-    left = f"{len(numbers) - len(shown)} further metrics are left out: name them." if len(numbers) > len(shown) else ""
-    sums = "Lines are sums over all locations; the band goes from the lowest to the highest value in each bin."
-    each_words = "A line for each location; the band goes from the lowest to the highest value in each bin."
+    left = (
+        f"{len(numbers) - len(shown)} further metrics are left out: choose them by name."
+        if len(numbers) > len(shown)
+        else ""
+    )
+    sums = "Lines are sums over all locations; the band spans the values in each bin."
+    each_words = "A line for each location; the band spans the values in each bin."
     more = (
-        "More than eight locations are chosen: the lines are of all." if not apart and not chosen.all_locations else ""
+        "More than eight locations are chosen: lines are their sums." if not apart and not chosen.all_locations else ""
     )
     return Figure(
         trace_common.title(data, _TITLE),
@@ -66,7 +70,7 @@ def _make(data: TraceData, metrics: object = None, each: object = False, **optio
         ),
         notes=trace_sums.notes(
             chosen, each_words if apart else sums, more, left,
-            "What counts is shown as a rate: a value is spread over the time since the value before.",
+            "Counts are shown as rates: each value is spread over the time since the previous one.",
         ),
     )  # fmt: skip
 
@@ -168,13 +172,13 @@ VIEW = View(
     "counters",
     _TITLE,
     "Timeline",
-    "Metrics over time: rates of what counts, values of the rest, with lowest and highest in each bin.",
+    "Metrics over time: rates of counts, values of other metrics, with minimum and maximum per bin.",
     _make,
     (
         *(option for option in trace_window.WINDOWED if option.name != "region"),
         Option("metrics", "Metrics", "text", description="names or patterns, comma separated; otherwise all"),
         Option("each", "Each location", "bool", False,
-               description="a line for each location, if there are eight at most, instead of their sum"),
+               description="a line per location, for at most eight, instead of their sum"),
     ),
     order=50,
     needs=(_NEED,),

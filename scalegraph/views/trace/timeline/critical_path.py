@@ -37,7 +37,7 @@ _WORDS: Final = {
     Piece.COMPUTE: "on {}",
     Piece.HAND_OVER: "handed over from {1} to {0}",
     Piece.MESSAGE: "message from {1} to {0}",
-    Piece.UNEXPLAINED: "{} waits, why is not known",
+    Piece.UNEXPLAINED: "{} waits; the reason is not known",
 }
 _MOST = 4000  # pieces up to which each is drawn
 _ROWS = 500
@@ -76,7 +76,7 @@ def _line(window: Window, part: CriticalPath) -> tuple[PathLine, tuple[str, ...]
     data = window.data
     if len(part) > max(_MOST, 2 * window.width):
         said = (
-            f"The path has {thousands(len(part))} pieces in this time: drawn is the location that has most of each of"
+            f"The path has {thousands(len(part))} pieces in this time; drawn is the main location in each of"
             f" {thousands(window.width)} stretches."
         )
         return _coarse(window, part), (said,)
@@ -123,7 +123,7 @@ def _regions(window: Window, part: CriticalPath, found: OnPath) -> Table:
         table = table[table["region"].isin(window.regions)]
     columns = (
         Column("region"), Column("on the path", "s", "mark"), Column("of the path", "%"),
-        Column("with what it calls", "% of the path"),
+        Column("inclusive", "% of the path"),
         Column("of all time", "%", "muted"), Column("imbalance", "s", "idle"),
     )  # fmt: skip
     rows = tuple(
@@ -221,7 +221,7 @@ def _sentence(window: Window, part: CriticalPath, found: OnPath) -> str:
             said += f"; were the work {where} spread evenly, the run would be up to {gain} shorter"
     lost = part.ticks(Piece.UNEXPLAINED)
     if lost:
-        said += f"; why {percent(lost / length)} of it waits, the trace does not record"
+        said += f"; the trace does not record why {percent(lost / length)} of it waits"
     return f"{said}."
 
 
@@ -232,10 +232,10 @@ def _remarks(window: Window, part: CriticalPath) -> tuple[str, ...]:
         ratio = percent(dependencies.path_of(window).length / max(run, 1))
         said.append(f"The path is {ratio} as long as the run; a run cannot be shorter than it.")
     if not window.whole_time and data is window.data:
-        said.append("Shares are of the time shown; the path is that of the whole run.")
+        said.append("Shares are of the time shown; the path is computed for the whole run.")
     if not window.all_locations and (window.lane_of(part.location) < 0).any():
         said.append("Part of the path is on locations that are not shown.")
-    said.append("Imbalance: time on the path in a region beyond what a location spends there on average.")
+    said.append("Imbalance: time on the path in a region in excess of the average location's time there.")
     return tuple(said)
 
 
@@ -243,12 +243,12 @@ VIEW = View(
     "critical-path",
     _TITLE,
     "Where the time goes",
-    "The chain of work, messages and hand-overs that sets the length of the run, and the regions on it.",
+    "The chain of work, messages and hand-overs that determines the run's length, and the regions on it.",
     _make,
     (
         *trace_window.WINDOWED,
         Option("show", "Show", "choice", "regions", ("regions", "activities", "locations"),
-               description="what of the path the table lists"),
+               description="the parts of the path to list"),
     ),
     order=30,
     needs=(_NO_TIME,),

@@ -125,7 +125,7 @@ VIEW = View(
     "gantt",
     _TITLE,
     "Timeline",
-    "When each processor is busy, has overhead or is idle, and how much of its time each takes.",
+    "When each processor is busy, in overhead or idle, and the share of its time in each.",
     _make,
     (
         *trace_window.WINDOWED,

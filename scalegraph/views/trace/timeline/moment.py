@@ -192,7 +192,7 @@ VIEW = View(
     NAME,
     _TITLE,
     "Timeline",
-    "What every location does at one moment: region and its callers, activity, since when, for whom it waits.",
+    "What every location does at one moment: region and callers, activity, since when, and whom it waits for.",
     _make,
     (
         Option("at", "At", "float", unit="s", minimum=0.0,

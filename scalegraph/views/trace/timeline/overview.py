@@ -57,7 +57,7 @@ def _make(data: TraceData) -> Figure:
         _locations(data),
     ]
     if left:
-        tables.append(Table((Column("not understood, or held as something else"), Column("count")), tuple(left)))
+        tables.append(Table((Column("skipped or converted"), Column("count")), tuple(left)))
     remarks = tuple(Row((note.what,)) for note in notes if not note.count)
     tables.append(Table((Column("remark"),), remarks))
     return Figure(
@@ -83,7 +83,7 @@ VIEW = View(
     "trace-overview",
     _TITLE,
     "Trace",
-    "Program, clock, locations and events of a trace, and what of it was not understood.",
+    "Program, clock, locations and events of a trace, and the parts of it that were not understood.",
     _make,
     order=100,
     without=True,

@@ -30,10 +30,10 @@ from scalegraph.views.view import View
 
 TITLE = "Spacetime diagram"
 COLOUR = Option("colour", "Colour", "choice", "activity", ("activity", "state", "region", "speed"),
-                description="what the bars show: what a location was doing, where, or how fast")  # fmt: skip
+                description="what the bars show: activity, region or speed")  # fmt: skip
 DRAWN = (
     Option("messages", "Messages", "bool", True, description="draw messages, slanted from sender to receiver"),
-    Option("locks", "Lock hand-overs", "bool", True, description="draw locks that go from holder to who waited"),
+    Option("locks", "Lock hand-overs", "bool", True, description="draw lock hand-overs from holder to waiter"),
     Option("barriers", "Barriers", "bool", True, description="draw the ends of waiting at barriers"),
     Option(
         "operations",
@@ -102,7 +102,7 @@ def _by_speed(window: Window, least: float) -> tuple[LaneTrack, tuple[str, ...]]
     track = trace_tracks.bars(window)
     counted = interval_sums.counted_work(window.data)
     if counted is None:
-        return track, ("The trace counts no operations, so that no speed is known: bars are coloured by activity.",)
+        return track, ("The trace counts no operations, so the speed is not known: bars are coloured by activity.",)
     ticks = np.rint(track.edges * trace.meta.ticks_per_second).astype(np.int64) + trace.meta.begin
     seconds = np.diff(track.edges)
     work = np.array([np.diff(counted.at(number, ticks)) for number in window.locations])
@@ -150,7 +150,7 @@ def drawn(
 _ONE = {trace_tracks.HANDOVERS: "lock hand-over", trace_tracks.OPENED: "wait at barriers"}
 _LEAST_UNKNOWN = 5e-4  # of the time: less is not mentioned
 _LEAST = trace_tracks.LEAST_WAIT
-_SHORT = "{count} waits of less than {least} are not marked: they would be too narrow to see."
+_SHORT = "{count} waits of less than {least} are too narrow to be marked."
 _TOO_MANY = "Marked are the {drawn} longest of {total} waits; zoom in for more."
 
 

@@ -175,7 +175,7 @@ def _psi(small: _Chart, large: _Chart, unit: str) -> str:
     if abs(small.made.unit_speed - large.made.unit_speed) <= _SAME * small.made.unit_speed:
         return f"Both run at the same average unit speed, so ψ({n}, {n2}) = {times}."
     speeds = f"{si(small.made.unit_speed, unit)} and {si(large.made.unit_speed, unit)}"
-    return f"{times}; that is no ψ, as the average unit speeds differ: {speeds}."
+    return f"{times}; that is not ψ, as the average unit speeds differ: {speeds}."
 
 
 VIEW = View(
