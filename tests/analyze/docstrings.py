@@ -1,4 +1,4 @@
-"""Checks docstrings of public functions: shape, unit, errors and source (CONTRIBUTING.md says how they are written)."""
+"""Checks docstrings of public functions for shape, unit, errors and source (see CONTRIBUTING.md)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
-    """Yield every public function and method of a public class with its name."""
+    """Yield every public function, and every method of a public class, with its name."""
     for node in tree.body:
         if isinstance(node, Function):
             yield node.name, node
@@ -28,7 +28,7 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
 
 
 def faults(source: str) -> list[str]:
-    """Return what the docstrings of public functions in a module's *source* lack, one sentence each."""
+    """Return what is missing in the docstrings of public functions in a module's *source*, one sentence each."""
     tree = ast.parse(source)
     raised = _raised(tree)
     found = []
@@ -49,7 +49,7 @@ def faults(source: str) -> list[str]:
 
 
 def _raised(tree: ast.Module) -> dict[str, set[str]]:
-    """Return the errors that each function raises itself or by functions and methods of the same module."""
+    """Return the errors that each function raises itself or through functions and methods of the same module."""
     everything = [*functions(tree)]
     everything += [
         (f"{node.name}.{part.name}", part)
@@ -78,14 +78,14 @@ def _own_errors(node: Function) -> Iterator[str]:
 
 
 def _caught(node: Function) -> Iterator[str]:
-    """Yield the errors that *node* handles; what it calls may raise them."""
+    """Yield the errors handled by *node*, which its callees may raise."""
     for part in ast.walk(node):
         if isinstance(part, ast.ExceptHandler) and part.type is not None:
             yield from (name.id for name in ast.walk(part.type) if isinstance(name, ast.Name))
 
 
 def _calls(name: str, node: Function) -> set[str]:
-    """Return the names of what *node* calls: functions, and methods of its own class."""
+    """Return the names of the functions and methods of its own class that *node* calls."""
     owner = name.rpartition(".")[0]
     found = set()
     for part in ast.walk(node):
@@ -97,5 +97,5 @@ def _calls(name: str, node: Function) -> set[str]:
 
 
 def modules(root: Path) -> list[Path]:
-    """Return the sources of the package of analyses."""
+    """Return the modules of the package `analyze`."""
     return sorted((root / "scalegraph/analyze").rglob("*.py"))

@@ -1,7 +1,7 @@
 """Synthetic runs with an exact accounting identity, from a small model of a parallel program.
 
-W operations, one cycle each; a barrier per step whose cost grows with N; a serial part; remote misses that grow
-with N. Every leaf is a whole number of cycles per processor and they add up to N x T_para exactly.
+W operations of one cycle each; a barrier per step whose cost grows with N; a serial part; remote misses that grow with
+N. Every category is a whole number of cycles per processor, and they add up to N x T_para exactly.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def run(
     program: str = "model",
     machine: str = "ksr1",
 ) -> RunRecord:
-    """Return the run of *steps* sweeps over *balls* items on *processors* processors."""
+    """Return a run of *steps* sweeps over *balls* items on *processors* processors."""
     n = processors
     per = [balls // n + (1 if p < balls % n else 0) for p in range(n)]
     categories = {name: [0] * n for name in CATEGORY_NAMES}
@@ -116,7 +116,7 @@ def run(
 
 
 def caused(n: int, balls: int, steps: int) -> dict[str, Any]:
-    """Return what happened by cause: n - 1 barrier misses a step, which invalidate n - 1 copies in all of a counter."""
+    """Return counts by cause: n - 1 barrier misses per step, each invalidating all n - 1 copies of a counter."""
     far = steps * (n - 1)
     cold = balls // 16
     causes = {
@@ -219,12 +219,12 @@ def grid(
     sizes: Sequence[int] = (64, 128, 256, 512, 1024, 2048, 4096, 8192),
     **more: int,
 ) -> list[RunRecord]:
-    """Return every size on every count: efficiency rises with the size."""
+    """Return every size on every count: efficiency increases with the size."""
     return [run(n, size, **more) for n in counts for size in sizes]
 
 
 def failed(processors: int, status: str = "deadlock", message: str = "every processor waits for another") -> RunRecord:
-    """Return a run that did not end well."""
+    """Return a failed run."""
     return RunRecord.model_validate(
         {
             "source": "simulated",

@@ -76,7 +76,7 @@ def test_sizes_that_are_advised_are_numbers_that_a_program_takes():
     whole = _table((1, 2, 4, 8), lambda n, size: size**2 / n * 1e-6 + 0.01 * n, sizes=(110, 220, 430))
     whole["param.steps"] = (whole["param.n"] * 0.77).round().astype(int)
     model = _model(whole)
-    assert model.parameters(np.array([4.0, 140.0]))["steps"] == 108  # of 107.80000000000001
+    assert model.parameters(np.array([4.0, 140.0]))["steps"] == 108  # rounds 107.80000000000001
     parts = whole.assign(**{"param.steps": whole["param.n"] * 0.77})
     assert _model(parts).parameters(np.array([4.0, 140.0]))["steps"] == 107.8
     fractions = _table((1, 2, 4, 8), lambda n, size: size**2 / n + 0.01 * n, sizes=(0.1, 0.2, 0.4))

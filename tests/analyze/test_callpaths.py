@@ -1,4 +1,4 @@
-"""Costs by region become values by call path; sums over the tree are those of the runs."""
+"""Costs by region become values by call path; sums over the tree equal those of the runs."""
 
 from __future__ import annotations
 

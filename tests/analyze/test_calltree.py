@@ -1,4 +1,4 @@
-"""Call trees: merged, joined, read from sets, and seen from one function; against sums counted by hand."""
+"""Call trees: merged, joined, read from sets, and the view of one function; against sums computed by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scalegraph.measurements.model import CallPath, MeasurementSet, Metric
 
 
 def tree(*nodes: tuple[str, int, float], places: tuple[str, ...] = ()) -> CallTree:
-    """Return nodes (name, parent, own value); each was visited once, and its key is its number."""
+    """Return nodes (name, parent, own value), each visited once, with its number as key."""
     names, parents, own = zip(*nodes, strict=True)
     return CallTree(
         names, parents, np.array(own, float), np.ones(len(nodes)), tuple(str(i) for i in range(len(nodes))), places

@@ -1,4 +1,4 @@
-"""What is computed from references by cause, and from misses by class, variable and link."""
+"""Quantities computed from references by cause, and from misses by class, variable and link."""
 
 import math
 
@@ -57,7 +57,7 @@ def test_runs_without_causes_are_not_known_rather_than_zero() -> None:
 
 
 def test_width_is_averaged_over_the_writes_that_invalidate() -> None:
-    assert causes.average_width(RUNS[2]) == 2.0  # as many take one copy away as take three
+    assert causes.average_width(RUNS[2]) == 2.0  # as many writes invalidate one copy as three
     assert causes.widths(RUNS[2]).loc[3, "barrier"] == 40
     assert math.isnan(causes.average_width(RUNS[0]))
 

@@ -1,4 +1,4 @@
-"""Choices that were computed by hand."""
+"""Choices computed by hand."""
 
 import math
 from typing import Any
@@ -15,7 +15,7 @@ HOUR = 3600.0
 
 
 def point(machine: str, n: int, hours: float, **more: Any) -> Point:
-    """A run of so many hours: N times that is its core-hours."""
+    """Return a run that takes *hours*; times N these are its core-hours."""
     return Point(machine=machine, processors=n, time_s=hours * HOUR, core_hours=n * hours, **more)
 
 
@@ -34,9 +34,9 @@ def names(points: list[Point]) -> list[tuple[str, int]]:
     [
         (Wishes(), ("B", 16), 7),
         (Wishes("core_hours"), ("A", 1), 7),
-        (Wishes("core_hours", within=1.2), ("B", 16), 2),  # 3 h at most: A on 16 (48) and B on 16 (40)
-        (Wishes("core_hours", within=1.3), ("B", 8), 3),  # 3.25 h at most: B on 8 (26), too
-        (Wishes("core_hours", within=2), ("A", 4), 5),  # 5 h at most: A on 4 (20), 8, 16 and B on 8, 16
+        (Wishes("core_hours", within=1.2), ("B", 16), 2),  # at most 3 h: A on 16 (48) and B on 16 (40)
+        (Wishes("core_hours", within=1.3), ("B", 8), 3),  # at most 3.25 h: also B on 8 (26)
+        (Wishes("core_hours", within=2), ("A", 4), 5),  # at most 5 h: A on 4 (20), 8, 16 and B on 8, 16
         (Wishes("processors", efficiency=0.7), ("A", 1), 4),  # A 1, 0.8, 0.57, 0.33; B 1, 0.92, 0.6
         (Wishes("time", efficiency=0.7), ("B", 8), 4),
         (Wishes("core_hours", whole_nodes=True), ("A", 4), 4),  # A on 4, 8, 16, B on 16
@@ -110,7 +110,7 @@ def test_two_points_differ_by_what_their_elapsed_times_went_to() -> None:
             categories=cycles,
         )
 
-    # on 2 for 3 s 400 + 200 of 600 cycles; on 4 for 2 s 400 + 300 of 800: 100 are not accounted for
+    # on 2 processors for 3 s: 400 + 200 of 600 cycles; on 4 for 2 s: 400 + 300 of 800, so 100 are not accounted for
     one, other = run(2, 3.0, busy_int=400, idle_barrier=200), run(4, 2.0, busy_int=400, idle_barrier=300)
     shares = {share.words: (share.first_s, share.second_s) for share in by_cause(one, other)}
     assert shares == {

@@ -37,7 +37,7 @@ def test_curves_cross_between_two_counts():
 
     table = pd.DataFrame({0: [1.0, 2.0, 4.0], 1: [2.0, 3.0, 2.0]}, index=pd.Index([1, 4, 16], name="processors"))
     ((at, above),) = compare.crossings(table)
-    # the gap goes from 1 to -2 between 4 and 16: a third of the way in log N
+    # the difference falls from 1 to -2 between 4 and 16: zero at a third of the way in log N
     assert at == pytest.approx(4 * 4 ** (1 / 3))
     assert above == 0
 

@@ -31,7 +31,7 @@ def test_public_functions_name_shape_unit_errors_and_source(root: Path) -> None:
 
 @pytest.mark.slow
 def test_all_functions_of_the_package_are_seen(root: Path) -> None:
-    """The package has hundreds of them; a check that sees none would find no fault."""
+    """There are hundreds of functions; a check that sees none would never fail."""
     seen = [name for path in modules(root) for name, _ in functions(ast.parse(path.read_text(encoding="utf-8")))]
     assert len([name for name in seen if not name.rpartition(".")[2].startswith("_")]) > 300
     assert {"scaling", "Matrix.value", "critical_path", "fit_models"} <= set(seen)

@@ -1,4 +1,4 @@
-"""What runs cost, against sums made by hand."""
+"""Costs of runs, against sums computed by hand."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.machine.model import Machine
 from scalegraph.machine.power import Power, Price, nodes, sockets
 
-# 4 processors for 2 s at 1 kHz: 8000 cycles, of which 5000 busy, 1000 stalled, 500 in primitives, 1500 waiting, of
-# which 400 before the threads exist; 10,000 lines of 64 bytes from memory and 5,000 back
+# 4 processors for 2 s at 1 kHz: 8000 cycles, of which 5000 busy, 1000 stalled, 500 in primitives, 1500 waiting (400 of
+# them before the threads exist); 10,000 lines of 64 bytes from memory and 5,000 back
 CYCLES = {"busy_int": 5000, "stall_local": 1000, "prim_barrier": 500, "idle_barrier": 1100, "idle_not_started": 400}
 POWER = Power(covers="made up", node_w=10.0, socket_w=20.0, core_w=4.0, waiting_core_w=1.0, memory_j_gb=1e6)
 
@@ -37,7 +37,7 @@ def test_energy_is_the_sum_of_its_parts() -> None:
     assert found is not None
     assert found.base_j == pytest.approx(2 * (10 + 20))
     assert found.cores_j == pytest.approx(6.5 * 4)
-    assert found.waiting_j == pytest.approx(1.1 * 1)  # a processor without a thread rests
+    assert found.waiting_j == pytest.approx(1.1 * 1)  # a processor without a thread is idle
     assert found.memory_j == pytest.approx(15 * 64)
     assert found.total_j == pytest.approx(60 + 26 + 1.1 + 960)
     assert energy.energy_delay_js(_run(), _machine()) == pytest.approx(2 * found.total_j)
@@ -54,7 +54,7 @@ def test_processes_spread_over_nodes_as_their_threads_fit() -> None:
     assert nodes(cluster, each) == 1
     assert nodes(cluster, each + 1) == 2
     assert nodes(cluster, 2 * each, 2) == 2
-    assert nodes(cluster, 3 * (each // 2 + 1), 3) == 3  # no two of such processes fit into a node
+    assert nodes(cluster, 3 * (each // 2 + 1), 3) == 3  # no two such processes fit on a node
 
 
 def test_hours_and_price() -> None:

@@ -1,4 +1,4 @@
-"""The problem-ensemble space by hand: T = W/N + 4 log2 N seconds at one operation a second."""
+"""The problem-ensemble space by hand: T = W/N + 4 log2 N seconds at one operation per second."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def test_the_communication_bound_is_the_work_that_keeps_the_efficiency() -> None
 
 def test_the_memory_bound_is_of_each_processor_or_of_all_together() -> None:
     each = ensemble.ensemble(scaling(), 0.5, 512.0, of_memory=True)
-    # 8 bytes an operation: 512 B hold 64 of each processor
+    # 8 bytes per operation: 512 B hold 64 operations per processor
     assert dict(each.memory.points) == pytest.approx({n: 64.0 * n for n in COUNTS})
     assert each.usable == (2, 4, 8)
     shared = ensemble.ensemble(scaling(), 0.5, 512.0, of_memory=True, per_processor=False)
     assert dict(shared.memory.points) == pytest.approx(dict.fromkeys(COUNTS, 64.0))
-    assert shared.usable == (2, 4)  # on 8 processors the efficiency asks for 96
+    assert shared.usable == (2, 4)  # on 8 processors the efficiency requires 96
 
 
 def test_without_known_memory_the_limit_is_of_the_work() -> None:
@@ -65,7 +65,7 @@ def test_along_a_contour_of_time_the_time_is_equal() -> None:
     assert made.times
     for curve in made.times:
         for n, work in curve.points:
-            assert work / n + 4 * math.log2(n) == pytest.approx(curve.level, rel=0.08)  # straight in logarithms
+            assert work / n + 4 * math.log2(n) == pytest.approx(curve.level, rel=0.08)  # log-linear
     assert [curve.level for curve in made.efficiencies] == [0.25, 0.75, 0.9]
 
 

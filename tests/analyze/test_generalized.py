@@ -1,4 +1,4 @@
-"""Generalized speedup, by hand: two processors, two sizes, Hockney's law on one."""
+"""Generalized speedup computed by hand: two processor counts, two sizes, Hockney's law on one processor."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def at(made: pd.DataFrame, n: int, work: float) -> pd.Series:
 @pytest.mark.slow
 def test_the_sequential_speed_is_the_asymptote_unless_another_is_chosen() -> None:
     made = generalized.generalized_speedup(table())
-    # 300 op in 4 s on 4: 75 op/s; 75/50 = 1.5; a quarter of it each; T_seq/T_para = 8/4
+    # 300 op in 4 s on 4: 75 op/s; 75/50 = 1.5; efficiency a quarter of that; T_seq/T_para = 8/4
     row = at(made, 4, 300)
     assert row["parallel_speed"] == 75
     assert row["sequential_speed"] == pytest.approx(50)
     assert row["generalized_speedup"] == pytest.approx(1.5)
     assert row["generalized_efficiency"] == pytest.approx(0.375)
     assert row["speedup"] == pytest.approx(2.0)
-    # 900 op in 20 s is the fastest run on one: 45 op/s
+    # 900 op in 20 s is the fastest run on one processor: 45 op/s
     assert at(generalized.generalized_speedup(table(), "fastest"), 4, 300)["generalized_speedup"] == 75 / 45
 
 
@@ -60,8 +60,8 @@ def test_of_the_same_problem_it_is_the_usual_speedup() -> None:
 
 
 def test_equal_unit_speeds_are_equally_efficient() -> None:
-    """isospeed.txt III: with a sequential speed that is independent of the size, and only then."""
-    # 25 op/s each: 400 op in 4 s on 4, 2000 op in 10 s on 8; on one processor their speeds differ
+    """isospeed.txt III: if, and only if, the sequential speed is independent of the size."""
+    # 25 op/s each: 400 op in 4 s on 4, 2000 op in 10 s on 8; their one-processor speeds differ
     scaling = table(run(1, 400, 10.0), run(1, 2000, 42.0), run(4, 400, 4.0), run(8, 2000, 10.0))
     made = generalized.generalized_speedup(scaling)
     first, second = at(made, 4, 400), at(made, 8, 2000)

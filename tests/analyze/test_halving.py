@@ -1,4 +1,4 @@
-"""Successive halving finds the best point of a space, and says what it left out."""
+"""Successive halving finds the best point of a space, and reports what it left out."""
 
 import importlib.util
 import itertools
@@ -56,7 +56,7 @@ def test_what_was_left_out_has_a_chance() -> None:
     places = [Place((a,), n) for a in "xy" for n in (2, 4, 8)]
     found = halving.left_out(places, {0: 4.0, 1: 2.0, 3: 8.0})
     assert (found.count, found.likeliest) == (3, None)
-    assert math.isnan(found.risk)  # three runs cannot say how wrong the model is
+    assert math.isnan(found.risk)  # three runs are too few to judge the model's error
     found = halving.left_out(places, {0: 4.0, 1: 2.0, 3: 8.0, 4: 4.0})
     assert (found.count, found.likeliest) == (2, 2)
     assert found.risk >= found.chance > 0.5
@@ -65,7 +65,7 @@ def test_what_was_left_out_has_a_chance() -> None:
 
 @pytest.mark.slow
 def test_the_risk_is_not_below_what_comes_true() -> None:
-    """Twelve runs of 200 points leave out better ones now and then; forty hardly ever."""
+    """Twelve runs of 200 points sometimes leave out better ones; forty hardly ever."""
     risks, true = {12: [], 40: []}, {12: 0, 40: 0}
     for runs, seed in itertools.product((12, 40), range(1, 5)):
         times = choosing.space(seed)
@@ -79,7 +79,7 @@ def test_the_risk_is_not_below_what_comes_true() -> None:
 
 
 def test_a_model_that_errs_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it is ten times surer than its errors allow, they count for ten times what it says."""
+    """If the model is ten times as certain as its errors allow, its uncertainty is scaled up by ten."""
     places = [Place((a,), n) for a in "xyz" for n in (2, 4, 8, 16, 32)]
     known = {at: (1 + at % 3) * 10.0 / place.processors for at, place in enumerate(places)}
     fair = halving.surprise(places, known)

@@ -1,4 +1,4 @@
-"""What is said of measured times that no simulated machine shows: superlinear, without parts, of many constants."""
+"""Sentences on measured times unlike simulated ones: superlinear, without parts, many constant parameters."""
 
 from __future__ import annotations
 

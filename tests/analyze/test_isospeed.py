@@ -71,7 +71,7 @@ def test_an_asymptote_that_the_runs_do_not_show_is_doubted(sizes: tuple[float, .
     found = isospeed.asymptotic_speed(isospeed.curve(rows((1,), sizes), 1))
     assert found is not None
     assert words in found.doubt
-    # then half of what was seen is the reference
+    # then half of the fastest measured speed is the reference
     assert isospeed.reference_speed(rows((1,), sizes)) == pytest.approx(found.fastest / 2)
 
 
@@ -93,7 +93,7 @@ def test_half_of_the_asymptote_is_the_usual_speed_and_gives_the_matrix() -> None
     made = matrix.scalability(table, metric="isospeed", bound="speed")
     assert made is not None
     assert made.target == pytest.approx(SPEED / 2)
-    # at r_inf/2: W/N = W_0 + overhead x r, so psi follows
+    # at r_inf/2: W/N = W_0 + overhead x r, which gives psi
     need = {n: HALF + SPEED * 0.003 * math.log2(n) for n in COUNTS}
     for n in COUNTS:
         for n2 in COUNTS:
@@ -106,7 +106,7 @@ def test_half_of_the_asymptote_is_the_usual_speed_and_gives_the_matrix() -> None
 @settings(max_examples=60, deadline=None)
 @given(st.floats(0.1, 0.9), st.floats(0.0, 0.03), st.floats(0.0, 2.0))
 def test_psi_is_the_ratio_of_times_and_multiplies(share: float, grain: float, power: float) -> None:
-    """psi(N,N') = T_N/T_N' (isospeed eq. 2) and psi(N,N'') = psi(N,N') psi(N',N'') for any overhead."""
+    """psi(N,N') = T_N/T_N' (isospeed eq. 2), and psi(N,N'') = psi(N,N') psi(N',N'') for any overhead."""
     speed = share * SPEED
     anchors = []
     for n in COUNTS:
@@ -125,9 +125,9 @@ def test_psi_is_the_ratio_of_times_and_multiplies(share: float, grain: float, po
 @settings(max_examples=60, deadline=None)
 @given(st.floats(1e-4, 1.0), st.floats(1.01, 5.0), st.floats(1e3, 1e6))
 def test_theorem_1_gives_the_psi_of_its_premises(overhead: float, growth: float, speed: float) -> None:
-    """isospeed eq. 5 is N'W/(NW') where loads are balanced and mu is the speed of one processor with its share."""
+    """isospeed eq. 5 equals N'W/(NW') if loads are balanced and mu is one processor's speed with its share."""
     n, n2 = 4, 64
-    share = 0.3 * speed  # unit speed held, below mu
+    share = 0.3 * speed  # the constant unit speed, below mu
 
     def mu(part: float) -> float:
         return speed * part / (part + 100.0)
@@ -250,7 +250,7 @@ def test_a_line_goes_on_between_counts_that_a_search_ran_with_other_sizes() -> N
     assert made.processors == (1, 2, 4)
     assert {1.0, 2.0, 4.0} <= set(made.columns)
     known = np.isfinite(made.values)
-    assert known.any(axis=0).all()  # there is something in every column, so that a line can pass
+    assert known.any(axis=0).all()  # no empty columns, so that a line can pass
     assert not known[0, -1]  # nothing below the smallest size of a count
     assert not known[-1, 0]  # nor above the largest
     assert made.values[0, 0] == pytest.approx(1e3 / ideal(1, 1e3))

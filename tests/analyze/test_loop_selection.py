@@ -1,4 +1,4 @@
-"""Schedules that are worth trying, from chunks whose times are known."""
+"""Schedules worth trying, from chunks with known times."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def test_even_iterations_are_left_as_they_are() -> None:
     even = _seen([100.0] * 64)
     assert even.imbalance == 0
     assert selection.worth_trying(even) == []
-    assert selection.worth_trying(even, written=3000.0) == ["static"]  # the program has a queue, which costs
+    assert selection.worth_trying(even, written=3000.0) == ["static"]  # the program uses a queue, which has a cost
     assert "would cost more" in selection.why(even, [], 1600.0, is_static=True)
 
 
 def test_times_of_a_triangle_by_hand() -> None:
-    """1 + 2 + .. + 8 on 2 threads: equal shares take 26; dynamic gives 1, 3, 5, 7 and 2, 4, 6, 8, and 4 chunks each."""
+    """1 + 2 + .. + 8 on 2 threads: equal shares take 26; dynamic gives 1, 3, 5, 7 and 2, 4, 6, 8, 4 chunks each."""
     triangle = _seen([float(i) for i in range(1, 9)], members=2, chunk=0.0)
     found = selection.predicted(triangle)
     assert found["static"] == 26
@@ -32,7 +32,7 @@ def test_times_of_a_triangle_by_hand() -> None:
 
 
 def test_one_thread_at_a_time_obtains_a_chunk() -> None:
-    """16 iterations of no work, 10 cycles a chunk: 160 in one queue, 40 with a queue for each of 4 threads."""
+    """16 empty iterations, 10 cycles per chunk: 160 in one queue, 40 with a queue for each of 4 threads."""
     empty = _seen([0.0] * 16, chunk=10.0)
     assert selection.predicted(empty)["dynamic"] == 160
     assert selection.predicted(empty)["steal"] == pytest.approx(40, abs=20)
@@ -57,7 +57,7 @@ def test_a_queue_that_costs_more_than_the_imbalance_is_not_tried() -> None:
 
 
 def test_chunks_of_whole_executions_show_the_iterations() -> None:
-    """Two executions of 4 iterations from 10 on by twos, chunks of 2; the second takes longer; a third is cut."""
+    """Two executions of iterations 10 to 16 in steps of 2, chunks of 2; the second is slower; a third is truncated."""
     chunks = Chunks(
         execution=(0, 0, 1, 1, 2),
         processor=(0, 1, 0, 1, 0),

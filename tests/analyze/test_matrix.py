@@ -13,7 +13,7 @@ from scalegraph.analyze import bounds, matrix, metrics
 from scalegraph.base.run import RunRecord
 from tests.analyze import synthetic
 
-# isospeed.txt Table II (s) and cells of Table I that follow from it
+# isospeed.txt Table II (s), and the cells of Table I that follow from it
 BURG_PROCESSORS = (1, 2, 4, 8, 16, 32, 64, 128)
 BURG_TIMES = (0.004029, 0.00913, 0.01362, 0.01774, 0.02144, 0.02561, 0.0296, 0.03338)
 BURG_TABLE = (
@@ -50,13 +50,13 @@ def test_published_times_give_the_published_scalabilities() -> None:
     made = matrix.from_times(BURG_PROCESSORS, BURG_TIMES)
     for (n, n2), published in BURG_CELLS.items():
         if n2 != 8 or n == 8:  # see the next test
-            # the paper prints three digits, and times with four
+            # the paper prints three digits, but times with four
             assert made.value(n, n2) == pytest.approx(published, abs=6e-4), (n, n2)
     assert made.residual() == pytest.approx(0.0, abs=1e-12)
 
 
 def test_the_residual_finds_the_column_of_the_published_table_that_contradicts_the_others() -> None:
-    """Column N' = 8 of Table I is 5 % below T_N/T_8 of Table II, and below what the rest of Table I implies."""
+    """Column N' = 8 of Table I is 5 % below T_N/T_8 of Table II, and below the value implied by the rest of Table I."""
     made = matrix.Matrix("isospeed", "speed", 0.85e6, BURG_PROCESSORS, BURG_CELLS)
     residuals = made.residuals()
     wrong = {triple for triple, residual in residuals.items() if abs(residual) > 0.01}
@@ -179,7 +179,7 @@ def test_under_the_time_bound_the_ratio_is_equation_12() -> None:
 
 
 def test_the_published_over_estimation_is_reported_as_an_excess() -> None:
-    """scale-graph.txt 6.4.1: from 4 to 32 processors 0.82 by time, 0.54 with the efficiency conserved."""
+    """scale-graph.txt 6.4.1: from 4 to 32 processors 0.82 under the time bound, 0.54 at constant efficiency."""
     pairs = {(4, 4): 1.0, (32, 32): 1.0}
     time = matrix.Matrix("latency", "time", 100.0, (4, 32), {**pairs, (4, 32): 0.82})
     held = matrix.Matrix("latency", "efficiency", 0.5, (4, 32), {**pairs, (4, 32): 0.54})
@@ -252,7 +252,7 @@ def test_usual_targets_are_met_where_the_runs_allow() -> None:
     assert all(anchor.known for anchor in bounds.anchors(rows, "time", time, processors=(2, 4, 8, 16, 32)))
     assert bounds.usual_target(rows, "memory") is None
     speed = bounds.usual_target(rows, "speed")
-    # one processor needs 55 ns for an operation, and less time for the serial part of small problems
+    # one processor needs 55 ns per operation, and less time for the serial part of small problems
     assert speed == pytest.approx(1e9 / 55 / 2)
 
 

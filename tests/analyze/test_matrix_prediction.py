@@ -32,7 +32,7 @@ def held(table: pd.DataFrame, metric: str, bound: str, target: float) -> Matrix:
 
 
 def need(n: int) -> float:
-    """W/N at half of the asymptotic speed, by the law of `rows`."""
+    """W/N at half of the asymptotic speed, by the law in `rows`."""
     return HALF + SPEED * 0.003 * math.log2(n)
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scalegraph.analyze import miss_latency_prediction
 
 COUNTS = (2, 4, 6, 8, 16, 30, 64)
-# Curves through the values that section 5.2.2 of the latency-metric paper gives: computation 25 cycles on 8
-# processors, 42 on 30 and 124 on 64; synchronisation above 42 before 8 and 56 there; all of it 42 on 16, the fastest
+# Curves through the values in section 5.2.2 of the latency-metric paper: computation 25 cycles on 8 processors, 42 on
+# 30 and 124 on 64; synchronisation above 42 below 8 processors and 56 there; the program 42 on 16, its fastest
 COMPUTATION = (18.0, 21.0, 23.0, 25.0, 27.5, 42.0, 124.0)
 SYNCHRONISATION = (20.0, 31.0, 42.0, 56.0, 56.5, 70.0, 140.0)
 PROGRAM = (19.0, 26.0, 32.0, 40.0, 42.0, 58.0, 133.0)
@@ -68,7 +68,7 @@ def test_a_power_law_is_reached_where_it_says(start: float, power: float, share:
 @pytest.mark.parametrize(
     ("latency", "words"),
     [
-        # saturated: a line through all of it would reach 60 on some 50 processors
+        # saturated: a line through all points would reach 60 at about 50 processors
         ((20.0, 35.0, 45.0, 48.0, 48.5), "more than"),
         ((20.0, 40.0, 40.1, 40.0, 40.1), "more than"),
         ((20.0, 25.0, 31.0, 39.5, 50.0), "about 55 ("),
@@ -90,7 +90,7 @@ def test_a_program_that_is_still_faster_at_the_end_has_only_a_least_l_max() -> N
     assert found is not None
     assert not found.reached
     assert found.pessimistic.way == "unknown"
-    assert found.predicted == found.optimistic  # the mean of one kind is that kind
+    assert found.predicted == found.optimistic  # with only one kind of miss, the mean is that kind's
 
 
 def test_without_latencies_there_is_no_prediction() -> None:

@@ -18,7 +18,8 @@ def _found(runs):
 
 
 def test_factors_of_a_run_that_is_counted_by_hand():
-    # two processors, T = 10: one computes 8 and executes primitives for 1, the other computes 4; alone it took 9
+    # two processors, T = 10: one computes for 8 and executes primitives for 1, the other computes for 4; alone it took
+    # 9
     one = lambda value: np.array([float(value)])  # noqa: E731
     found = pop.tree(
         one(10), one(6), one(8), one(9), useful_ratio=one(9 / 12), instructions_ratio=one(0.9), frequency_ratio=one(1)

@@ -63,10 +63,10 @@ def test_lines_come_most_expensive_first_with_shares_of_processor_time_waiting_i
     lines = profile.line_costs(run)
     assert run.time_s is not None
     assert list(lines["line"]) == [14, 22, 5]
-    # waiting for the serial part is processor time that no line is charged with
+    # waiting for the serial part is processor time not charged to any line
     assert lines["share"].sum() < 0.99
     assert lines["share"].to_numpy() == pytest.approx(lines["total_s"].to_numpy() / (4 * run.time_s))
-    assert lines["miss_share"].sum() < 1  # the barrier's own misses are no line's
+    assert lines["miss_share"].sum() < 1  # the barrier's own misses are not on any line
     assert np.isnan(lines.set_index("line").loc[22, "miss_rate"])
 
 

@@ -1,4 +1,4 @@
-"""Measurements without a run on one processor are compared with the fewest, and every view says so."""
+"""Measurements without a one-processor run are compared with the smallest count, and every view says so."""
 
 from __future__ import annotations
 

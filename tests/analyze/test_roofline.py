@@ -1,4 +1,4 @@
-"""Rooflines: roofs of machines by hand, bytes and operations counted, and what is said of them."""
+"""Rooflines: roofs of machines computed by hand, bytes and operations counted, and the sentences."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ int main(void)
 @pytest.mark.slow
 @pytest.mark.compiler
 def test_bytes_of_a_triad_are_those_of_its_arrays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Three arrays come in and one goes out; caches of 1.2 MB keep a rest."""
+    """Three arrays are read and one is written; 1.2 MB of caches keep the rest."""
     source, study = tmp_path / "triad.c", tmp_path / "t.sgstudy"
     source.write_text(TRIAD, encoding="utf-8")
     small = ["--set=cache.l2.size_kib=256", "--set=cache.l3.size_kib=704", "-m", "xeon-6148"]

@@ -1,4 +1,4 @@
-"""Fixed-size, fixed-time and memory-bounded speedup by hand (Sun and Ni 1993)."""
+"""Fixed-size, fixed-time and memory-bounded speedup computed by hand (Sun and Ni 1993)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scalegraph.analyze.series import fixed_size
 
 
 def runs() -> pd.DataFrame:
-    """T = 10 + W/N, memory W^(2/3) in all: as a matrix of n^2 numbers on which n^3 operations are done."""
+    """T = 10 + W/N, total memory W^(2/3): like n^3 operations on a matrix of n^2 numbers."""
     rows = [
         {
             "source": "simulated",

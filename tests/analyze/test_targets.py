@@ -1,4 +1,4 @@
-"""Measured runs beside simulated ones, what the model misses, noise, and when repetitions are enough."""
+"""Measured runs beside simulated ones, the error of the model, noise, and when repetitions are enough."""
 
 import pytest
 
@@ -81,11 +81,11 @@ def test_runs_are_repeated_until_the_interval_is_narrow() -> None:
         {"program": {"name": "ge1"}, "processors": [2], "target": {"name": "host", "until": 2, "most_runs": 8}}
     )
     runs = [run(100, repetition=n) for n in range(5)]
-    assert [point.repetition for point in wanted(request, runs)] == [5]  # five runs are never as sure as 95 %
+    assert [point.repetition for point in wanted(request, runs)] == [5]  # five runs never reach 95 % confidence
     assert wanted(request, [*runs, run(100, repetition=5)]) == []
     assert narrow([*runs, run(100, repetition=5)], request.target)
     disturbed = [*runs, run(100, repetition=5, preempted=50)]
-    assert [point.repetition for point in wanted(request, disturbed)] == [6]  # one that others disturbed does not count
+    assert [point.repetition for point in wanted(request, disturbed)] == [6]  # a disturbed run does not count
     many = [run(100 + 10 * n, repetition=n) for n in range(8)]
     assert not narrow(many, request.target)
     assert wanted(request, many) == []  # given up

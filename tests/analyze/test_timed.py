@@ -1,4 +1,4 @@
-"""A part of the runs by itself: which two reads of a clock enclose it, and its speedup."""
+"""A part of the runs timed separately: which two clock reads enclose it, and its speedup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What imported work is counted in is said wherever a number of it is shown."""
+"""The unit of imported work is stated wherever an amount of it is shown."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_weak_scaling_compares_runs_of_equal_work_per_processor():
 
 
 def _set(extent="exclusive"):
-    # main (0) calls solve (1), which calls wait (2); seconds of each processor
+    # main (0) calls solve (1), which calls wait (2); in seconds per processor
     times = {1: (1.0, 8.0, 0.0), 4: (1.0, 2.5, 0.5)}
     if extent == "inclusive":
         times = {n: (a + b + c, b + c, c) for n, (a, b, c) in times.items()}

@@ -1,4 +1,4 @@
-"""Weak-scaling sets have efficiencies, scaled speedups and Gustafson's serial share, in every view that needs them."""
+"""Weak-scaling sets have efficiencies, scaled speedups and Gustafson's serial share in every view that needs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""W as flops or a formula, and a graph file that predicts, by hand."""
+"""W as flops or a formula, and predictions from a graph file, computed by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A directory with what the examples of the Python API name."""
+"""A directory with the files used by examples of the Python API."""
 
 from __future__ import annotations
 

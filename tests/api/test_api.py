@@ -1,4 +1,4 @@
-"""The Python API says what command line and window say, prints nothing and fails in sentences."""
+"""The Python API gives the same results as command line and window, prints nothing and fails with sentences."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def said(call: Any) -> str:
 
 
 def told(call: Any) -> str:
-    """Return the sentence of an error, or ``made`` where there is none."""
+    """Return the message of an error, or ``made`` without one."""
     try:
         made = call()
     except sg.ScaleGraphError as error:

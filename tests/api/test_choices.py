@@ -15,7 +15,7 @@ TIMES = {"xeon-6126": {1: 8.0, 4: 2.5, 8: 2.0}, "ksr1": {1: 16.0, 4: 4.2, 8: 2.2
 
 @pytest.fixture
 def data(tmp_path: Path) -> sg.Data:
-    """Give a study of two machines; the KSR-1 is slower, and more efficient."""
+    """Yield a study of two machines; the KSR-1 is slower, but more efficient."""
     study = Study.create(tmp_path / "two.sgstudy", Manifest.new(title="t", program="p", machine="xeon-6126"))
     for machine, times in TIMES.items():
         setting = {"machine": machine}
@@ -43,7 +43,7 @@ def test_curves_are_of_the_choice_that_is_selected(data: sg.Data) -> None:
         assert dict(zip(part.scaling["processors"], part.scaling["speedup"], strict=True)) == {
             n: times[1] / time for n, time in times.items()
         }
-    part.close()  # the file is that of the whole
+    part.close()  # the file belongs to the whole study
     assert list(data.select(machine="xeon-6126").runs["time_s"]) == [8.0, 2.5, 2.0]
 
 

@@ -1,4 +1,4 @@
-"""Traces in scripts: columns with names and seconds, contradictions, and what a study knows of its traces."""
+"""Traces in scripts: columns with names and seconds, contradictions, and the traces of a study."""
 
 from __future__ import annotations
 

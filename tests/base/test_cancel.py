@@ -1,4 +1,4 @@
-"""Long work is stopped, and tells its share, at checkpoints however deep."""
+"""Long work is stopped, and reports progress, at checkpoints at any depth."""
 
 from __future__ import annotations
 

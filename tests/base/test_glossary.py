@@ -1,4 +1,4 @@
-"""The glossary is written once; what is made from it agrees with it, and it has every quantity."""
+"""The glossary is written once; everything generated from it agrees, and it covers every quantity."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What parts of networks have done, kept by field: a sequence of objects for whoever reads it, a list in files."""
+"""Activity of network parts, stored by field: a sequence of objects in memory, a list in files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COSTS = (
 
 
 def record(costs: ResourceCosts) -> RunRecord:
-    """Return a record with *costs* alone."""
+    """Return a record with only *costs*."""
     return RunRecord(source="simulated", program="p", machine="m", point=RunPoint(processors=1), resources=costs)
 
 

@@ -1,4 +1,4 @@
-"""Temporary directories, and what becomes of those of processes that were killed."""
+"""Temporary directories, and the clean-up after killed processes."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_a_directory_lives_as_long_as_it_is_used(tmp_path: Path) -> None:
 def test_directories_that_no_process_holds_are_removed_and_no_others(tmp_path: Path, shared: bool) -> None:
     host = f"{socket.gethostname()}-" if shared else ""
     left, other = tmp_path / f".kind-{host}left", tmp_path / f".other-{host}left"
-    elsewhere = tmp_path / ".kind-another.host-left"  # whose locks may not be seen here
-    unlocked = tmp_path / f".kind-{host}fresh"  # is just being made
+    elsewhere = tmp_path / ".kind-another.host-left"  # whose locks may be invisible here
+    unlocked = tmp_path / f".kind-{host}fresh"  # is just being created
     for place in (left, other, elsewhere):
         (place / "within").mkdir(parents=True)
         (place / LOCK).touch()

@@ -1,4 +1,4 @@
-"""A file of another kind than a command takes is named for what it is."""
+"""A file of another kind than a command accepts is named for what it is."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Automatic schedules of `simulate` and of requests: chosen from the iterations seen, and run."""
+"""Automatic schedules of `simulate` and requests: chosen from the measured iterations, and run."""
 
 import json
 from collections.abc import Callable
@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Be in a directory with a program whose last thread has most to do."""
+    """Work in a directory with a program whose last thread has most of the work."""
     monkeypatch.chdir(tmp_path)
     Path("tri.c").write_text(TRIANGLE)
     return tmp_path
@@ -43,7 +43,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(here: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Give what runs a command and returns its exit code, what was printed, and its messages."""
+    """Return a function that runs a command: exit code, output, and messages."""
 
     def made(*words: str) -> tuple[int, str, str]:
         code = 0
@@ -58,7 +58,7 @@ def run(here: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def simulated(run: Run, *words: str) -> dict[str, Any]:
-    """Return the document of `simulate` of the program with *words*."""
+    """Return the document of `simulate` for the program with *words*."""
     code, out, err = run("simulate", "tri.c", "--machine", "epyc-7763", "--json", *words, "--", "240")
     assert code == 0, err
     found: dict[str, Any] = json.loads(out)
@@ -66,7 +66,7 @@ def simulated(run: Run, *words: str) -> dict[str, Any]:
 
 
 def test_simulate_chooses_a_schedule_for_each_count_and_runs_it_there(run: Run) -> None:
-    """What is chosen is faster than the program as written, and the same as that schedule by itself."""
+    """The chosen schedule is faster than the program as written, and gives the same result as when named."""
     document = simulated(run, "--schedule", "automatic", "-p", "4,8", "-o", "a.sgstudy")
     runs = {one["processors"]: one for one in document["runs"]}
     found = {one["processors"]: one for one in document["automatic"]}
@@ -104,7 +104,7 @@ def test_simulate_chooses_a_schedule_for_each_count_and_runs_it_there(run: Run) 
 
 
 def test_a_request_file_takes_automatic_beside_other_schedules(run: Run) -> None:
-    """The automatic choice is no slower than any other of the space."""
+    """The automatic choice is no slower than any other in the space."""
     Path("r.toml").write_text(
         'processors = [4]\n[program]\nsources = ["tri.c"]\nargs = ["240"]\n[machine]\nname = "epyc-7763"\n'
         '[space]\nschedule = ["", "static", "automatic"]\n'
@@ -134,7 +134,7 @@ def test_where_nothing_can_be_chosen_a_sentence_says_so(run: Run, words: tuple[s
 
 
 def test_measured_loops_that_say_nothing_run_under_any_schedule(run: Run) -> None:
-    """Static loops ask the library of schedules; the result stays what it was."""
+    """Static loops call the library of schedules; the result is unchanged."""
     code, out, err = run("measure", "tri.c", "--schedule", "static,dynamic,EA", "-p", "1,2", "--json", "--", "120")
     assert code == 0, err
     runs = json.loads(out)["runs"]

@@ -1,4 +1,4 @@
-"""Commands on several studies, and on what comes next."""
+"""Commands on several studies, and on what to run next."""
 
 from __future__ import annotations
 

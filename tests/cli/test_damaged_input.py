@@ -1,4 +1,4 @@
-"""Files that cannot be read are refused with what is wrong with them, wherever INPUT is taken."""
+"""Unreadable files are rejected with the reason wherever INPUT is accepted."""
 
 from __future__ import annotations
 

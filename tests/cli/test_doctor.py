@@ -1,4 +1,4 @@
-"""``scalegraph doctor``: what works, what to install, and whether the main job can run."""
+"""``scalegraph doctor``: what works, what to install, and whether the main task can run."""
 
 import json
 from pathlib import Path

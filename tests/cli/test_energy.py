@@ -1,4 +1,4 @@
-"""Energy, hours and price of a study, as a user asks for them."""
+"""Energy, hours and price of a study on the command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MACHINES = ("xeon-8360y", "ksr1", "graviton3")
 
 
 def _run(machine: str, processors: int, n: int) -> RunRecord:
-    """Return a run that takes n/N s on N processors and 0.1 N s more, in which all wait."""
+    """Return a run that takes n/N s on N processors plus 0.1 N s in which all wait."""
     time = n / processors + 0.1 * processors
     clock = 1e6
     cycles = {"busy_int": round(n * clock), "idle_barrier": round(0.1 * processors**2 * clock)}
@@ -129,7 +129,7 @@ def test_wrong_watts_are_refused_at_their_line(call: Any, tmp_path: Path, old: s
 
 
 def test_nodes_of_unlike_speed_have_the_marked_speed_of_their_machine(call: Any, tmp_path: Path) -> None:
-    """Nodes of 1 and 2 in turn, one processor each: 1, 3, 4 on 1, 2 and 3 processors, W/T = 0.8 C on more than one."""
+    """Nodes of speed 1 and 2 alternating, one processor each: 1, 3, 4 on 1 to 3 processors, W/T = 0.8 C beyond one."""
     machine = machines.load("now-switched", {"nodes.speeds": "[1.0, 2.0]"})
     assert machine.node_processors == 1
     path = tmp_path / "unlike.sgs"

@@ -1,4 +1,4 @@
-"""What a program is given: standard input that is redirected, arguments by N, variables of ours."""
+"""The input of a program: redirected standard input, arguments by N, our environment variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measurements become studies on the command line: the sure is done, the rest asked, nothing overwritten."""
+"""Importing measurements on the command line: safe guesses are made, others asked for, nothing overwritten."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def test_input_of_other_commands_may_be_measurements(call: Any, tmp_path: Path) 
     path.write_text("p,n,time [s]\n" + "".join(f"{p},{n},{n / p + p / 9}\n" for p in (1, 2, 4) for n in (2, 8, 64)))
     assert json.loads(call("analyze", path, "--what", "efficiency", "--json")[1])["rows"]
     assert call("matrix", path, "--efficiency", "0.9", "--json")[0] == 0
-    assert call("matrix", path, "--efficiency", "0.1", "--json")[0] == 1  # no size is that inefficient: no number
+    # no size has such a low efficiency, so there is no number
+    assert call("matrix", path, "--efficiency", "0.1", "--json")[0] == 1
     picture = tmp_path / "speedup.svg"
     assert call("export", path, "--view", "speedup", "-o", picture)[0] == 0
     assert picture.stat().st_size > 1000

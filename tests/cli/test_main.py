@@ -1,4 +1,4 @@
-"""The command line: exit codes, sentences and near matches, and that it starts at once."""
+"""The command line: exit codes, messages and suggestions, and fast start."""
 
 from __future__ import annotations
 

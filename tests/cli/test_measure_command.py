@@ -14,7 +14,7 @@ from scalegraph.store import Study
 
 pytestmark = pytest.mark.slow
 
-# prints the time of Amdahl's law with a fifth serial, and small known deviations
+# prints the time by Amdahl's law with a fifth serial, and small known deviations
 AMDAHL = """
 import sys
 n, k = int(sys.argv[1]), len(open(sys.argv[2], "a+").read()) if len(sys.argv) > 2 else 0

@@ -1,4 +1,4 @@
-"""Tables as people have them, on the command line: what is understood is said, what cannot be guessed is asked."""
+"""Real-world tables on the command line: what was understood is reported, what cannot be guessed is asked for."""
 
 from __future__ import annotations
 

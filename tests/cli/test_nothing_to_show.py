@@ -1,4 +1,4 @@
-"""A quantity without numbers says what is missing and how to get it, not only that there is nothing."""
+"""A quantity without numbers says what is missing and how to get it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def measured(tmp_path: Path) -> Path:
         ("pop", "busy"),
         ("lines", "collect"),
         ("isoefficiency", "on two or more processor counts"),
-        ("what-if", "need a program that ScaleGraph can run"),  # no switch of this command runs it
+        ("what-if", "need a program that ScaleGraph can run"),  # no option of this command runs it
     ],
 )
 def test_quantities_that_measurements_lack_say_what_they_need(call: Any, measured: Path, name: str, words: str) -> None:
@@ -46,7 +46,7 @@ def test_numbers_that_are_there_are_shown(call: Any, measured: Path) -> None:
 def test_measurements_without_processors_say_so(call: Any, tmp_path: Path) -> None:
     table, made = tmp_path / "t.csv", tmp_path / "t.sgstudy"
     table.write_text("x,time [s]\n10,1.0\n20,2.1\n40,4.0\n80,8.2\n160,16\n")
-    assert call("import", table, "--column", "x=parameter", "-o", made)[0] == 1  # kept, without runs
+    assert call("import", table, "--column", "x=parameter", "-o", made)[0] == 1  # stored, without runs
     assert "which parameter counts processors" in call("analyze", made, "--what", "speedup")[2]
     assert "which parameter counts processors" in call("matrix", made)[2]
 
@@ -72,7 +72,7 @@ def test_no_size_is_advised_where_it_only_follows_the_processors(call: Any, tmp_
 
 @pytest.fixture
 def alone(tmp_path: Path) -> Path:
-    """A table of one run: nothing scales."""
+    """Return a table with a single run: nothing scales."""
     table = tmp_path / "alone.csv"
     table.write_text("threads,time [s]\n4,1.5\n")
     return table
@@ -124,7 +124,7 @@ def test_an_open_question_is_no_success(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     table = Path("asked.csv")
-    table.write_text("threads,ranks,time\n1,2,8\n2,3,4\n4,7,2\n")  # which of two, and in what unit
+    table.write_text("threads,ranks,time\n1,2,8\n2,3,4\n4,7,2\n")  # which of two, and in which unit
     inputs = (table, table) if words[0] == "compare" else (table,)
     code, out, err = call(words[0], *inputs, *words[1:])
     assert (code, out) == (2, "")

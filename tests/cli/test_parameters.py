@@ -1,4 +1,4 @@
-"""Parameters of runs from the command line: kept in the study, from which larger sizes are predicted."""
+"""Parameters of runs on the command line: saved in the study, and used to predict larger sizes."""
 
 import json
 from pathlib import Path

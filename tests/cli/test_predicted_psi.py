@@ -1,4 +1,4 @@
-"""psi predicted through the command line: the line over log2 N, Theorems 1 and 2, Corollary 1."""
+"""psi predicted on the command line: the line over log2 N, Theorems 1 and 2, Corollary 1."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLE = resource_dir("published") / "isospeed-table-2.csv"
 # isospeed.txt IV.B, as printed; T(2)/T(128) is 0.2678 and T(4)/T(128) 0.3995 by the unrounded T(128)
 LAST_COLUMN = [0.118, 0.269, 0.400, 0.520, 0.629, 0.751, 0.868]
 TIMES = [0.004029, 0.00913, 0.01362, 0.01774, 0.02144, 0.02561, 0.0296]  # Table II
-SPEED, HALF, STEP = 2e6, 5e4, 0.003  # r_inf, W_0, overhead of each doubling
+SPEED, HALF, STEP = 2e6, 5e4, 0.003  # r_inf, W_0, overhead per doubling
 
 
 def document(call: Any, *arguments: object) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def document(call: Any, *arguments: object) -> dict[str, Any]:
 
 
 def linear(path: Path, counts: tuple[int, ...] = (1, 2, 4, 8, 16), *, grows: float = 0.0) -> Path:
-    """Runs of T = (W/N + W_0)/r + STEP log2 N + grows W, exactly."""
+    """Runs with exactly T = (W/N + W_0)/r + STEP log2 N + grows W."""
     lines = ["processors,n,time_s,work_ops"]
     for n in counts:
         for k in range(12):
@@ -43,7 +43,7 @@ def linear(path: Path, counts: tuple[int, ...] = (1, 2, 4, 8, 16), *, grows: flo
 
 
 def works(n: int, speed: float, step: float = STEP) -> float:
-    """W that has *speed* a processor on *n*: W/(N speed) = (W/N + W_0)/r + step log2 N, solved by hand."""
+    """Return the W with *speed* per processor on *n*: W/(N speed) = (W/N + W_0)/r + step log2 N, solved by hand."""
     return n * (HALF / SPEED + step * math.log2(n)) / (1 / speed - 1 / SPEED)
 
 
@@ -65,7 +65,7 @@ def test_the_line_over_log2_n_gives_the_printed_time_on_128_processors(call: Any
         assert made["ways"]["64,128"] == "predicted"
         assert made["ways"]["32,64"] == "measured"
         low, high = made["intervals"]["64,128"]
-        assert low < 0.887 < high  # what was measured, Table III
+        assert low < 0.887 < high  # as measured, Table III
         # mean x = 3, Sxx = 28, mean y = 0.0173099, Sxy = 0.117493
         assert any("T(N) = 0.004721 + 0.004196 log2 N s" in note for note in made["notes"])
 
@@ -83,7 +83,7 @@ def test_a_rough_line_has_intervals_that_json_can_hold() -> None:
     }
     made = speed_prediction.over_log2(Matrix("isospeed", "speed", 1.0, (1, 2, 4, 8, 16), {}, anchors=anchors))
     assert made.ways[(8, 16)] == "predicted"
-    assert (8, 16) not in made.intervals  # T(16) may be 0 within it, so psi has no upper end
+    assert (8, 16) not in made.intervals  # T(16) may be 0 within its interval, so psi has no upper end
     json.dumps(made.to_json(), allow_nan=False)
 
 
@@ -112,7 +112,7 @@ def test_of_a_linear_model_eq_5_is_eq_1_for_the_work_that_keeps_the_speed(call: 
 @pytest.mark.slow
 def test_the_overhead_by_a_formula_needs_runs_on_one_processor_only(call: Any, tmp_path: Path) -> None:
     alone = linear(tmp_path / "alone.csv", (1,))
-    # ten lags of Burg's messages: one to the neighbour, and one for each doubling (isospeed.txt eq. 10)
+    # ten lags of Burg's messages: one to the neighbour, and one per doubling (isospeed.txt eq. 10)
     formula = "10 * (alpha + 4 * beta + log2(N) * (alpha + 8 * beta))"
     made = document(
         call,
@@ -140,7 +140,7 @@ def test_the_overhead_by_a_formula_needs_runs_on_one_processor_only(call: Any, t
 
 @pytest.mark.slow
 def test_theorem_2_takes_an_overhead_that_grows_with_the_work(call: Any, tmp_path: Path) -> None:
-    grows = 2e-8  # s an operation: t_o(W) = STEP log2 N + grows W
+    grows = 2e-8  # s per operation: t_o(W) = STEP log2 N + grows W
     source = linear(tmp_path / "grows.csv", (1, 2, 4), grows=grows)
     made = document(call, source, "--way", "theorem2", "--speed", 1e6)
     works_ = [
@@ -192,8 +192,8 @@ def test_corollary_1_is_tested_on_the_printed_matrix_and_on_one_that_stays(call:
     code, out, _ = call("analyze", TABLE, "--what", "corollary-1", "--json")
     assert code == 0
     rows = {row["n"]: row for row in json.loads(out)["rows"]}
-    assert set(rows) == {1, 2, 4, 8, 16}  # rows of four values or more
-    # 1/psi(1, N') = T(N')/T(1): its slope is that of the line of Table II over T(1)
+    assert set(rows) == {1, 2, 4, 8, 16}  # rows with at least four values
+    # 1/psi(1, N') = T(N')/T(1): its slope is that of the line for Table II over T(1)
     assert rows[1]["slope"] == pytest.approx(0.00421 / 0.004029, rel=0.02)
     assert all(row["p_value"] < 1e-3 and "tends to 0" in row["verdict"] for row in rows.values())
     flat = tmp_path / "flat.csv"

@@ -1,4 +1,4 @@
-"""Small parts of the command line that several commands share."""
+"""Small helpers shared by several commands."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def test_runs_that_are_added_are_told_with_the_whole(capsys: pytest.CaptureFixtu
     with progress() as emit:
         emit(Planned((POINT,)))
         emit(Planned((POINT, RunPoint(processors=8))))
-        emit(Planned((POINT, RunPoint(processors=8)), runs=4))  # both once more, for their traces
+        emit(Planned((POINT, RunPoint(processors=8)), runs=4))  # both again, for their traces
         emit(Planned((POINT, RunPoint(processors=8)), runs=4))
     assert capsys.readouterr().err.splitlines() == [
         "1 run planned",

@@ -1,4 +1,4 @@
-"""A study goes on with a program that was only linked again, and not with another one."""
+"""A study can be continued with a relinked program, but not with a different one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ name = "server-2x32-inorder"
 
 
 def link(date: str, count: int = 1000) -> bytes:
-    """Link the program as if at *date*, seconds since 1970; return the executable."""
+    """Link the program with the timestamp *date*, in seconds since 1970; return the executable."""
     command = [sys.executable, "-m", "scalegraph.toolchain.wrapper", "c", "-g", "-O2", "-fopenmp", f"-DCOUNT={count}"]
     environment = os.environ | {"SOURCE_DATE_EPOCH": date}
     subprocess.run([*command, "-Wl,--build-id=uuid", "prog.c", "-o", "prog"], env=environment, check=True)

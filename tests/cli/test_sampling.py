@@ -1,4 +1,4 @@
-"""``--sample``: estimates are marked wherever runs are shown, and are never taken for whole runs."""
+"""``--sample``: estimates are marked wherever runs are shown, and never taken for complete runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PROGRAM = """
 
 @pytest.fixture
 def simulate(tmp_path: Path, call: Any) -> Any:
-    """Return a function that simulates the program with more words of a command line."""
+    """Return a function that simulates the program with additional arguments."""
     source = tmp_path / "program.c"
     source.write_text(PROGRAM)
     return lambda *more: call("simulate", source, "-p", "4", "--machine", "ksr1", "--no-reference", *more)
@@ -75,7 +75,7 @@ def test_what_needs_the_whole_run_is_refused(simulate: Any, tmp_path: Path, more
     assert f"{more[0]}: needs the whole run" in err
 
 
-# Of the two loops one has all its work in its first fifth, so that another schedule is better for it.
+# One of the two loops has all its work in its first fifth, so that another schedule suits it better.
 UNEVEN = """
     static volatile int x[1000];
     int main(void)
@@ -133,7 +133,7 @@ MESSAGES = """
 
 @pytest.fixture
 def compare(tmp_path: Path, call: Any) -> Any:
-    """Return a function that compares schedules of a program text with more words of a command line."""
+    """Return a function that compares schedules of a program with additional arguments."""
 
     def run(text: str, *more: Any) -> tuple[int, str, str]:
         source = tmp_path / "program.c"
@@ -191,7 +191,7 @@ def test_what_runs_on_the_host_is_not_sampled(compare: Any, call: Any, tmp_path:
 
 @pytest.fixture
 def predict(tmp_path: Path, call: Any) -> Any:
-    """Return a function that predicts the time of a program text with more words of a command line."""
+    """Return a function that predicts the time of a program with additional arguments."""
 
     def run(text: str, *more: Any) -> tuple[int, str, str]:
         source = tmp_path / "program.c"

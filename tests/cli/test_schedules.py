@@ -11,7 +11,7 @@ from scalegraph.cli.main import main
 
 pytestmark = pytest.mark.compiler
 
-# The first fifth of the iterations takes nearly all the time: whoever has it by a static schedule has all the work.
+# The first fifth of the iterations takes nearly all the time: with a static schedule its owner has all the work.
 HEAVY = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +106,7 @@ def test_automatic_tries_few_schedules_says_why_and_ends_with_the_fastest(
     (seen,) = document["automatic"]
     assert seen["loop"] == "heavy.c:7"
     assert set(seen["names"]) <= set(tried)
-    assert "would wait 7" in seen["why"]  # the first of five parts has nearly all
+    assert "would wait 7" in seen["why"]  # the first of five parts takes nearly all the time
     (advice,) = document["advice"]
     assert advice["time_s"] <= min(tried.values())
     assert advice["time_s"] < 0.9 * tried["as written"]

@@ -93,7 +93,7 @@ def test_document_has_what_the_specification_names(place: Path, capsys: pytest.C
     assert [row["processors"] for row in made["runs"]] == [1, 4]
     assert set(four) >= DOCUMENTED
     assert four["stdout"] == "{x} 4.4985e+06\n"
-    assert (four["processes"], four["threads_per_process"]) == (None, None)  # no MPI program
+    assert (four["processes"], four["threads_per_process"]) == (None, None)  # not an MPI program
     assert (four["exit_code"], four["status"], four["message"]) == (0, "ok", "")
     assert four["speedup"] == pytest.approx(one["time_s"] / four["time_s"])
     assert four["efficiency"] == pytest.approx(four["speedup"] / 4)
@@ -129,7 +129,7 @@ def test_table_has_a_row_for_every_count_with_units(place: Path, capsys: pytest.
     assert title.startswith("sum on KSR-1")
     assert re.match(r"N +time \((ms|µs|us)\) +speedup +E +L\(W,N\) \(\w+\) +busy/NT", header.strip())
     assert [row.split()[0] for row in rows] == ["1", "2", "4"]
-    times = [float(row.split()[1]) for row in rows]  # one prefix, in the head: numbers can be compared
+    times = [float(row.split()[1]) for row in rows]  # one prefix, in the header, so that numbers can be compared
     speedups = [float(row.split()[2]) for row in rows]
     assert [times[0] / time for time in times] == pytest.approx(speedups, rel=0.01)
     assert "[3/3]" in captured.err
@@ -254,7 +254,7 @@ def test_shipped_program_is_found_by_its_name(place: Path, capsys: pytest.Captur
 
 
 def test_an_executable_is_one_whatever_its_name_ends_in(tmp_path, capsys, monkeypatch):
-    """Benchmarks name programs by their problem class: lu.S is no assembler, cg.C no C++."""
+    """Benchmarks name programs by problem class: lu.S is not assembler, cg.C is not C++."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sum.c").write_text(SUM)
     for command in ("scalegraph-cc -fopenmp sum.c -o sum.S", "scalegraph-cc -fopenmp sum.c -o sum.C"):
@@ -340,7 +340,7 @@ def test_a_program_with_too_few_threads_is_remarked_on_in_the_table_and_the_view
     assert "! N = 4: the program never had a second thread on 4 processors" in capsys.readouterr().out
     (place / "fails.c").write_text("int main(void) { return 3; }\n")
     assert run(["simulate", "fails.c", "-p", "1,4"]) == 1
-    assert "second thread" not in capsys.readouterr().out  # it may have ended before it had one
+    assert "second thread" not in capsys.readouterr().out  # it may have ended before having one
     assert run(["simulate", "threads.c", "-p", "1,4", "--", "1"]) == 0
     assert "! N = 4: parallel regions had one thread on 4 processors; if an argument or a" in capsys.readouterr().out
 
@@ -382,7 +382,7 @@ def test_a_program_that_needs_more_than_the_machine_has_ends_with_the_sentence(
 
 
 def test_a_faster_loop_never_makes_an_out_of_order_core_slower(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The time taken away counted as passed for what the pipeline hides: a loop made free took five times as long."""
+    """Removed time used to count as elapsed for the pipeline model: a loop made free took five times as long."""
     (place / "serial.c").write_text(
         "static double a[400000];\nint main(void)\n{\n#pragma omp parallel for\n    for (int i = 0; i < 400000; i++)\n"
         "        a[i] += i;\n    for (int i = 0; i < 200000; i++)\n        a[i] *= 1.5;\n    return 0;\n}\n"

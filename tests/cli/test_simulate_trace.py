@@ -1,4 +1,4 @@
-"""``simulate --trace`` and ``[trace]``: where traces go, that they hold, and that nothing else is different."""
+"""``simulate --trace`` and ``[trace]``: where traces go, that they are consistent, and that nothing else changes."""
 
 from __future__ import annotations
 

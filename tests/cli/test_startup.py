@@ -1,4 +1,4 @@
-"""What a short run need not wait for: heavy libraries that only other work uses, and processes besides its own."""
+"""A short run must not wait for heavy libraries that only other work uses, or for additional processes."""
 
 import json
 import subprocess

@@ -91,7 +91,7 @@ def test_every_quantity_is_computed(call: Any, study: Path) -> None:
 
     for name in QUANTITIES:
         code, out, err = call("analyze", study, "--what", name, "--json")
-        refused = 2 * ("states no" in err)  # watts and a price are of the machine
+        refused = 2 * ("states no" in err)  # power and price belong to the machine
         assert code == (refused or "nothing to show" in err), (name, err)
         assert json.loads(out)["what"] == name
     code, _, err = call("analyze", study, "--what", "spedup")

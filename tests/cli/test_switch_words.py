@@ -1,4 +1,4 @@
-"""Every switch that a message names is taken by the command that says it."""
+"""Every option named in a message exists in the command that prints the message."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ pytestmark = pytest.mark.slow
 
 ROOT: Final = Path(study_input.__file__).parents[1]
 SWITCH: Final = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
-ANOTHER: Final = re.compile(r"scalegraph (import|simulate|measure|schedules) [^`]*")  # what it says is of that command
+# its messages are those of that command
+ANOTHER: Final = re.compile(r"scalegraph (import|simulate|measure|schedules) [^`]*")
 READERS: Final = ("analyze", "matrix", "export", "report", "compare", "advise")
 ASSERTING: Final = ("analyze", "simulate", "run", "report")
-# module (or the start of its path) -> the commands that say what is in it; the longest that fits counts
+# module (or path prefix) -> the commands that print its messages; the longest match counts
 SAID_BY: Final[dict[str, tuple[str, ...]]] = {
     "cli/asserting.py": ASSERTING,
     "cli/calibrate.py": ("machines calibrate",),
@@ -50,7 +51,7 @@ SAID_BY: Final[dict[str, tuple[str, ...]]] = {
     "cli/trusting.py": ("run", "advise"),
     "cli/what_if.py": ("simulate",),
     "cli/window.py": ("demo",),
-    "request/model/": ("simulate",),  # options that are declared with the values of requests
+    "request/model/": ("simulate",),  # options declared with the values of requests
     "request/results/assertions.py": ASSERTING,
     "request/consent/": ("run", "advise"),
     "request/results/data.py": ("matrix", "export", "compare"),
@@ -62,7 +63,7 @@ SAID_BY: Final[dict[str, tuple[str, ...]]] = {
     "views/study/choosing/": ("export", "choose"),
     "views/view.py": ("export", "compare"),
 }
-# switches of the programs that wrote what is read, and of compilers
+# options of other programs: those that wrote the input, and compilers
 OTHER_TOOLS: Final = ("measurements/readers/", "measurements/foreign.py", "request/consent/options.py")
 ANYWHERE: Final = {"--help"}
 
@@ -86,7 +87,7 @@ def taken() -> dict[str, set[str]]:
 
 
 def messages(path: Path) -> Iterator[str]:
-    """Yield every text of a module but its docstrings."""
+    """Yield every string of a module except its docstrings."""
     tree = ast.parse(path.read_text())
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     docs = {
@@ -100,7 +101,7 @@ def messages(path: Path) -> Iterator[str]:
 
 
 def named() -> Iterator[tuple[str, str]]:
-    """Yield (module, text) of every text that names a switch."""
+    """Yield (module, text) for every text that names an option."""
     for part in ("cli", "request", "measurements", "traces", "views"):
         for path in sorted((ROOT / part).rglob("*.py")):
             module = path.relative_to(ROOT).as_posix()

@@ -1,4 +1,4 @@
-"""What a message of measurements advises to type is taken by the command that says it."""
+"""An option suggested by a message about measurements is accepted by the command that prints it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``simulate --timed``: time and speedup of a part, which are what the program itself measures."""
+"""``simulate --timed``: time and speedup of a part, equal to what the program itself measures."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_region_is_a_part_and_its_columns_stand_beside_those_of_the_run(
     code, _, err = call("simulate", "a.c", "--timed", "loop main:999", "-m", "server-2x32-inorder", "-p", "1,8")
     assert code == 2
     assert "--timed: there is no region 'loop main:999'" in err
-    assert "[1/" not in err  # the build knows: nothing was run
+    assert "[1/" not in err  # known from the build: nothing was run
 
 
 def test_a_program_that_reads_no_clock_has_no_timed_part(

@@ -1,4 +1,4 @@
-"""Simulated billiard and GE2: what is summed up from the trace is what the run accounted for, to the cycle."""
+"""Simulated billiard and GE2: sums over the trace equal the accounts of the run, to the cycle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks of workstations by hand: T = W/(sum of speeds) + C (n - 1), so that the latency is C (n - 1)."""
+"""Networks of workstations computed by hand: T = W/(sum of speeds) + C (n - 1), so the latency is C (n - 1)."""
 
 from __future__ import annotations
 

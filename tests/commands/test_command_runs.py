@@ -1,4 +1,4 @@
-"""Runs of commands: what they took, how they end, and that nothing of them is left."""
+"""Runs of commands: their times, how they end, and that they leave nothing behind."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def test_processor_time_is_that_of_all_processes_and_threads() -> None:
 
 
 def test_the_time_of_a_process_that_its_parent_left_behind_counts() -> None:
-    """The shell ends at once; what it started is a child of the runner then, which ends it."""
+    """The shell ends at once; the process it started is reparented to the runner, which ends it."""
     found = ended("sh", "-c", "(while :; do :; done) & sleep 0.1")
     assert found.outcome.exit_code == 0
     assert found.found["user_s"] > 0
 
 
 def test_memory_is_that_of_the_whole_tree() -> None:
-    """Two processes with 60 MB each at the same time have more than one of them."""
+    """Two concurrent processes of 60 MB each use more than one of them."""
     hold = "import time; x = bytearray(60_000_000); time.sleep(0.3)"
     one = python(hold).found["peak_memory_bytes"]
     both = python(f"import os\nos.fork()\n{hold}").found["peak_memory_bytes"]
@@ -106,7 +106,7 @@ def test_standard_input_is_a_file_or_its_content(tmp_path: Path) -> None:
 
 
 def test_counters_are_those_of_all_processes_where_the_kernel_counts() -> None:
-    """Page faults are counted in software everywhere where counting is allowed at all."""
+    """Page faults are counted in software wherever counting is allowed at all."""
     events = {"faults": (1, 2)}
     one = python("pass", events=events).found
     if one["uncounted"]:

@@ -1,4 +1,4 @@
-"""Sampled call paths of commands: what is read of samplers, and who is charged with the others' waiting."""
+"""Sampled call paths of commands: reading sampler output, and charging waiting to its cause."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_events_of_py_spy_are_stretches_with_a_stack() -> None:
 
 
 def test_waiting_is_charged_to_the_function_that_computes_alone() -> None:
-    """A serial second, then four threads for a second: half of 4 x 2 s is work, 3/8 wait for the serial function."""
+    """A serial second, then four threads for a second: half of 4 x 2 s is work, 3/8 waits for serial code."""
     slices = [Slice(0, 1, (MAIN, SERIAL)), *(Slice(1, 2, (MAIN, WORK)) for _ in range(3)), Slice(1, 2, (WORK,))]
     found = {one.path[-1].name: (one.busy, one.waiting) for one in shares(slices, 4)}
     assert found["read"] == (pytest.approx(1 / 8), pytest.approx(3 / 8))
@@ -83,13 +83,13 @@ def run(processors: int, repetition: int, time_s: float, stacks: tuple[StackShar
 
 
 def test_the_function_that_stops_scaling_is_where_the_loss_is() -> None:
-    """Amdahl: 1 s serial and 4 s parallel. On four processors 3 s of the loss wait for the serial function."""
+    """Amdahl: 1 s serial and 4 s parallel. On four processors 3 s of the loss are waiting for the serial function."""
     alone = (StackShare(path=(MAIN, SERIAL), busy=0.2), StackShare(path=(MAIN, WORK), busy=0.8))
     four = (StackShare(path=(MAIN, SERIAL), busy=1 / 8, waiting=3 / 8), StackShare(path=(MAIN, WORK), busy=1 / 2))
     regions, made = with_regions((), [run(1, 0, 5.0, alone), run(4, 1, 2.0), run(4, 0, 2.0, four)])
     assert [region.name for region in regions] == ["program", "main", "read", "work"]
     assert [region.parent for region in regions] == [None, 0, 1, 1]
-    assert len(made) == 3  # the repetition has the paths of the run that was sampled
+    assert len(made) == 3  # the repetition gets the paths of the sampled run
     for record in made:
         assert record.clock_hz is not None
         assert sum(record.categories.values()) == pytest.approx(record.point.processors * (record.time_cycles or 0))

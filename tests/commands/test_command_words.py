@@ -1,4 +1,4 @@
-"""The words of a command, and the times that programs print."""
+"""The words of a command, and times printed by programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From sources to a program: cache, messages, fallbacks."""
+"""Building programs from sources: cache, messages, fallbacks."""
 
 import shutil
 import subprocess

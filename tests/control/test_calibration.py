@@ -1,4 +1,4 @@
-"""This host as a machine. Nothing here depends on how fast the host is."""
+"""Calibration of this host. Nothing here depends on the speed of the host."""
 
 import json
 import math
@@ -48,7 +48,7 @@ CACHES = (
 
 @pytest.fixture
 def measured() -> dict[str, Sample]:
-    """Measurements of a present server, as its virtual machine sees it."""
+    """Measurements of a current server, as seen by a virtual machine on it."""
     rates = {name: Sample("GB/s", 15.0, 15.0, 15.5, 9) for name in ("read_by_one", "read_by_two")}
     return {name: Sample("ns", value, value, 1.01 * value, 21) for name, value in NS.items()} | rates
 
@@ -94,11 +94,12 @@ def test_values_follow_from_the_measurements(host: Host, measured: dict[str, Sam
     assert found.processor.operation_cycles.fp_add == pytest.approx(0.5, abs=0.001)
     assert found.processor.memory_parallelism == pytest.approx(166 / (16 - 0.65), abs=0.05)
     assert found.synchronisation.fork_cycles == round(236 / 0.28) - round(120 / 0.28)
-    assert found.synchronisation.alone_cycles == round(236 / 0.28)  # with the barrier at its end, which is not apart
+    # including the barrier at its end, which cannot be separated
+    assert found.synchronisation.alone_cycles == round(236 / 0.28)
 
 
 def _waits(kind: str, size: int) -> dict[str, Sample]:
-    """Two misses with instructions between them, of which *size* are under way at a time."""
+    """Two misses with instructions in between, of which *size* can be in flight."""
     return {
         f"{kind}_{number}": Sample("ns", ns, ns, 1.01 * ns, 21)
         for number in (16, 64, 128, 256, 448, 512, 768)
@@ -136,7 +137,7 @@ def test_predictor_is_as_large_as_ours_has_to_be_for_the_pattern_that_is_remembe
     more = {name: Sample("ns", ns, ns, ns, 21) for name, ns in (periods | agreeing).items()}
     found = derive(host, measured | more).branches
     assert found.penalty_cycles == round(2 * (4.1 - 0.28) / 0.28)
-    assert (found.entries, found.history) == (4096, 16)  # for a pattern of 2,900, of which half is foreseen
+    assert (found.entries, found.history) == (4096, 16)  # for a pattern of 2,900, half of which is predicted
 
 
 def test_lines_that_come_in_order_show_the_prefetcher(host: Host, measured: dict[str, Sample]) -> None:
@@ -155,7 +156,7 @@ def test_misses_of_the_last_cache_say_how_many_are_under_way(host: Host, measure
     seen = measured | _waits("window", 500) | _waits("scheduler", 500)
     assert derive(host, seen).processor.pipeline.misses == round(62.0 / (2.3 - 0.65))
     unclear = seen | {"visit_8388608": Sample("ns", 0.5, 0.5, 0.5, 21)}
-    assert derive(host, unclear).processor.pipeline.misses == 0  # faster than what hits
+    assert derive(host, unclear).processor.pipeline.misses == 0  # faster than hits
 
 
 def test_comparisons_take_what_is_left_of_a_mix_with_branches(host: Host, measured: dict[str, Sample]) -> None:
@@ -171,8 +172,8 @@ def test_calls_into_libraries_and_the_status_register_take_what_they_take_here(
     seen = measured | _waits("window", 500) | _waits("scheduler", 500)
     pipeline = derive(host, seen | {"status_read": Sample("ns", 32 * 0.05 + 2.8, 4.4, 4.4, 21)}).processor.pipeline
     assert pipeline.library_call == pytest.approx(9.0)
-    assert pipeline.status == pytest.approx(10.0)  # besides the 32 instructions around it
-    assert derive(host, seen).processor.pipeline.status == 0  # not measured: as any other instruction
+    assert pipeline.status == pytest.approx(10.0)  # in addition to the 32 instructions around it
+    assert derive(host, seen).processor.pipeline.status == 0  # not measured: like any other instruction
 
 
 def test_small_pages_that_cost_more_show_the_translation(host: Host, measured: dict[str, Sample]) -> None:
@@ -193,7 +194,7 @@ def test_host_whose_window_is_not_seen_has_no_pipeline(host: Host, measured: dic
 
 def test_virtual_machine_has_as_much_of_the_last_cache_as_is_measured(host: Host, measured: dict[str, Sample]) -> None:
     last = derive(host, measured).cache[-1]
-    assert last.size_kib == 16 * 1024  # 32 MiB are as slow as memory, whatever the system says
+    assert last.size_kib == 16 * 1024  # 32 MiB are as slow as memory, despite what the system reports
     assert last.hit_cycles == round((62.0 - 4.96) / 0.28)
 
 

@@ -1,4 +1,4 @@
-"""Many runs side by side, on a target made for the test."""
+"""Many parallel runs, on a target made for the test."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Programs in several languages, from objects and archives, by another compiler."""
+"""Programs in several languages, from objects and archives, with other compilers."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""What a calibration makes of measurements with many cores: recorded ones, of hosts that this one is not."""
+"""Machine values derived from recorded measurements with many cores, of other hosts than this one."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from scalegraph.control.calibration.many import (
 from scalegraph.machine.networks.numa import Numa
 from tests.control.test_calibration import NS
 
-# Two sockets of 36 cores with two memory nodes each, two hardware threads a core, numbered as Linux does: the second
-# threads of all cores behind the first ones.
+# Two sockets of 36 cores with two memory nodes each and two hardware threads per core, numbered as in Linux: the second
+# threads of all cores after the first ones.
 PLACES = tuple(
     Place(thread * 72 + core, core // 36, core % 36, core // 18, core // 36 * 36)
     for thread in (0, 1)
@@ -51,7 +51,7 @@ ICELAKE = Host(
     memory_bytes=2**38,
     system="Linux 6.1",
 )
-# Bandwidths of a Xeon Platinum 8360Y (RRZE-HPC/kerncraft: load and copy), clocks of its turbo table, transfers of a
+# Bandwidths of a Xeon Platinum 8360Y (RRZE-HPC/kerncraft: load and copy), clocks from its turbo table, transfers of a
 # Platinum 8375C (nviennot/core-to-core-latency).
 MHZ = {1: 3500, 2: 3500, 4: 3300, 8: 3300, 16: 3200, 18: 3200, 32: 3100, 36: 3100, 54: 3100, 64: 3100, 72: 3100}
 READ = {1: 14.6, 2: 28.5, 4: 53.0, 8: 80.1, 16: 92.0, 18: 93.1, 32: 170.0, 36: 186.0, 72: 372.0}
@@ -104,20 +104,20 @@ def test_the_clock_has_a_step_where_it_changes() -> None:
 def test_a_memory_node_has_what_its_cores_bring_together() -> None:
     found = bandwidth(recorded(), ICELAKE)
     assert (found["memory_nodes"], found["channels"], found["channel_gb_s"]) == (2, 2, 93.1)
-    # 66.5 GB/s of a copy, of which half is written: a pair of lines takes 128 / 66.5 ns, a read 64 / 93.1
+    # a copy at 66.5 GB/s, half of it written: a pair of lines takes 128 / 66.5 ns, a read 64 / 93.1
     assert found["write_cost"] == pytest.approx(128 / 66.5 / (64 / 93.1) - 2, abs=0.01)
 
 
 def test_a_line_takes_longer_between_sockets_by_its_links() -> None:
     found = transfers(recorded(), ICELAKE, before_ns=10.0, link_ns=20.0)
-    # one last cache in a socket: the way within it is the one of the socket
+    # a socket has one last-level cache: its internal transfer is the socket's
     assert found == {"transfer_ns": 20.0, "snoop_ns": 20.0, "remote_transfer_ns": 7.0}
 
 
 def test_members_of_a_team_add_the_slope_of_its_regions() -> None:
     origins = recorded()
     cycles, said = fork_share(origins) or (0, "")
-    assert cycles == round(30 * origins.clock_ghz)  # 50 ns of a region, of which 20 are the barrier's
+    assert cycles == round(30 * origins.clock_ghz)  # 50 ns per region, including 20 for the barrier
     assert "from 2 to 72 threads" in said
     assert fork_share(Origins({name: origins.measured[name] for name in ("region_by_2", "barrier_by_2")})) is None
 

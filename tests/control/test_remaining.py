@@ -1,4 +1,4 @@
-"""Time left, from what was finished."""
+"""Remaining time, estimated from the finished runs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The machine that N processors see: clock by active cores, hardware threads that share a core."""
+"""The machine as seen by N processors: clock by active cores, hardware threads sharing a core."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_a_slower_clock_takes_more_cycles_of_the_fastest_in_the_core_alone() -> 
 def test_two_threads_have_half_a_core_each() -> None:
     changes = {"processor.threads_per_core": "2", "processor.count": "128", "processor.pipeline.window": "512"}
     server = machine.load("server-2x32-inorder", changes)
-    assert active(server, 64) is server  # a core each
+    assert active(server, 64) is server  # one core each
     both = active(server, 65)
     assert both.network.cluster() == 64
     assert [(level.size_kib, level.ways, level.shared_by) for level in both.cache] == [

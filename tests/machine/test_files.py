@@ -1,4 +1,4 @@
-"""Machine files: shipped ones by name, any other by path, overrides, and every fault at once."""
+"""Machine files: shipped ones by name, others by path, overrides, and all faults at once."""
 
 import re
 from pathlib import Path

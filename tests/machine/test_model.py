@@ -1,4 +1,4 @@
-"""The model of a machine: text and back, and what the runtime gets."""
+"""The machine model: conversion to text and back, and the runtime's configuration."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from pydantic import ValidationError
 from scalegraph import machine
 from scalegraph.machine import Machine
 
-SHIPPED = tuple(summary.name for summary in machine.available())  # test_files.py says which these are
+SHIPPED = tuple(summary.name for summary in machine.available())  # test_files.py lists these
 one_line = st.text(st.characters(blacklist_categories=("Cs",)), min_size=1, max_size=60)
 
 
 @st.composite
 def machines(draw: st.DrawFn) -> Machine:
-    """A shipped machine with other numbers and texts in it."""
+    """A shipped machine with different numbers and texts."""
     data: dict[str, Any] = machine.load(draw(st.sampled_from(SHIPPED))).model_dump()
     data["title"], data["summary"] = draw(one_line), draw(st.text(st.characters(blacklist_categories=("Cs",))))
     data["processor"]["clock_mhz"] = draw(st.floats(0.001, 1e6))
@@ -98,7 +98,7 @@ def test_a_machine_of_several_nodes_says_more() -> None:
 
 
 def test_what_older_machines_leave_out_is_not_given_to_the_runtime() -> None:
-    """So that studies of runs before there were messages can be continued: the runtime has the same defaults."""
+    """So that studies older than messages can be continued: the runtime has the same defaults."""
     config = machine.load("ksr1").runtime_config()
     assert not any("message" in key or "node" in key.replace("placement_node", "") for key in config)
     assert "machine.message_send_cycles" in machine.load("ksr1", {"messages.send_cycles": "77"}).runtime_config()

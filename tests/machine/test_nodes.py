@@ -1,4 +1,4 @@
-"""Clusters whose nodes are a machine of another file."""
+"""Clusters whose nodes are machines from another file."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_node_has_every_value_of_its_machine_and_the_cluster_what_joins_them(c
 
 
 def test_a_written_cluster_is_whole(cluster: Path) -> None:
-    """What a study keeps, and `machines show --toml` prints, needs no other file."""
+    """The text kept in a study, and printed by `machines show --toml`, needs no other file."""
     found = machine.load(cluster)
     text = found.to_toml()
     assert "machine =" not in text

@@ -1,4 +1,4 @@
-"""``scalegraph predict --blocks``: data-parallel programs on the machine of the paper, at small sizes."""
+"""``scalegraph predict --blocks``: data-parallel programs on the paper's machine, at small sizes."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def test_gauss_elimination_is_predicted_by_its_blocks(tmp_path: Path, capsys: py
 
 @pytest.mark.compiler
 def test_what_every_process_does_for_all_others_is_no_element(capsys: pytest.CaptureFixture[str]) -> None:
-    """On 32 processors finding the columns of all is most of the work of the first rows of a small matrix."""
+    """On 32 processors, finding everyone's columns is most of the work in the first rows of a small matrix."""
     words = ["predict", "ge-dp", "--blocks", "ge-dp", "--machine", "cm5", "-p", "1,32", "--samples", "n=16,40"]
     assert run(*words, "--at", "n=200", "--at-processors", "32", "--verify", "--json") == 0
     (found,) = json.loads(capsys.readouterr().out)["predictions"]
-    assert found["error"] < 0.02  # 4 % where all is in proportion to the elements
+    assert found["error"] < 0.02  # 4 % if everything is proportional to the elements
     assert found["low_s"] <= found["actual_s"] <= found["high_s"]
 
 

@@ -1,4 +1,4 @@
-"""``scalegraph predict``: from sample runs of a program to the predicted time, and what is refused."""
+"""``scalegraph predict``: from sample runs of a program to the predicted time, and what is rejected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scalegraph.views import common
 
 pytestmark = pytest.mark.slow
 
-# In every step one thread prepares a row while all others wait, and all use it in their rows.
+# In every step one thread prepares a row while all others wait; then all use it in their rows.
 STEPS = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
   printf("%g\\n", sum);
 }
 """
-# how often the threads meet does not follow from n
+# the number of barriers does not depend on n alone
 WILD = """
 #include <stdlib.h>
 int main(int argc, char **argv) {
@@ -189,7 +189,7 @@ def test_predicted_points_are_rows_of_the_study_marked_predicted(
         for name in views.everything():
             if views.get(name).subject == "study":
                 views.get(name).build(data)
-    # a predicted point is no run: a request makes it, and its run takes the place
+    # a predicted point is not a run: requesting it makes a run that takes its place
     assert run(*words, "-o", "kept.sgstudy", "--verify", "--", "{n}") == 0
     with Study.open(here / "kept.sgstudy") as study:
         assert {one.source for one in study.runs() if one.point.parameters["n"] == 64} == {"simulated"}

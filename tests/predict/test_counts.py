@@ -1,4 +1,4 @@
-"""Counts from exact counts of small runs: found where the runs determine them, refused where not."""
+"""Counts as functions fitted to exact counts of small runs: found if determined, rejected otherwise."""
 
 import itertools
 from collections.abc import Callable
@@ -18,7 +18,7 @@ def triangular(n: int, p: int) -> int:
 
 
 def cyclic_elimination(n: int, p: int) -> int:
-    """Elements that thread 0 changes when the rows below the pivot are dealt out one by one, in every step anew."""
+    """Elements changed by thread 0 if the rows below the pivot are distributed cyclically, anew in every step."""
     return sum(len(range(k + 1, n, p)) * (n - k) for k in range(n))
 
 
@@ -85,7 +85,7 @@ def test_a_count_that_falls_below_zero_is_refused() -> None:
 
 
 def levels(n: int, p: int) -> int:
-    """Visits of a V-cycle that halves a grid of n points: two for each level, and one of the coarsest."""
+    """Visits of a V-cycle that halves a grid of n points: two per level, and one for the coarsest."""
     return 2 * (n.bit_length() - 1) + 1
 
 
@@ -94,7 +94,7 @@ def transform(n: int, p: int) -> int:
 
 
 def grids(n: int, p: int) -> int:
-    """Points of all grids, and what each level costs besides."""
+    """Points of all grids, plus a cost per level."""
     return sum(1 << 3 * k for k in range(1, n.bit_length())) + 5 * (n.bit_length() - 1)
 
 

@@ -1,4 +1,4 @@
-"""Data-parallel prediction: blocks against dealing out one by one, and programs whose times are known formulas."""
+"""Data-parallel prediction: blocks against distribution one by one, and programs with known time formulas."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ ELEMENT, PIVOT, CALL, WAIT, SERIAL = 30, 100, 5, 70, 11  # cycles
 
 
 def active(size: int, dealt: int, processors: int) -> list[int]:
-    """Deal *dealt* elements out in blocks; return how many of the last *size* each processor has."""
+    """Distribute *dealt* elements in blocks; return how many of the last *size* each processor has."""
     owner = [p for p in range(processors) for _ in range(dealt // processors + (p < dealt % processors))]
     return [sum(1 for at in range(dealt - size, dealt) if owner[at] == p) for p in range(processors)]
 
@@ -46,7 +46,7 @@ def test_a_block_of_nothing_has_no_iterations() -> None:
 
 
 def test_counts_of_passes_by_hand() -> None:
-    """Five elements on two processors, three and two; of pass k the last 5 - k take part, twice."""
+    """Five elements on two processors, three and two; in pass k the last 5 - k take part, twice."""
     found = block_counts(Block(size="n - k", of="n", times="2", data="8 * (n - k)"), "n", {"n": 5}, 2, cache=Cache(24))
     assert found.total.tolist() == [10, 8, 6, 4, 2]
     assert found.most.tolist() == [6, 4, 4, 4, 2]
@@ -139,7 +139,7 @@ def test_samples_on_other_processors_predict_nothing_but_those_on_one_help() -> 
 
 @pytest.mark.parametrize("ways", [1, 2, 4])
 def test_what_leaves_a_cache_is_what_a_cache_of_lines_loses(ways: int) -> None:
-    """Lines that are swept again and again through sets with least recently used replacement."""
+    """Lines swept repeatedly through sets with LRU replacement."""
     sets = 16
     for lines in range(1, 3 * sets * ways):
         kept: list[list[int]] = [[] for _ in range(sets)]
@@ -153,7 +153,7 @@ def test_what_leaves_a_cache_is_what_a_cache_of_lines_loses(ways: int) -> None:
 
 
 def test_stalls_beyond_the_cache_come_from_samples_there() -> None:
-    """A block stalls 2 cycles an element, and 50 more for each element that has left a cache of 400 bytes."""
+    """A block stalls 2 cycles per element, and 50 more per element evicted from a cache of 400 bytes."""
     text = """
     parameters = ["n"]
     [[segment]]
@@ -191,7 +191,7 @@ def test_stalls_beyond_the_cache_come_from_samples_there() -> None:
 
 
 def test_the_interval_goes_down_to_where_operations_overlap_with_blocks() -> None:
-    """Of an operation and the blocks of its pass the shorter one may take no time of its own."""
+    """The shorter one of an operation and the blocks of its pass may take no additional time."""
     predictor = SegmentsPredictor(blocks.parse(STRUCTURE), [record(n, 4) for n in (16, 40)], REGIONS, COSTS)
     found = predictor.at({"n": 100}, 4)
     work = [

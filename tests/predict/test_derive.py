@@ -1,4 +1,4 @@
-"""Predictions from records whose times are known formulas: the graph is found, and the formulas come back."""
+"""Predictions from records with known time formulas: the graph is found, and the formulas are recovered."""
 
 from collections.abc import Sequence
 
@@ -28,13 +28,13 @@ REGIONS = (
 
 
 def cost(region: int, busy: int, stall: int, total: int, **counters: int) -> RegionCost:
-    """Return a region whose representative is *busy* and stalls, and all threads together *total* busy cycles."""
+    """Return a region whose representative is *busy* and stalls, with *total* busy cycles over all threads."""
     categories = {"busy_int": total, "stall_local": stall * (total // busy if busy else 0)}
     return RegionCost(region=region, categories=categories, counters=counters, busy_max=busy, useful_max=busy + stall)
 
 
 def record(n: int, p: int) -> RunRecord:
-    """Return a run with n steps: the main thread works n cycles, then all share n rows of n elements; see `time`."""
+    """Return a run of n steps: the main thread works n cycles, then all share n rows of n elements; see `time`."""
     rows = -(-n // p)
     shared = 5 * n * rows * n
     costs = (
@@ -78,7 +78,7 @@ def test_times_that_follow_from_counts_are_predicted_without_error(target: int) 
     found = predictor([8, 16, 24, 32, 64, 160], [8], [target]).at({"n": target}, 8)
     assert found.time_s == pytest.approx(time(target, 8) / CLOCK_HZ, rel=1e-5)
     assert found.low_s <= found.time_s <= found.high_s
-    assert found.high_s - found.low_s < 0.02 * found.time_s  # one N: one back test
+    assert found.high_s - found.low_s < 0.02 * found.time_s  # a single N: one back-test
     assert found.waiting_s < 1e-6 * found.time_s
     parts = sum(one.time_s for one in found.regions) + found.events_s + found.waiting_s
     assert parts == pytest.approx(found.time_s)
@@ -136,7 +136,7 @@ def test_a_pattern_that_changes_with_the_parameters_is_refused_in_a_sentence() -
 
 
 def with_barriers(run: RunRecord, counts: int) -> RunRecord:
-    """Return *run* with so many barriers of all threads in region 5."""
+    """Return *run* with *counts* barriers of all threads in region 5."""
     regions = tuple(
         one.model_copy(update={"counters": {"visits": counts, "barriers": counts}}) if one.region == 5 else one
         for one in run.regions
@@ -154,7 +154,7 @@ def test_events_that_the_data_change_a_little_happen_as_often_as_in_the_largest_
 
 
 def estimate_of(run: RunRecord, width: float) -> RunRecord:
-    """Return *run* as sampling would estimate it: counts a little off, a time with an interval of *width* of it."""
+    """Return *run* as sampling would estimate it: counts slightly off, a time with an interval of *width* of it."""
     regions = tuple(
         one.model_copy(
             update={
@@ -250,7 +250,7 @@ def test_the_interval_has_the_errors_of_largest_samples_left_out_on_all_numbers_
     ]
     moved = Predictor(slower, REGIONS, dict.fromkeys((4, 8), COSTS), [{"n": 800}])
     assert exact.spread(8) < 0.01
-    # Student's t of two largest samples at 90 % is 2.92; one of them is off by a sixth
+    # Student's t with two left-out samples at 90 % is 2.92; one of them is off by a sixth
     assert moved.spread(8) == pytest.approx(2.92 * (1 / 6) / 2**0.5, rel=0.15)
     found = moved.at({"n": 800}, 8)
     assert found.high_s > (1 + moved.spread(8)) * found.time_s * 0.999

@@ -1,4 +1,4 @@
-"""Forms for counts that depend on the data: the sizes and what is dealt out are found."""
+"""Forms for data-dependent counts: the sizes and the distributed part are found."""
 
 from collections.abc import Callable, Sequence
 
@@ -49,7 +49,7 @@ def cubic(i: int, j: int, m: int, n: int, p: int) -> float:
 def test_sums_of_parameters_and_products_that_are_dealt_out_are_found(
     count: Callable[..., float], processors: int
 ) -> None:
-    # a little noise, as of branches that depend on the data: no polynomial is exact
+    # a little noise, as from data-dependent branches: no polynomial is exact
     busy = [round(count(**values, p=processors) * (1 + (-1) ** k * 2e-3)) + k % 3 for k, values in enumerate(SIZES)]
     large = {"i": 10, "j": 10, "m": 128, "n": 96}
     found = region_time(region(busy, processors), [large])
@@ -85,7 +85,7 @@ def test_terms_of_all_forms_at_once_are_those_of_each() -> None:
 
 
 def test_the_degree_of_shared_work_is_that_of_all_threads_together() -> None:
-    # tasks of a factorisation on 8: of few tasks one thread may get half, of many about an eighth
+    # tasks of a factorisation on 8 threads: of few tasks one thread may get half, of many about an eighth
     parts = {5: 0.60, 10: 0.45, 20: 0.17}
     sizes = tuple({"n": n} for n in parts)
     total = tuple(40 * n**3 + n for n in parts)

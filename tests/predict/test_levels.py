@@ -1,4 +1,4 @@
-"""Samples on smaller caches: they see what a run sees whose data are larger, and a sentence where there are none."""
+"""Samples on smaller caches behave like runs with larger data; without them a sentence warns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from scalegraph.store import Study
 CLOCK_HZ = 1e9
 REGIONS = (Region(id=1, kind="function", name="function sweep", file="p.c", line=1),)
 COSTS = {n: EventCosts() for n in (1, 2)}
-# every pass goes through all of the data
+# every pass accesses all of the data
 SWEEP = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ def test_the_growth_of_the_data_is_found_from_the_touched_pages() -> None:
     found = base(runs, {"n": 400}, 1)
     assert found is not None
     assert (found[0].point.parameters["n"], found[1]) == (40, pytest.approx(403 / 43))
-    rounded = [run(n, 0, touched=n**3 // 100 + 6) for n in (4, 8, 15, 16)]  # no polynomial gives these
+    rounded = [run(n, 0, touched=n**3 // 100 + 6) for n in (4, 8, 15, 16)]  # no polynomial fits these
     assert pages(rounded, {"n": 24}) == pytest.approx(24**3 / 100 + 6, rel=0.3)
     assert base([run(10, 0, touched=0)], {"n": 400}, 1) is None
 
@@ -72,7 +72,7 @@ def test_the_growth_of_the_data_is_what_the_program_declares() -> None:
     found = base(runs, {"n": 400}, 1, lambda values: 8.0 * values["n"] ** 2)
     assert found is not None
     assert found[1] == pytest.approx(100)
-    assert base(runs, {"n": 400}, 1, lambda _: None) == (runs[-1], 1.0)  # by pages, where the formula has no value
+    assert base(runs, {"n": 400}, 1, lambda _: None) == (runs[-1], 1.0)  # by pages, as the formula has no value there
     machine = machines.load("server-2x32-inorder", {})
     levels = Levels(machine, memory=lambda values: 1e6 * values["n"])
     assert "n = 400: the data grow from 40.0 MB to 400 MB and leave l3" in levels.warning(runs, {"n": 400}, 1)
@@ -96,12 +96,12 @@ def test_levels_that_data_have_left_keep_their_size() -> None:
     machine = machines.load("server-2x32-inorder", {})
     assert sorted(smaller_caches(machine, 2, 60 * 1024, 1)) == [f"cache.l{i}.size_kib" for i in (1, 2, 3)]
     assert sorted(smaller_caches(machine, 2, 100 * 1024, 1)) == ["cache.l2.size_kib", "cache.l3.size_kib"]
-    assert "cache.l1.size_kib" in smaller_caches(machine, 2, 100 * 1024, 4)  # four have four times as much
+    assert "cache.l1.size_kib" in smaller_caches(machine, 2, 100 * 1024, 4)  # four processors have four times as much
     assert smaller_caches(machine, 2, 1e9, 32) == {}
 
 
 def test_stalls_are_those_of_the_sample_on_smaller_caches() -> None:
-    runs = [run(n, 10 * n) for n in (10, 20, 40)]  # all in the first level
+    runs = [run(n, 10 * n) for n in (10, 20, 40)]  # everything fits in the first level
     target = {"n": 400}
     fitted = Predictor(runs, REGIONS, COSTS, [target]).at(target, 1)
     assert fitted.regions[0].memory_stall_s == pytest.approx(10 * 400 / CLOCK_HZ, rel=0.01)
@@ -122,7 +122,9 @@ def test_a_prediction_needs_its_own_sample_on_smaller_caches_and_the_tests_but_n
 
 
 class Shrinking:
-    """Runs on smaller caches in which each step stalls for 1 cycle, or for *first* cycles if the first level is."""
+    """Runs on smaller caches in which each step stalls for 1 cycle, or for *first* cycles if the first level is
+    smaller.
+    """
 
     def __init__(self, first: int) -> None:
         self.first = first
@@ -136,7 +138,7 @@ class Shrinking:
 
 @pytest.mark.parametrize("first", [1, 3, 9])
 def test_caches_are_made_smaller_as_gives_the_largest_sample_best(first: int) -> None:
-    # 400 and 800 KB have left the first level of 48 KiB; the largest sample stalls for 3 cycles each step
+    # 400 and 800 KB exceed the first level of 48 KiB; the largest sample stalls for 3 cycles per step
     runs = [run(100, 0), run(200, 200 * 3000), run(50, 0)]
     runner = Shrinking(first)
     target = {"n": 400}
@@ -152,7 +154,7 @@ def test_caches_are_made_smaller_as_gives_the_largest_sample_best(first: int) ->
 
 
 def test_fitted_stalls_go_through_the_sample_that_is_run_on_smaller_caches() -> None:
-    # the largest sample has left a level: its stalls are no more in proportion to those of the others
+    # the largest sample exceeds a level: its stalls are no longer proportional to those of the others
     runs = [run(10, 100), run(20, 200), run(40, 40 * 900)]
     target = {"n": 400}
     shrunk = {place_of(target, 1): run(40, 40 * 1000)}
@@ -162,7 +164,7 @@ def test_fitted_stalls_go_through_the_sample_that_is_run_on_smaller_caches() -> 
 
 def test_data_that_leave_a_level_without_such_a_sample_are_named() -> None:
     machine = machines.load("server-2x32-inorder", {})
-    small = [run(n, 10 * n, touched=n) for n in (100, 200, 400)]  # 1.6 MB are in the second level, 16 MB are not
+    small = [run(n, 10 * n, touched=n) for n in (100, 200, 400)]  # 1.6 MB fit in the second level, 16 MB do not
     found = Predictor(small, REGIONS, COSTS, [{"n": 4000}], levels=Levels(machine)).at({"n": 4000}, 1)
     assert found.warning == (
         "N = 1, n = 4000: the data grow from 1.64 MB to 16.4 MB and leave l2; no sample shows what that costs"
@@ -180,8 +182,8 @@ def test_a_run_whose_data_leave_a_cache_is_predicted(
 ) -> None:
     (tmp_path / "sweep.c").write_text(SWEEP)
     monkeypatch.chdir(tmp_path)
-    # 16 and 32 KiB are in the first level of 48 KiB, 256 KiB are not
-    words = ["predict", "sweep.c", "-p", "1", "-m", "server-2x32-inorder"]  # where misses are not hidden
+    # 16 and 32 KiB fit in the first level of 48 KiB, 256 KiB do not
+    words = ["predict", "sweep.c", "-p", "1", "-m", "server-2x32-inorder"]  # where misses are not overlapped
     words += ["--samples", "n=2048,4096", "--at", "n=32768", "--verify", "--json"]
     for switch, error, said in ((["-o", "kept.sgstudy"], 0.05, ""), (["--no-smaller-caches"], 1.0, "leave l1")):
         with pytest.raises(SystemExit) as ended:
@@ -207,7 +209,8 @@ def test_ranks_whose_data_leave_a_cache_are_predicted(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     machine = (resource_dir("machines") / "cluster-hdr.toml").read_text()
-    in_order = machine.replace('machine = "server-2x32"', 'machine = "server-2x32-inorder"')  # misses are not hidden
+    # misses are not overlapped
+    in_order = machine.replace('machine = "server-2x32"', 'machine = "server-2x32-inorder"')
     (tmp_path / "small.toml").write_text(in_order + '\n[[cache]]\nname = "l2"\nsize_kib = 256\n')
     words = ["predict", "halo2d", "-m", "small.toml", "-p", "4", "--samples", "size=64,128", "--at", "size=512"]
     words += ["--verify", "--json"]

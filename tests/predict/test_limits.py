@@ -1,4 +1,4 @@
-"""Which part of the time limits a program, and from which N on, of times that are known."""
+"""Which part of the time limits a program, and from which N, for known times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times of segments from sample runs: the paper's formulas against brute force, and fits with known answers."""
+"""Segment times from sample runs: the paper's formulas against brute force, and fits with known answers."""
 
 import pytest
 
@@ -20,7 +20,7 @@ from scalegraph.predict.lower import (
 
 
 def busiest(size: int, processors: int) -> int:
-    """Deal *size* iterations out one by one; return what the processor with most has."""
+    """Distribute *size* iterations one by one; return the iterations of the busiest processor."""
     dealt = [0] * processors
     for i in range(size):
         dealt[i % processors] += 1
@@ -42,7 +42,9 @@ def test_iterations_of_the_busiest_processor_are_those_of_dealing_out() -> None:
 
 @pytest.mark.slow
 def test_the_factor_of_parallel_blocks_is_that_of_dealing_out_for_whole_sample_shares() -> None:
-    """Eq. (2.6) rounds up in units of the sample's share: exact for one iteration a processor, else never too small."""
+    """Eq. (2.6) rounds up in units of the sample's share: exact for one iteration per processor, otherwise an upper
+    bound.
+    """
     every = range(1, 41)
     shares = {(size, n): busiest(size, n) for size in every for n in every}
     for (sampled, n0), own in shares.items():

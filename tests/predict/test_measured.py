@@ -22,7 +22,7 @@ SIZES = (100, 200, 300, 400, 500)
 
 
 def truth(n: int) -> float:
-    """A start of 2 ms and a cube."""
+    """A constant 2 ms plus a cubic term."""
     return 2e-3 + 2e-9 * n**3
 
 
@@ -112,7 +112,7 @@ def computer(*, is_virtual: bool) -> Host:
 @pytest.mark.parametrize(
     ("n", "processors", "is_virtual", "said"),
     [
-        (400, 1, False, "leave L2 (1.05 MB)"),  # 1.3 MB, two processors have room for them
+        (400, 1, False, "leave L2 (1.05 MB)"),  # 1.3 MB: fits in the caches of two processors
         (400, 2, False, ""),
         (1700, 2, False, "leave L2 (2.10 MB)"),  # 23 MB
         (1700, 2, True, "need more than half of L3 (33.6 MB), which other programs use, too"),

@@ -1,4 +1,4 @@
-"""The sample that narrows a prediction most: hand-made fits whose best sample is known, and a real program."""
+"""The sample that narrows a prediction most: hand-made fits with a known best sample, and a real program."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fitted(terms: Sequence[Growth], samples: Sequence[Size], times: Sequence[flo
 
 @dataclass
 class Fits:
-    """A predictor of regions with fits by name, sampled on N = 4; what else is unknown is *fixed_s* to each side."""
+    """A predictor with fits for regions by name, sampled on N = 4; *fixed_s* is the other uncertainty on each side."""
 
     known: dict[str, SegmentTime]
     fixed_s: float = 0.0
@@ -59,7 +59,7 @@ def noisy(exponent: int) -> list[float]:
 
 @pytest.mark.slow
 def test_only_the_parameter_that_the_uncertain_region_depends_on_is_worth_a_sample() -> None:
-    """Stalls by m are noisy, what depends on n is exact: a run with more n costs more and says nothing more."""
+    """Stalls that depend on m are noisy, what depends on n is exact: a run with more n costs more and adds nothing."""
     stalls = fitted([power("m", 3), power("m", 1)], BOTH, noisy(3))
     exact = fitted([power("n", 2)], BOTH, [2.0 * one["n"] ** 2 for one in BOTH])
     fits = Fits({"stalls": stalls, "exact": exact})
@@ -71,7 +71,7 @@ def test_only_the_parameter_that_the_uncertain_region_depends_on_is_worth_a_samp
     narrowed = found[0].now - found[0].then
     assert all(entry.now - entry.then < 0.5 * narrowed for entry in found if entry.sample["m"] == 24)
     assert all(entry.then < entry.now for entry in found)
-    # runs that are as far off as the others leave the interval that was expected
+    # runs that are off as much as the others leave the expected interval
     entry, left = found[0], []
     for error in (0.02, -0.02):
         more = stalls.with_sample((entry.sample, 4), entry.sample["m"] ** 3 * (1 + error))
@@ -81,7 +81,7 @@ def test_only_the_parameter_that_the_uncertain_region_depends_on_is_worth_a_samp
 
 
 def test_a_sample_separates_what_grew_alike_in_all_others() -> None:
-    """With m = n in all samples m^2 and n^2 fit alike; only a run with another m than n distinguishes them."""
+    """With m = n in all samples m^2 and n^2 fit equally well; only a run with m different from n tells them apart."""
     alike = fitted([power("m", 2), power("n", 2)], BOTH, [float(one["m"] ** 2) for one in BOTH])
     target = {"m": 80, "n": 24}
     doubt = Doubt("sweep", alike)
@@ -158,7 +158,7 @@ def test_the_widest_prediction_and_the_document() -> None:
 
 
 def answer(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    """Return what a command prints."""
+    """Return the output of a command."""
     assert run([str(word) for word in words]) == 0
     return capsys.readouterr().out
 
@@ -175,7 +175,7 @@ def test_a_predicted_study_and_the_command_advise_the_same_sample(
     assert 24 < size < 200
     assert json.loads(answer(capsys, "advise", study, "--json"))["next_sample"] == made
     assert answer(capsys, "advise", study).startswith(f"next sample: N = 4, n = {size} takes")
-    # the run that was advised narrows the interval
+    # the suggested run narrows the interval
     (point,) = json.loads(answer(capsys, *words, f"n=24,48,{size}"))["predictions"]
     half = 0.5 * (point["high_s"] - point["low_s"]) / point["time_s"]
     assert made["half_width_then"] < made["half_width"]

@@ -1,4 +1,4 @@
-"""A request with ``[predict]``: samples, small runs and predicted points make one study, in one stream of events."""
+"""A request with ``[predict]``: samples, small runs and predicted points form one study, in one event stream."""
 
 from __future__ import annotations
 

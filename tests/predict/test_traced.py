@@ -1,4 +1,4 @@
-"""Prediction from traces: loops in what ranks do, patterns, and MPI programs whose large run is known."""
+"""Prediction from traces: loops in the operations of ranks, patterns, and MPI programs with a known large run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def command(*args: str, code: int = 0) -> None:
 
 
 def text(nodes: Sequence[Node]) -> str:
-    """Return nodes in short: ``(a b2)3`` is a loop of three passes, b twice in all."""
+    """Return nodes in short form: ``(a b2)3`` is a loop of three passes, with b twice in all."""
     parts = []
     for node in nodes:
         times = str(node.passes) if node.passes > 1 else ""
@@ -48,7 +48,7 @@ def text(nodes: Sequence[Node]) -> str:
         ("ababab", "(a3 b3)3"),
         ("xaabaabaaby", "x (a6 b3)3 y"),
         ("pqqrpqqqqrpqr", "(p3 q7 r3)3"),  # the inner count differs between passes
-        ("pababrpababababrpabrpr", "(p4 (a7 b7)7 r4)4"),  # an inner loop of one pass, and of none
+        ("pababrpababababrpabrpr", "(p4 (a7 b7)7 r4)4"),  # an inner loop with one pass, and with none
     ],
 )
 def test_repeated_patterns_become_loops(word: str, expected: str) -> None:
@@ -103,7 +103,7 @@ def test_the_large_run_of_an_mpi_program_is_predicted(tmp_path: Path, capsys: py
         str(graph),
     )
     (point,) = json.loads(capsys.readouterr().out)["predictions"]
-    assert point["error"] < 0.15  # the samples' data are in the first cache, the run's are not
+    assert point["error"] < 0.15  # the samples' data fit in the first cache, the run's do not
     assert point["low_s"] <= point["time_s"] <= point["high_s"]
     parts = sum(region["time_s"] for region in point["regions"]) + point["events_s"] + point["waiting_s"]
     assert parts == pytest.approx(point["time_s"])
@@ -202,7 +202,7 @@ def test_two_samples_are_no_reason_for_a_step_of_rounding_in_the_growth_of_work(
         model = rank_model(pattern, [({"n": n}, 8) for n in times], ("n",))
         return model.work_s({"n": 16}, 8)[region, False].time_s
 
-    # nearly ceil(n / 8) * n, which grows by a third from 12 to 16; the cube more than twice
+    # nearly ceil(n / 8) * n, which grows by a third from 12 to 16; the cube more than doubles
     assert predicted({8: 0.53e-3, 12: 1.46e-3}) > 1.46e-3 * (16 / 12) ** 1.5
     dealt = {n: 1e-6 * -(-n // 8) * n for n in (4, 8, 12, 20)}
     assert predicted(dealt) == pytest.approx(32e-6, rel=0.01)

@@ -1,4 +1,4 @@
-"""Algorithm G on graphs whose parallel time follows from a few words."""
+"""Algorithm G on graphs with an obvious parallel time."""
 
 import itertools
 import math
@@ -90,7 +90,7 @@ steps = [ { loop = "item", iterations = "m", steps = [
 
 
 def test_a_pipeline_of_messages_takes_its_length_and_its_slowest_stage() -> None:
-    # a stage between two others needs 0.25 + 1 + 0.5 an item, and the first item passes all stages
+    # a stage between two others takes 0.25 + 1 + 0.5 per item, and the first item passes all stages
     first = (1 + 0.5 + 1) + 2 * (0.25 + 1 + 0.5 + 1) + 0.25 + 1
     assert of(PIPELINE, m=1).time_s == first
     assert of(PIPELINE, m=9).time_s == first + 8 * 1.75
@@ -113,7 +113,7 @@ def nested(m: int, k: int) -> str:
 def test_a_loop_passes_as_often_as_it_says_also_when_it_is_entered_again(m: int, k: int) -> None:
     found = of(nested(m, k))
     assert found.time_s == m * (1 + k * 0.25 + 8) + 0.5
-    # eq. (2.1): an event inside loops is processed as often as the product of their sizes; (2.2): and all together
+    # eq. (2.1): an event inside loops is processed as often as the product of their sizes; (2.2): the sum over all
     inner = m * k
     assert found.events == 2 + 2 * m + 2 * inner
     assert found.spent.get("t", 0) == inner * 0.25
@@ -191,7 +191,7 @@ def test_the_order_of_simultaneous_events_is_the_policys() -> None:
     steps = [ { critical = "lock", steps = [ { segment = "in", time = "1" } ] }, { segment = "then", time = "thread" } ]
     """
     times = {of(text, 4, AnyOrder(Dedicated(), seed)).time_s for seed in range(40)}
-    # the sum of place in the queue and number: the longest thread first, or last
+    # the sum of queue position and number: the longest thread first, or last
     orders = {max(place + 1 + who for place, who in enumerate(order)) for order in itertools.permutations(range(3))}
     assert times == orders
     assert of(text, 4).time_s == 5

@@ -1,4 +1,4 @@
-"""Measurement sets are kept whole in a study, studies of the format before take them, and damage is a sentence."""
+"""Measurement sets in a study, migration of studies in the previous format, and sentences about damage."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_study_of_format_2_opens_and_takes_a_set(tmp_path: Path) -> None:
     with sqlite3.connect(OLD) as raw:
         assert raw.execute("PRAGMA user_version").fetchone() == (2,)
     raw.close()
-    with Study.open(OLD) as study:  # a viewer's copy is brought up to date in memory
+    with Study.open(OLD) as study:  # a viewer's copy is migrated in memory
         assert study.measurements() is None
         assert [run.point.processors for run in study.runs()] == [1, 4]
     path = tmp_path / "old.sgstudy"

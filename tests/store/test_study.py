@@ -1,4 +1,4 @@
-"""A study survives being killed, a full disk, strangers and the future, and says so in sentences."""
+"""A study survives being killed, a full disk, foreign files and newer versions, and reports them in sentences."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_many_runs_are_added_together_or_not_at_all(path: Path) -> None:
         with pytest.raises(KeyError):
             study.add_runs(broken())
         assert study.runs() == [record(1)]
-        study.add_run(record(3))  # takes the number that the second one had
+        study.add_run(record(3))  # gets the number that the second one had
         assert study.runs() == [record(1), record(3)]
     with Study.open(path) as study:
         assert study.runs() == [record(1), record(3)]
@@ -385,7 +385,7 @@ def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_files_keep_the_earlier_name_of_categories() -> None:
-    """Cycles by category are called leaves in files, and both names are read."""
+    """Cycles by category are called leaves in files; both names are read."""
     accounts: dict[str, Any] = {
         "categories": {"busy_int": 7},
         "processor_categories": {"busy_int": [3, 4]},

@@ -1,4 +1,4 @@
-"""Intervals beyond the data: how often they hold the truth of made series, and what three points decide."""
+"""Intervals beyond the data: how often they contain the truth for synthetic series, and what three points decide."""
 
 from __future__ import annotations
 

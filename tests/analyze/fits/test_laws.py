@@ -1,4 +1,4 @@
-"""Laws of speedup: exact data, doubt, and how often the law and its numbers are found over 200 seeds."""
+"""Laws of speedup: exact data, doubt, and how often law and parameters are recovered over 200 seeds."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_intervals_of_amdahls_law_hold_the_truth_at_their_rate(noise: float, rep
         low, high = fit.band([128])
         s, t1 = fit.coefficient("s"), fit.coefficient("T1")
         held += [s.low <= 0.05 <= s.high, t1.low <= 10 <= t1.high, low[0] <= usl(np.array([128.0]))[0] <= high[0]]
-    # 95 % of 100 with three standard deviations of chance
+    # 95 % of 100, allowing for chance by three standard deviations
     assert (np.abs(held / SEEDS - 0.95) < 0.066).all(), held / SEEDS
     assert first / SEEDS > 0.85
     assert wrong / SEEDS <= 0.02
@@ -114,7 +114,7 @@ def test_points_that_cannot_tell_say_so_and_where_to_measure() -> None:
 
 def test_a_published_measurement_has_the_published_coherency_and_peak() -> None:
     # SPEC SDM 91 on a SPARCcenter 2000; the usl package for R 3.0 gives beta = 0.0001044 and the peak at 96.52, by
-    # least squares of the throughput, which weighs large values more than relative errors do
+    # least squares on the throughput, which gives large values more weight than relative errors do
     load = np.array([1.0, 18, 36, 72, 108, 144, 216])
     throughput = np.array([64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])
     best = fit_laws(load, 1 / throughput)[0]

@@ -1,4 +1,4 @@
-"""Batched weighted least squares against numpy's own, one system at a time."""
+"""Batched weighted least squares against numpy's, one system at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Performance models: known models with noise, doubt, several parameters, and what must not be found."""
+"""Performance models: known models with noise, doubt, several parameters, and false positives."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def noisy(truth: Floats, noise: float, repetitions: int = 5, series: int = SEEDS
 
 
 def share(models: Models, term: str, *, plausible: bool = False) -> float:
-    """Share of the series whose model is *term*, or has it among its rivals."""
+    """Share of the series whose model is *term*, or has it as a rival."""
     found = 0
     for index in range(len(models)):
         ranks = np.flatnonzero(models.plausible[index]) if plausible else [0]
@@ -63,7 +63,7 @@ def test_noise_leaves_the_right_model_plausible_and_its_band_true(
     low, high = models.band([128.0, 256.0])
     truth = curve(np.array([128.0, 256.0]))
     held = ((low <= truth) & (truth <= high)).mean(axis=0)
-    assert (held > 0.85).all(), held  # 95 % of 100, with three standard deviations of chance
+    assert (held > 0.85).all(), held  # 95 % of 100, allowing for chance by three standard deviations
     wrong = models.decided & (np.abs(models.predict([256.0])[:, 0] / truth[1] - 1) > 0.1)
     assert wrong.mean() <= 0.03
 

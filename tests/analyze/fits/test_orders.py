@@ -1,4 +1,4 @@
-"""Serial fractions and isoefficiency orders, with values by hand."""
+"""Serial fractions and isoefficiency orders, with values computed by hand."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_the_order_of_exact_work_is_found(order: str, work: object) -> None:
 
 
 def test_an_order_that_another_predicts_as_well_is_not_decided() -> None:
-    # from 2 to 16 N^1.5 and N log N predict the W on 32 within 6 % of each other
+    # fitted from 2 to 16, N^1.5 and N log N predict W at 32 within 6 % of each other
     found = isoefficiency_order([2, 4, 8, 16, 32], [n**1.5 for n in (2, 4, 8, 16, 32)])
     assert found is not None
     assert not found.decided

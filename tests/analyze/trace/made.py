@@ -1,4 +1,4 @@
-"""Traces made for tests of the critical path and the wait states."""
+"""Synthetic traces for tests of the critical path and the wait states."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMES = ("main", "solve", "MPI_Recv", "MPI_Send", "omp barrier", "omp critical",
 def trace(
     count: int, rows: dict[str, list[tuple[Any, ...]]], *, groups: bool = False, begin: int = 0, end: int = 100
 ) -> Trace:
-    """Return a trace of *count* locations, each in a group of its own or (*groups*) all in one."""
+    """Return a trace of *count* locations, each in its own group or (*groups*) all in one."""
     return build(
         {kind: rows.get(kind, []) for kind in KINDS},
         Definitions(
@@ -50,7 +50,7 @@ def calls(who: int, *spans: tuple[int, int, str]) -> list[tuple[int, int, int, i
 
 
 def path_of(made: Trace) -> CriticalPath:
-    """Return the critical path of *made*, after a look at what always holds."""
+    """Return the critical path of *made*, after checking its invariants."""
     waits = Waits.of(made)
     path = critical_path(made, waits)
     check(made, waits, path)
@@ -58,7 +58,7 @@ def path_of(made: Trace) -> CriticalPath:
 
 
 def check(made: Trace, waits: Waits, path: CriticalPath) -> None:
-    """Pieces meet, cover the run, and never lie on a location that waits for a known other."""
+    """Check that pieces are adjacent, cover the run, and are never on a location that waits for a known other."""
     assert path.begin[0] == made.meta.begin
     assert path.end[-1] == made.meta.end
     assert (path.begin[1:] == path.end[:-1]).all()

@@ -1,4 +1,4 @@
-"""How busy locations were, against hand counts; nothing is counted twice and nothing is lost."""
+"""How busy locations were, against values computed by hand; nothing is counted twice or lost."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def sums_of(trace: Trace, begin: int, end: int, locations: list[int] | None = No
 
 
 def told() -> Trace:
-    """Two processors with leaves of the accounting: 60 and 30 busy, 20 and 0 stalled, 20 and 70 idle of 100."""
+    """Two processors with accounts: 60 and 30 busy, 20 and 0 stalled, 20 and 70 idle of 100."""
     states = [
         State("integer work", key="busy_int"),
         State("local misses", key="stall_local"),
@@ -95,7 +95,7 @@ def test_without_states_the_innermost_region_says_what_was_done() -> None:
     )
     sums = sums_of(trace, 0, 100)
     assert sums.source == "calls"
-    assert (sums.totals[NAMED["busy"]], sums.totals[NAMED["idle"]]) == (60, 40)  # 20 outside of every region
+    assert (sums.totals[NAMED["busy"]], sums.totals[NAMED["idle"]]) == (60, 40)  # 20 outside every region
     assert regions_of(trace, 0, 100)[NAMED["idle"]].tolist() == [0, 20, 20]
 
 

@@ -1,4 +1,4 @@
-"""What is summed over an interval is all of its time: by region, activity and location, on the path and in waits."""
+"""Sums over an interval cover all of its time: by region, activity and location, on the path and in waits."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_calls_and_what_is_outside_of_them_are_all_the_time(trace: Trace, data: 
     if activity is None or where is None:
         return
     np.testing.assert_allclose(where.sum(axis=1), activity.totals, rtol=1e-12, atol=1e-6)
-    if activity.source == "calls" and end - begin < 2**48:  # sums of doubles are exact up to there
+    if activity.source == "calls" and end - begin < 2**48:  # sums of doubles are exact up to this
         assert activity.ticks.sum(axis=0).tolist() == (table.located * (end - begin)).tolist()
 
 
@@ -74,7 +74,7 @@ def test_nobody_waits_longer_than_the_accounting_says_it_was_idle(name: str) -> 
     table = CallTable(trace)
     made = Sources(lambda: table, lambda _: shares)
     meta = trace.meta
-    # where the edges of shares are the accounting is exact; a wait that is told has its hand-over in another leaf
+    # at the edges of shares the accounting is exact; the hand-over of a recorded wait is in another category
     edges = np.unique(trace.columns("shares", ("begin",))["begin"])
     for begin, end in [(meta.begin, meta.end), *zip(edges[::97].tolist(), edges[97::97].tolist(), strict=False)]:
         sums = activity_sums(trace, made, begin, end)

@@ -1,4 +1,4 @@
-"""The critical path of traces whose path is known."""
+"""The critical path of traces with a known path."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_location_alone_is_its_own_path() -> None:
 
 
 def test_fork_join_follows_the_member_with_most_work() -> None:
-    """Location 0 forks at 10; 1 works until 70, 0 until 40, 2 until 50; the join lets go at 70."""
+    """Location 0 forks at 10; 1 works until 70, 0 until 40, 2 until 50; the join releases at 70."""
     made = trace(
         3,
         {
@@ -51,7 +51,7 @@ def test_fork_join_follows_the_member_with_most_work() -> None:
 
 
 def test_a_lock_convoy_is_one_chain() -> None:
-    """Three locations want one lock at 10; each holds it 20 ticks."""
+    """Three locations request one lock at 10; each holds it for 20 ticks."""
     waits = [(10, 31, 1, 0, Wait.LOCK, 7, 5, 30), (10, 52, 2, 1, Wait.LOCK, 7, 5, 51)]
     made = trace(3, {"waits": waits, "states": [(0, 30, 0, 0), (0, 51, 1, 0), (0, 100, 2, 0)]})
     assert told(path_of(made)) == [
@@ -64,7 +64,7 @@ def test_a_lock_convoy_is_one_chain() -> None:
 
 
 def test_locks_without_waits_are_derived_from_who_held_them() -> None:
-    """Location 1 enters the critical section at 5 and gets the lock at 41, which 0 released at 40."""
+    """Location 1 enters the critical section at 5 and gets the lock at 41, after 0 released it at 40."""
     made = trace(
         2,
         {
@@ -86,7 +86,7 @@ def test_locks_without_waits_are_derived_from_who_held_them() -> None:
 
 
 def test_a_pipeline_of_messages_goes_through_all_stages() -> None:
-    """Each rank receives, works 20 ticks, sends; a message takes 5 ticks."""
+    """Each rank receives, works for 20 ticks, sends; a message takes 5 ticks."""
     rows = {"calls": [], "messages": []}
     for rank in range(4):
         start = rank * 25
@@ -104,7 +104,7 @@ def test_a_pipeline_of_messages_goes_through_all_stages() -> None:
 
 
 def test_a_late_receiver_holds_up_a_send_that_waits_for_it() -> None:
-    """0 sends at 10 and may go on at 62; 1 asks for the message at 60."""
+    """0 sends at 10 and can continue at 62; 1 posts the receive at 60."""
     made = trace(
         2,
         {
@@ -125,7 +125,7 @@ def test_a_message_that_was_there_before_it_was_asked_for_holds_up_nobody() -> N
         2,
         {
             "states": [(0, 100, 1, 0), (0, 10, 0, 0)],
-            # the fastest message takes 4 ticks, so the other was there at 9 and copying it took 3
+            # the fastest message takes 4 ticks, so the other one had arrived at 9, and copying it took 3
             "messages": [(5, 6, 50, 53, 0, 1, 8, 0, 0), (6, 7, 1, 10, 0, 1, 8, 1, 0)],
         },
     )
@@ -135,14 +135,14 @@ def test_a_message_that_was_there_before_it_was_asked_for_holds_up_nobody() -> N
 
 
 def test_a_message_in_transit_leads_to_its_sender() -> None:
-    """Asked for at 20, sent at 10, and 30 ticks under way like all others."""
+    """Posted at 20, sent at 10, and 30 ticks in transit like all others."""
     made = trace(2, {"states": [(0, 100, 1, 0), (0, 12, 0, 0)], "messages": [(10, 12, 20, 40, 0, 1, 8, 0, 0)]})
     assert told(path_of(made)) == [(0, 10, 0, "compute"), (10, 40, 1, "message"), (40, 100, 1, "compute")]
 
 
 @pytest.mark.parametrize("told_by", ["waits", "collectives", "calls"])
 def test_at_barriers_the_path_alternates_with_who_comes_last(told_by: str) -> None:
-    """In round r location r % 2 works 30 ticks, the other 10; the barrier takes 3 after the last has come."""
+    """In round r location r % 2 works for 30 ticks, the other for 10; the barrier takes 3 after the last arrival."""
     rows: dict[str, list[tuple[int, ...]]] = {"calls": [], "waits": [], "collectives": []}
     spans = {0: [(0, 100, "main")], 1: [(0, 99, "main")]}
     for turn in range(3):
@@ -161,7 +161,7 @@ def test_at_barriers_the_path_alternates_with_who_comes_last(told_by: str) -> No
     path = path_of(trace(2, rows, groups=True))
     busy = [piece[:3] for piece in told(path) if piece[3] == "compute"]
     assert path.length == 100
-    # the last to come on its own way, who goes on after the barrier was on the other one
+    # the last to arrive stays on its own path; the one that continues after the barrier came from the other
     assert busy == [(0, 30, 0), (33, 63, 1), (66, 100, 0)]
     assert path.ticks(Piece.HAND_OVER) == 6
 
@@ -176,7 +176,7 @@ def test_the_last_to_come_is_not_idle_without_a_cause_while_the_operation_ends()
 
 def test_collective_operations_without_length_release_nobody() -> None:
     rows = [(5, 5, who, Operation.BARRIER, 0, -1, 0, 0) for who in range(2)]
-    waits = [(0, 3, 0, 1, Wait.BARRIER, 0, -1, NO_TIME)]  # of which the trace does not record the release
+    waits = [(0, 3, 0, 1, Wait.BARRIER, 0, -1, NO_TIME)]  # whose release the trace does not record
     made = trace(2, {"collectives": rows, "waits": waits, "states": [(3, 10, 0, 0), (0, 10, 1, 0)]})
     found = Waits.of(made).rows
     assert [(int(found.begin[0]), int(found.end[0]), int(found.released[0]))] == [(0, 3, 3)]
@@ -204,7 +204,7 @@ def test_a_barrier_may_call_something_and_one_that_is_not_left_holds_up_no_other
         },
         groups=True,
     )
-    columns = {name: values[:-2] for name, values in made.columns("calls").items()}  # the last two are not left
+    columns = {name: values[:-2] for name, values in made.columns("calls").items()}  # the last two are never left
     made = Trace(made.definitions, made.meta, {"calls": [MemoryPart("calls", columns)]})
     waits = Waits.of(made)
     assert not waits.doubts
@@ -284,7 +284,7 @@ def test_threads_are_taken_to_be_started_by_the_first_of_their_process() -> None
 
 
 def test_who_has_nothing_left_to_do_waits_for_the_one_that_has() -> None:
-    """The first thread was begun on location 0 and ends on 2; all leave the outermost region when the run ends."""
+    """The first thread was started by location 0 and ends on 2; all leave the outermost region when the run ends."""
     rows = {
         "calls": [call for who in range(3) for call in calls(who, (0, 100, "main"))],
         "states": [(0, 60, 0, 0), (60, 100, 0, 1), (0, 70, 1, 0), (70, 100, 1, 1), (0, 100, 2, 0)],
@@ -316,7 +316,7 @@ def test_a_wait_of_which_a_part_is_told_is_unexplained_in_the_rest() -> None:
 
 
 def test_what_lets_go_before_the_wait_began_is_not_followed() -> None:
-    """Nobody waited for the holder: going on took 10 ticks."""
+    """Nobody waited for the holder: resuming took 10 ticks."""
     made = trace(2, {"states": [(0, 100, 0, 0), (0, 20, 1, 0)], "waits": [(40, 50, 0, 1, Wait.LOCK, 0, -1, 20)]})
     assert told(path_of(made)) == [(0, 40, 0, "compute"), (40, 50, 0, "hand_over"), (50, 100, 0, "compute")]
 

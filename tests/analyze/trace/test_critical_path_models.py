@@ -1,4 +1,4 @@
-"""The critical path of programs that a small model ran, against the longest path of their events' graph."""
+"""The critical path of programs run by a small model, against the longest path in their event graph."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _RECV, _BARRIER = NAMES.index("MPI_Recv"), NAMES.index("omp barrier")
 
 
 class Model:
-    """Locations with clocks. Every step makes a node whose time is the latest of what it depends on plus a cost.
+    """Locations with clocks. Each step adds a node whose time is the latest of its dependencies plus a cost.
 
-    So the longest path to a node is its time, and the run is as long as the longest of all: dynamic programming by
-    construction. Dependencies are kept, to walk them again in another way than the program does.
+    So the longest path to a node is its time, and the run is as long as the longest path: dynamic programming by
+    construction. Dependencies are kept, to traverse them in a different way than the program does.
     """
 
     def __init__(self, count: int) -> None:
@@ -100,11 +100,11 @@ class Model:
             if self.clock[who]
             for step in calls(who, (0, self.clock[who], "main"), *spans)
         ]
-        del rows["states"]  # what is not in a call that waits is computed
+        del rows["states"]  # anything outside waiting calls is computation
         return trace(len(self.clock), rows, groups=True, end=max(*self.clock, 1))
 
     def longest(self) -> set[tuple[int, int, int]]:
-        """Return every (location, begin, end) that lies on some longest path, by the edges from the end back."""
+        """Return every (location, begin, end) on some longest path, following edges back from the end."""
         found, pending, seen = set(), [], set()
         end = max(self.clock)
         into: dict[int, list[tuple[int, int, int, int]]] = {}
@@ -134,7 +134,7 @@ def programs(draw: st.DrawFn) -> Model:
     barrier = draw(st.sampled_from(["waits", "collectives", "calls"]))
     transfer, cost = draw(st.integers(1, 9)), draw(st.integers(1, 4))
     steps = ["work", "send", "receive", "barrier"]
-    if barrier != "calls":  # a trace that tells some waits is taken to tell those at barriers as well
+    if barrier != "calls":  # a trace that records some waits is assumed to record those at barriers as well
         steps.append("fork")
     for step in draw(st.lists(st.sampled_from(steps), min_size=1, max_size=25)):
         who = draw(some)
@@ -166,7 +166,7 @@ def test_the_path_is_a_longest_path_and_as_long_as_the_run(model: Model) -> None
     for begin, end, who in zip(path.begin, path.end, path.location, strict=True):
         if any(who == chain[0] and begin >= chain[1] and end <= chain[2] for chain in chains):
             continue
-        # what is not on the way of a location is an edge between two
+        # edges that are not on a location connect two locations
         assert any(who == edge[2] and edge[1] <= begin and end <= edge[3] for edge in model.edges), (
             told(path),
             chains,

@@ -1,4 +1,4 @@
-"""Looking for things by name: against going through the events one by one."""
+"""Search by name, compared with a linear scan of the events."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.views.traces import data
 
 
 def in_parts(trace: Trace, size: int) -> Trace:
-    """The same events in parts of *size* rows."""
+    """Return the same events in parts of *size* rows."""
     parts: dict[str, list[Any]] = {}
     for kind in trace.counts():
         columns = trace.columns(kind)
@@ -34,7 +34,7 @@ def in_parts(trace: Trace, size: int) -> Trace:
 
 
 def one_by_one(trace: Trace, target: Target) -> list[tuple[int, int, int]]:
-    """Every occurrence of *target* in order: begin, end, location."""
+    """Return every occurrence of *target* in order: begin, end, location."""
     sort, made = SORTS[target.sort], []
     columns = {name: values.tolist() for name, values in trace.columns(sort.kind).items()}
     for row in range(len(columns[sort.time])):
@@ -112,7 +112,7 @@ def test_a_text_names_things_of_every_sort() -> None:
     assert [(one.sort, one.name, one.count) for one in finder.targets("barrier")] == [
         ("mark", "barrier", 1),
         ("wait", "barrier", 1),
-    ]  # a region that is never entered names the mark only
+    ]  # a region that is never entered only names the marker
     assert [(one.sort, one.number) for one in finder.targets("tag 5")] == [("tag", 5)]
     assert [one.name for one in finder.targets("THREAD*")] == ["thread 0", "thread 1"]
     assert finder.targets("nothing of that name") == []

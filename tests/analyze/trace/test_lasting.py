@@ -1,4 +1,4 @@
-"""Only what lasts: exact against going through the calls one by one, in parts of any size."""
+"""Filter by duration, compared with a linear scan of the calls, in parts of any size."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Call = tuple[int, int, int, int]  # begin, end (-1: never), location, region
 
 
 def calls_of(trace: Trace) -> Counter[Call]:
-    """Every call, by a stack for each location."""
+    """Return every call, using a stack per location."""
     found: Counter[Call] = Counter()
     stacks: dict[int, list[tuple[int, int]]] = {}
     columns = trace.columns("calls")

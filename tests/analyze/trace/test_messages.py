@@ -14,7 +14,7 @@ from tests.traces.made import build, definitions, traces
 
 
 def talk() -> Trace:
-    """0 sends 100 B and 300 B to 1, 1 sends 1024 B to 0 and one of unknown arrival to 2; 100 ticks a second."""
+    """0 sends 100 B and 300 B to 1, 1 sends 1024 B to 0 and one of unknown arrival to 2; 100 ticks per second."""
     return build(
         {
             "messages": [
@@ -42,7 +42,7 @@ def test_matrix_counts_bytes_messages_and_time_of_each_pair() -> None:
     assert made.size.tolist() == [[0, 400, 0], [1024, 0, 64], [0, 0, 0]]
     assert made.count.tolist() == [[0, 2, 0], [1, 0, 1], [0, 0, 0]]
     assert made.time.tolist() == [[0, 40, 0], [20, 0, 0], [0, 0, 0]]
-    assert made.known.tolist() == [[0, 2, 0], [1, 0, 0], [0, 0, 0]]  # the time of the last is not known
+    assert made.known.tolist() == [[0, 2, 0], [1, 0, 0], [0, 0, 0]]  # the time of the last is unknown
 
 
 def test_message_belongs_to_the_interval_in_which_it_was_sent() -> None:

@@ -1,4 +1,4 @@
-"""A part of a very large trace tells the same of its time as the whole trace."""
+"""A part of a very large trace gives the same results for its interval as the whole trace."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SAMPLE = Path(__file__).parents[3] / "traces" / "billiard-4.sgtrace"
 
 @pytest.fixture
 def trace() -> Trace:
-    """A simulated run whose calls lie in parts, one after the other in time."""
+    """Return a simulated run whose calls are in several parts, in time order."""
     found = read(SAMPLE)
     columns = found.columns("calls")
     order = np.argsort(columns["time"], kind="stable")
@@ -92,7 +92,7 @@ def test_views_of_a_very_large_trace_show_what_they_show_of_a_small_one(
         assert get(name).build(large).sentence == sentence
     some = {"begin": small.seconds(begin), "end": small.seconds(end)}
     assert shown(large, "waits", **some)
-    assert get("durations").build(large).panels  # goes through the events part by part
+    assert get("durations").build(large).panels  # scans the events part by part
     assert get("moment").build(large, at=large.seconds(begin)).panels
 
 
@@ -109,7 +109,7 @@ def test_the_path_of_a_part_is_that_of_the_whole_run(trace: Trace, monkeypatch: 
 
 
 def in_parts(trace: Trace, pieces: int, *, by_location: bool) -> Trace:
-    """Return *trace* in parts: as they follow in time, or one location after the other, as readers of archives do."""
+    """Return *trace* in parts: in time order, or one location after the other, as archive readers produce them."""
     parts: dict[str, list[MemoryPart]] = {}
     for kind, spec in KINDS.items():
         columns = trace.columns(kind)
@@ -126,7 +126,7 @@ def in_parts(trace: Trace, pieces: int, *, by_location: bool) -> Trace:
 
 
 def seen(trace: Trace, waits: Waits, begin: int, end: int) -> dict[tuple[int, int, int], tuple[int, int, int, int]]:
-    """Return cause, holder, release and end of what of each wait lies in the time, by location, begin and end in it."""
+    """Return cause, holder, release and end of each wait's part in the interval, by location, begin and end."""
     rows = waits.rows
     found = {}
     for row in np.flatnonzero((rows.end > begin) & (rows.begin < end)).tolist():
@@ -136,7 +136,7 @@ def seen(trace: Trace, waits: Waits, begin: int, end: int) -> dict[tuple[int, in
 
 
 def idlers() -> Trace:
-    """Return threads that are outside of every region at times, hand over a lock, and run a task made by another."""
+    """Return threads that are sometimes outside every region, hand over a lock, and run a task created by another."""
     lock, acquired, released = 3, LockStep.ACQUIRED, LockStep.RELEASED
     created, runs, ended = TaskStep.CREATED, TaskStep.SWITCHED_TO, TaskStep.ENDED
     return hand_made(
@@ -183,7 +183,7 @@ def test_an_interval_of_any_run_has_the_waits_of_the_whole(
     for place, (cause, holder, released, last) in one.items():
         if last <= beyond.end:
             assert other.pop(place)[:3] == (cause, holder, released)
-        elif cause not in (Cause.START, Cause.LOCK) or place in other:  # what is decided later is not known
+        elif cause not in (Cause.START, Cause.LOCK) or place in other:  # what is decided later is unknown
             said = other.pop(place)
             assert said[0] in (cause, Cause.UNKNOWN)
             assert said[1] in (holder, -1)
@@ -223,5 +223,5 @@ def test_waits_and_path_that_are_found_one_time_after_the_other_are_those_of_the
 def test_what_is_looked_at_is_counted_by_time_whatever_part_it_lies_in(*, by_location: bool) -> None:
     trace = in_parts(idlers(), 2, by_location=by_location)
     assert rows_in(trace, 0, 100) == sum(trace.counts().values())
-    # of calls 0 to 13: six enters and leaves; of locks three, of tasks one
+    # calls 0 to 13 have six enters and leaves; locks three events, tasks one
     assert rows_in(trace, 0, 13) == 6 + 3 + 1

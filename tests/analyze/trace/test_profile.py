@@ -1,4 +1,4 @@
-"""Sums by region and call path of an interval, against hand counts and against going through the events one by one."""
+"""Sums by region and call path in an interval, against hand counts and a linear scan of the events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENTER, LEAVE = What.ENTER, What.LEAVE
 
 
 def in_parts(trace: Trace, size: int) -> Trace:
-    """The same events of calls in parts of *size* rows."""
+    """Return the same call events in parts of *size* rows."""
     columns = trace.columns("calls")
     pieces = [
         MemoryPart("calls", {name: values[at : at + size] for name, values in columns.items()})
@@ -29,7 +29,7 @@ def in_parts(trace: Trace, size: int) -> Trace:
 
 
 def one_by_one(trace: Trace, begin: int, end: int) -> tuple[dict[tuple[tuple[int, ...], int], int], dict[object, int]]:
-    """Exclusive ticks and visits by (regions from outside in, location), event by event."""
+    """Return exclusive ticks and visits by (regions from outside in, location), event by event."""
     columns = trace.columns("calls")
     ticks: dict[tuple[tuple[int, ...], int], int] = defaultdict(int)
     visits: dict[object, int] = defaultdict(int)
@@ -68,7 +68,7 @@ def named(sums: profile.CallSums) -> tuple[dict[object, int], dict[object, int]]
 
 
 def nested() -> Trace:
-    """Location 0: main 0..100, in it solve 10..60, in it solve 20..30 and barrier 40..55. Location 1: solve 5..25."""
+    """Location 0: main 0..100, in it solve 10..60, in that solve 20..30 and barrier 40..55. Location 1: solve 5..25."""
     rows = [
         (0, 0, ENTER, 0),
         (5, 1, ENTER, 1),
@@ -140,7 +140,7 @@ def test_trace_without_calls_has_an_empty_profile() -> None:
 def test_numbers_that_are_not_defined_are_left_out() -> None:
     trace = build({"calls": [(0, 7, ENTER, 0), (1, 0, ENTER, 99), (4, 0, LEAVE, 99), (9, 7, LEAVE, 0)]})
     table = profile.flat(trace, profile.call_sums(CallTable(trace), trace, 0, 9))
-    assert table.empty  # nothing is said of a region without a name
+    assert table.empty  # a region without a name gets no text
     assert profile.tree(trace, profile.call_sums(CallTable(trace), trace, 0, 9))["name"].tolist() == ["(no name)"]
 
 

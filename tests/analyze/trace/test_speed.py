@@ -1,4 +1,4 @@
-"""Phases, the work that counters counted in them, and speeds, against hand counts."""
+"""Phases, the work counted in them, and speeds, against hand counts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CREATED, SWITCHED, ENDED = TaskStep.CREATED, TaskStep.SWITCHED_TO, TaskStep.ENDE
 
 
 def two_phases(kind: str = "function") -> Trace:
-    """Two locations: set-up 0..20 and 0..10, then solve 20..100 and 10..100, in main; flops at the ends of each."""
+    """Two locations: set-up 0..20 and 0..10, then solve 20..100 and 10..100, in main; flops at the end of each."""
     rows = []
     for who, cut in ((0, 20), (1, 10)):
         rows += [
@@ -171,7 +171,7 @@ def test_states_and_shares_are_summed_over_any_interval() -> None:
     assert table.by_location(8, 50).tolist() == [[2, 42], [40, 0]]
     assert table.by_region(8, 50)[:, -1].tolist() == [44, 40]
     shared = StateTable(build({"shares": [(0, 100, 0, 0, 1, 75), (0, 100, 0, 1, 2, 25), (100, 104, 0, 1, 2, 4)]}))
-    for _ in range(2):  # the second time from what was kept
+    for _ in range(2):  # the second time from the cache
         assert shared.by_location(0, 104)[:, 0].tolist() == [75, 29]
     assert shared.by_region(0, 104).tolist() == [[0, 75, 0, 0], [0, 0, 29, 0]]
     assert shared.by_location(50, 102, [0])[:, 0].tolist() == [37.5, 14.5]

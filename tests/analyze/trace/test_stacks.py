@@ -1,4 +1,4 @@
-"""Who was in what: the same whatever the blocks are that the calls are read in."""
+"""Call stacks do not depend on the blocks in which the calls are read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOCATIONS, REGIONS = 4, 3
 
 
 def some(seed: int) -> Trace:
-    """Return calls in any order of locations, some unknown, with leaves that have no enter."""
+    """Return calls in any order of locations, some unknown, with leaves without an enter."""
     random = np.random.default_rng(seed)
     rows = int(random.integers(0, 200))
     columns: dict[str, Array] = {
@@ -32,7 +32,7 @@ def some(seed: int) -> Trace:
 
 
 def by_hand(trace: Trace) -> list[tuple[int, int, bool, int]]:
-    """Return time, region, whether it enters and the time of the innermost enter (-1: none), by location."""
+    """Return time, region, whether it enters, and the time of the innermost enter (-1: none), by location."""
     found: list[list[tuple[int, int, bool, int]]] = [[] for _ in range(LOCATIONS)]
     still: list[list[int]] = [[] for _ in range(LOCATIONS)]
     columns = trace.columns("calls")

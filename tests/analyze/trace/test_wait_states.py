@@ -1,4 +1,4 @@
-"""Wait states: how much, where, for whom, and what that one did meanwhile."""
+"""Wait states: how much, where, for whom, and what the holder did meanwhile."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_locations_and_regions_choose_waits() -> None:
 
 
 def test_time_in_which_the_holder_waits_itself_is_indirect() -> None:
-    """0 waits for 1 until 60, who waits for 2 from 10 to 50: of 60 ticks 40 are the fault of 2."""
+    """0 waits until 60 for 1, which waits from 10 to 50 for 2: 40 of the 60 ticks are due to 2."""
     made = trace(
         3,
         {
@@ -92,7 +92,7 @@ def test_time_in_which_the_holder_waits_itself_is_indirect() -> None:
     part = single(made, begin=40, end=55).iloc[0]
     assert (part["lost_s"], part["indirect_s"]) == (pytest.approx(0.015), pytest.approx(0.01))
     assert single(made, begin=52, end=60).iloc[0]["indirect_s"] == 0
-    assert NAMES[int(first["holder_region"])] == "main"  # 20 ticks of its own, not the 40 in which it waited
+    assert NAMES[int(first["holder_region"])] == "main"  # 20 ticks of its own, without the 40 in which it waited
 
 
 def test_a_wait_without_a_known_cause_stands_among_the_others() -> None:
