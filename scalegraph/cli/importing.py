@@ -85,6 +85,13 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
     "wide, skip; repeatable.",
 )
 @click.option(
+    "--cell",
+    "cells",
+    multiple=True,
+    metavar="LINE:COLUMN=none",
+    help="Of a table: a cell that has no value; LINE=skip leaves out its row; repeatable.",
+)
+@click.option(
     "--across", metavar="NAME", help="Of a table: the parameter that its columns are values of, or repetition."
 )
 @click.option(
@@ -199,4 +206,5 @@ def _choices(said: dict[str, Any]) -> TableChoices:
         names=tuple(part.strip() for part in said["names"].split(",")) if said["names"] else (),
         columns=roles,
         across=said["across"] or "",
+        cells=pairs("--cell", said["cells"], "LINE:COLUMN=none", last=True),
     )

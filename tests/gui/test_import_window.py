@@ -346,12 +346,16 @@ def test_all_is_asked_at_once_and_the_guesses_are_one_click(window: MainWindow, 
     page = asked(window, qtbot)
     assert "may each count" in page.form.fault_of("processors")
     assert "has no unit" in page.form.fault_of("unit")
-    assert page.form.processors.currentText() == "choose … (guess: ranks)"
+    assert page.form.processors.currentText() == "choose … (guess: ranks*threads)"
     assert {row.values[0] for row in page.runs.table.rows} == {1, 2, 4}  # if the guesses are right
     assert not page.open.isEnabled()
-    qtbot.mouseClick(page.guesses, LEFT)
+    assert list(page.question.choices) == ["processors", "unit"]
+    assert page.question.choices["processors"].currentData() == page.latest.questions[0].guess
+    choose(page.question.choices["processors"], "ranks")
+    qtbot.mouseClick(page.question.confirm, LEFT)
     asked(window, qtbot)
     assert page.open.isEnabled()
+    assert page.question.isHidden()
     assert page.form.processors.currentData() == "ranks"
     window.actions_["undo"].trigger()
     asked(window, qtbot)
@@ -428,3 +432,34 @@ def test_logs_that_are_dropped_together_are_one_set_and_so_is_their_folder(
     qtbot.waitUntil(lambda: len(window.studies) == 2 and not window.jobs.running)
     assert window.study.handle is not None
     assert len(window.study.handle.data().table) == 3
+
+
+def test_a_cell_is_marked_by_a_click_and_undo_takes_it_back(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    path = tmp_path / "crashed.csv"
+    path.write_text("p,time_s\n1,8\n2,4.1\n4,crashed\n8,1.2\n16,0.8\n")
+    drop(window, path)
+    page = asked(window, qtbot)  # not refused: the cell can be marked
+    assert not page.open.isEnabled()
+    assert "a number was expected, got 'crashed'" in page._questions.text()
+    click_cell(page, 2, 1, "none")
+    asked(window, qtbot)
+    assert page.open.isEnabled()
+    assert [row.values[0] for row in page.runs.table.rows] == [1, 2, 8, 16]
+    click_cell(page, 1, 1, "skip")
+    asked(window, qtbot)
+    assert [row.values[0] for row in page.runs.table.rows] == [1, 8, 16]
+    window.actions_["undo"].trigger()
+    asked(window, qtbot)
+    assert [row.values[0] for row in page.runs.table.rows] == [1, 2, 8, 16]
+    window.actions_["undo"].trigger()
+    asked(window, qtbot)
+    assert not page.open.isEnabled()
+    page.leave()
+
+
+def click_cell(page: ImportPage, row: int, column: int, role: str) -> None:
+    """Click on a cell of the first rows, and on an entry of its menu."""
+    page.rows.tree.cell_clicked.emit(row, column)
+    menu = page.findChildren(QMenu)[-1]
+    next(action for action in menu.actions() if action.data() == f"cell:{role}").trigger()
+    menu.close()

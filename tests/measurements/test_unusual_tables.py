@@ -11,6 +11,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.measurements.guessing import Guess
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.model import check
+from scalegraph.measurements.table import TableChoices, read_table
 from scalegraph.measurements.table.durations import seconds
 from scalegraph.request.imports.sets import answered, notes, opened, read_set
 from scalegraph.request.results.data import study_data
@@ -230,3 +231,36 @@ def test_long_cells_cost_no_time() -> None:
 )
 def test_result_tables_of_jube(tmp_path: Path, text: str) -> None:
     assert list(scaled(tmp_path, text)["speedup"]) == pytest.approx([1, 8.02 / 4.11])
+
+
+def test_a_cell_without_a_value_and_a_row_that_is_left_out_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("# head\np,time_s\n1,8\n2,4.1\n4,crashed\n8,1.2\nTotal,15\n")
+    with pytest.raises(InputError, match="got 'Total'; --cell 7=skip"):
+        read_table(path)
+    choices = TableChoices(cells={"5:time_s": "none", "7": "skip"})
+    measured = read_table(path, choices)
+    assert measured.points["p"].tolist() == [1, 2, 4, 8]
+    assert list(measured.values["value"]) == [8, 4.1, 1.2]
+    assert [str(one) for one in measured.skipped] == [
+        f"rows (1): left out, as said, first at {path}:7",
+        f"cells (1): no value is there, first at {path}:5",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "role", "why"),
+    [
+        ("9", "skip", "holds no row of the table"),
+        ("1:p", "none", "holds no row of the table"),
+        ("2:q", "none", "has no cell of a column 'q'"),
+        ("3:time_s", "none", "is empty already"),
+        ("2", "none", "expected LINE:COLUMN=none or LINE=skip"),
+        ("x", "skip", "expected LINE:COLUMN=none or LINE=skip"),
+    ],
+)
+def test_a_mark_of_a_cell_that_changes_nothing_is_refused(tmp_path: Path, cell: str, role: str, why: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("p,time_s\n1,8\n2,\n4,2\n")
+    with pytest.raises(InputError, match=why):
+        read_table(path, TableChoices(cells={cell: role}))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QUndoStack
+from PySide6.QtGui import QCursor, QUndoStack
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
@@ -27,8 +27,9 @@ from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.widgets import button, label
 from scalegraph.gui.imports import roles
 from scalegraph.gui.imports.form import ImportForm
+from scalegraph.gui.imports.question import QuestionPanel
 from scalegraph.gui.imports.state import ImportState, skipped_words
-from scalegraph.gui.imports.work import Preview, Source, preview_of
+from scalegraph.gui.imports.work import Preview, Source, placed, preview_of
 
 _FORM: Final = 400
 _MOST_NOTES: Final = 3
@@ -71,9 +72,10 @@ class ImportPage(QWidget):
 
         self.rows = TablePanel(_NOTHING, self._theme.name, searchable=False)
         self.rows.setAccessibleName("First rows")
-        self.rows.setToolTip("Click on a column to say what it is")
+        self.rows.setToolTip("Click a heading or a cell to say what it is")
         self.rows.tree.choose_columns()
         self.rows.tree.column_clicked.connect(self.show_roles)
+        self.rows.tree.cell_clicked.connect(self.show_cell)
         self.runs = TablePanel(_NOTHING, self._theme.name, searchable=False)
         self.runs.setAccessibleName("Resulting runs")
         self._runs_words = label("", "sentence", wrap=True)
@@ -86,6 +88,8 @@ class ImportPage(QWidget):
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setMinimumWidth(_FORM)
         self._form_area = area
+        self.question = QuestionPanel()
+        self.question.answered.connect(self._answered)
         split = QSplitter(Qt.Orientation.Vertical)
         split.setChildrenCollapsible(False)
         split.addWidget(_titled("First rows", self.rows))
@@ -94,7 +98,15 @@ class ImportPage(QWidget):
         split.addWidget(below)
         split.setSizes([240, 300])
         column = vertical(self, (16, 12, 16, 12), spacing=6)
-        for widget in (self._title, self.banner, self._words, self._skipped, self._notes, self._questions):
+        for widget in (
+            self._title,
+            self.banner,
+            self._words,
+            self._skipped,
+            self._notes,
+            self._questions,
+            self.question,
+        ):
             column.addWidget(widget)
         self._parts = QStackedWidget()
         column.addWidget(self._parts, 1)
@@ -125,16 +137,12 @@ class ImportPage(QWidget):
         self.bar.setTextVisible(False)
         self.bar.setMaximumHeight(6)
         self.bar.setAccessibleName("Progress of reading")
-        self.guesses = button("Take the guesses", "Answer every question by its guess; Undo takes that back")
-        self.guesses.clicked.connect(self.take_guesses)
-        self.guesses.hide()
         self.cancel = button("Cancel", "Cancel the import (Esc)")
         self.cancel.clicked.connect(self.leave)
         self.open = button("Open", "Create the study and open it (Ctrl+Return)", "primary")
         self.open.clicked.connect(self.accept)
         row.addWidget(self.bar, 1)
         row.addStretch(1)
-        row.addWidget(self.guesses)
         row.addWidget(self.cancel)
         row.addWidget(self.open)
         self.bar.hide()
@@ -168,7 +176,7 @@ class ImportPage(QWidget):
         self.banner.clear()
         self._title.setText(f"Import mapping of {source.title}" if source.study else f"Open {source.title}")
         self.open.setText("Apply" if source.study else "Open")
-        for text in (self._words, self._skipped, self._notes, self._questions, self.guesses):
+        for text in (self._words, self._skipped, self._notes, self._questions, self.question):
             text.hide()
         self._waiting.setText(f"Reading {source.title} …")
         self._parts.setCurrentIndex(0)
@@ -181,17 +189,43 @@ class ImportPage(QWidget):
             self.open.setEnabled(False)
             self.accepted.emit(self._source, self._latest)
 
-    def take_guesses(self) -> None:
-        """Answer every open question with its guess, as one undoable step."""
-        if self._latest is None or not self._latest.guesses:
-            return
+    def _answered(self, answers: dict[str, str]) -> None:
+        """Take the *answers* to all open points, as one step that can be undone."""
         state = self.model.state
-        for part, key, value in self._latest.guesses:
-            state = state.said(part, key, tuple(value.split(",")) if key == "sizes" and value != "none" else value)
-        self.model.set(state, "take the guesses")
+        for question, value in answers.items():
+            state = state.said(*placed(question, value))
+        self.model.set(state, "answers")
 
     def show_roles(self, column: int) -> QMenu | None:
-        """Show a menu of roles below a column's heading; a click sets the column's role."""
+        """Show below the heading of a column of the first rows what it can be; a click chooses it."""
+        made = self._roles_menu(column)
+        if made is not None:
+            header = self.rows.tree.header()
+            made.popup(header.mapToGlobal(QPoint(header.sectionViewportPosition(column), header.height())))
+        return made
+
+    def show_cell(self, row: int, column: int) -> QMenu | None:
+        """Show at the pointer what a cell of the first rows can be: empty, in a row to skip or of names, a role."""
+        made = self._roles_menu(column)
+        guess = self._latest.guess if self._latest is not None else None
+        if made is None or guess is None or row >= len(guess.lines):
+            return made
+        line, title = guess.lines[row], roles.title_of(guess.columns[column])
+        keys = {"none": f"{line}:{title}", "skip": str(line)}
+        marked = {role for role, key in keys.items() if self.model.state.get("cells", key) == role}
+
+        def choose(role: str) -> None:
+            if role == "header":
+                self._edited("table", "header", line)
+            else:
+                self._edited("cells", keys[role], None if role in marked else role)
+
+        cells = guess.preview[row]
+        roles.add_cell(made, line, cells[column] if column < len(cells) else "", marked, choose)
+        made.popup(QCursor.pos())
+        return made
+
+    def _roles_menu(self, column: int) -> QMenu | None:
         guess = self._latest.guess if self._latest is not None else None
         if guess is None or column >= len(guess.columns):
             return None
@@ -202,8 +236,6 @@ class ImportPage(QWidget):
             chosen, mapping, self.model.state, lambda role: self._edited("role", title, (chosen.name, role)), self
         )
         made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        header = self.rows.tree.header()
-        made.popup(header.mapToGlobal(QPoint(header.sectionViewportPosition(column), header.height())))
         return made
 
     def leave(self) -> None:
@@ -304,7 +336,7 @@ class ImportPage(QWidget):
         self._notes.setToolTip("\n".join(notes))
         for text in (self._words, self._skipped, self._notes, self._questions):
             text.setVisible(bool(text.text()))
-        self.guesses.setVisible(bool(seen.guesses))
+        self.question.ask(seen.questions)
 
     def _failed(self, error: Exception) -> None:
         self.bar.hide()

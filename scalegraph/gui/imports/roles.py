@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from PySide6.QtGui import QAction, QActionGroup
@@ -26,6 +26,11 @@ ROLES: Final = (
     ("skip", "leave out"),
 )
 WORDS: Final = dict(ROLES)
+CELL_ROLES: Final = (
+    ("none", "this cell has no value"),
+    ("skip", "leave this row out"),
+    ("header", "this row has the names of the columns"),
+)
 GUESSED: Final = "as guessed"
 
 
@@ -50,6 +55,25 @@ def reason(column: Any) -> str:
     if not column.why:
         return ""
     return column.why if column.confidence >= 1 else f"{column.why}; {percent(column.confidence, 0)} sure"
+
+
+def add_cell(made: QMenu, line: int, text: str, marked: Collection[str], choose: Callable[[str], None]) -> None:
+    """Put on top of a column's menu what its cell in *line* can be; *choose* gets ``none``, ``skip`` or ``header``.
+
+    *marked* are those that hold already.
+    """
+    first = made.actions()[0]
+    title = QAction(f"Line {line}: {text}" if text else f"Line {line}", made)
+    title.setEnabled(False)
+    made.insertAction(first, title)
+    for role, words in CELL_ROLES:
+        action = QAction(words, made)
+        action.setCheckable(True)
+        action.setChecked(role in marked)
+        action.setData(f"cell:{role}")
+        action.triggered.connect(lambda _checked=False, role=role: choose(role))
+        made.insertAction(first, action)
+    made.insertSeparator(first)
 
 
 def menu(column: Any, mapping: Any, state: ImportState, choose: Callable[[str | None], None], parent: QWidget) -> QMenu:

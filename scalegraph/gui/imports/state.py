@@ -21,12 +21,13 @@ _MEANT: Final = {"processors": "parameter", "time": "metric", "rate": "metric"} 
 class ImportState:
     """*table*: fields of `TableChoices` except columns; *columns*: roles by title; *meaning*: fields of `Mapping`.
 
-    Everything else is guessed.
+    *cells*: marks of single cells and rows, as `TableChoices` has them. Everything else is guessed.
     """
 
     table: Pairs = ()
     columns: Pairs = ()
     meaning: Pairs = ()
+    cells: Pairs = ()
 
     def said(self, part: str, key: str, value: Any) -> ImportState:
         """Return the state with *key* of *part* set, or guessed again for ``None``."""
@@ -38,7 +39,7 @@ class ImportState:
             made[key] = value
         if part == "table" and key in ("delimiter", "header", "names"):
             # the columns change, so their roles no longer apply
-            return replace(self, table=tuple(made.items()), columns=())
+            return replace(self, table=tuple(made.items()), columns=(), cells=())
         if part == "meaning" and key == "processors":
             made.pop("sizes", None)  # the candidates for sizes have changed
         if part == "meaning" and value is not None and key in ("rate", "time"):
@@ -75,6 +76,8 @@ def choices(state: ImportState) -> dict[str, Any]:
     made: dict[str, Any] = dict(state.table)
     if state.columns:
         made["columns"] = dict(state.columns)
+    if state.cells:
+        made["cells"] = dict(state.cells)
     return made
 
 

@@ -121,8 +121,6 @@ class Preview:
     heads: tuple[str, ...] = ()  # the role of each column in the first rows
     runs: Table = _NOTHING
     runs_words: str = ""
-    guesses: tuple[tuple[str, str, str], ...] = ()  # part, key, value that answer all questions, if all have guesses
-
     is_runs: bool = False  # a table of runs in our own columns: no questions
 
     @property
@@ -141,7 +139,7 @@ class Preview:
         """Sentences shown above the page: errors and questions without a field."""
         table = {"delimiter", "decimal", "header", "names", "across"}
         fields = table | {"processors", "time", "unit", "clock_hz", "total", "extent", "scaling", "sizes", "rate"}
-        reported = [str(fault) for fault in self.faults if fault.key.lstrip("-") not in fields]
+        reported = [str(fault).partition("; --")[0] for fault in self.faults if fault.key.lstrip("-") not in fields]
         asked = [question.message for question in self.questions if question.key not in fields]
         return [*reported, *(f"{message[:1].upper()}{message[1:]}." for message in asked)]
 
@@ -171,14 +169,23 @@ def preview_of(source: Source, state: ImportState, token: CancelToken, share: Sh
     if chosen is not None:
         try:
             measured = source.read(chosen, token, lambda part: share(_READING * part))
-        except InputError:
-            if guess is None or not guess.questions:
+        except InputError as error:
+            if guess is None or not (guess.questions or _in_cells(error)):
                 raise
+            if not guess.questions:  # one click on the cell says what it is
+                words = f"{source.title} is a table with cells that cannot be read: click on one to say what it is."
+                rows, heads = preview.rows_of_table(guess), preview.roles_of_table(guess, None)
+                return Preview(words, guess, faults=error.faults, notes=guess.notes, rows=rows, heads=heads)
     if guess is not None and measured is None:
         words = f"{source.title} is a table; not all of it is clear."
         return Preview(words, guess, questions=guess.questions, notes=guess.notes, rows=preview.rows_of_table(guess))
     assert measured is not None
     return _meant(source, state, guess, measured, lambda part: share(_READING + (1 - _READING) * part), token)
+
+
+def _in_cells(error: InputError) -> bool:
+    """Whether every fault is one of a cell."""
+    return all(fault.line and fault.key.startswith("column ") for fault in error.faults)
 
 
 def _meant(
@@ -202,11 +209,10 @@ def _meant(
         base = replace(base, heads=preview.roles_of_table(guess, shown.mapping))
     if not questions:
         return _with_runs(base, token, share)
-    guesses = tuple(answer for question in questions if (answer := _answer(question)) is not None)
-    if len(guesses) < len(questions) or shown.questions:
+    if not all(one.guess and one.key != "columns" for one in questions) or shown.questions:
         return replace(base, runs_words="Answer what is marked on the left; the runs then appear here.")
     made = _with_runs(base, token, share)
-    return replace(made, guesses=guesses, runs_words=f"If the guesses are right: {made.runs_words}")
+    return replace(made, runs_words=f"If the guesses are right: {made.runs_words}")
 
 
 def _idle(source: Source, state: ImportState, guess: TableGuess | None, found: guessing.Guess) -> list[str]:
@@ -217,14 +223,14 @@ def _idle(source: Source, state: ImportState, guess: TableGuess | None, found: g
     return [f"{fault.key.lstrip('-').capitalize()}: {fault.message}" for fault in faults]
 
 
-def _answer(question: Question) -> tuple[str, str, str] | None:
-    """Return part, key and value that accept a question's guess, None without a guess."""
-    part, _, title = question.key.partition(".")
-    if not question.guess or (part == "columns" and not title):
-        return None
+def placed(key: str, value: str) -> tuple[str, str, Any]:
+    """Return part, key and value of the state for the answer *value* to the question of *key*."""
+    part, _, title = key.partition(".")
     if title:
-        return "columns", title, question.guess
-    return ("table" if part in TableChoices.model_fields else "meaning"), part, question.guess
+        return "columns", title, value
+    if key == "sizes" and value != guessing.NONE:
+        return "meaning", key, tuple(value.split(","))
+    return ("table" if part in TableChoices.model_fields else "meaning"), part, value
 
 
 def _run_table(source: Source) -> Preview:

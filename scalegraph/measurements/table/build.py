@@ -17,7 +17,7 @@ from scalegraph.measurements import names
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.model import CallPath, Floats, MeasurementSet, Metric, Skipped
 from scalegraph.measurements.reader import Progress
-from scalegraph.measurements.table import jobs
+from scalegraph.measurements.table import jobs, layout, marking
 from scalegraph.measurements.table.columns import Column
 from scalegraph.measurements.table.guess import TableChoices, TableGuess, guess_table
 from scalegraph.measurements.table.rows import Flags, Ints, Rows, parse
@@ -45,9 +45,18 @@ def read_table(
     text = read_lines(path, guess.encoding)
     token.check()
     progress(0.1)
-    rows = parse(text.lines, guess, token, lambda share: progress(0.1 + 0.4 * share))
+    lines, marks = text.lines, choices.cells if choices else {}
+    if marks:
+        found = layout.Layout(guess.delimiter, guess.comment, guess.header, (), guess.first, ())
+        titles = [column.title for column in guess.columns]
+        lines = marking.marked(lines, marks, found, titles, guess.file, whole=True)
     del text
-    return _Builder(rows, guess, token, lambda share: progress(0.5 + 0.5 * share)).build()
+    rows = parse(lines, guess, token, lambda share: progress(0.1 + 0.4 * share))
+    del lines
+    made = _Builder(rows, guess, token, lambda share: progress(0.5 + 0.5 * share))
+    if out := marking.skipped(marks):
+        made.skipped.append(Skipped("rows", len(out), "left out, as said", f"{guess.file}:{out[0]}"))
+    return made.build()
 
 
 @dataclass

@@ -13,7 +13,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.names import counts_processors
 from scalegraph.measurements.table import columns as columns_
-from scalegraph.measurements.table import jobs, layout
+from scalegraph.measurements.table import jobs, layout, marking
 from scalegraph.measurements.table.columns import ROLES, SURE, Column, Role
 from scalegraph.measurements.table.text import read_lines
 
@@ -33,7 +33,8 @@ class TableChoices(BaseModel):
 
     *delimiter* and *decimal* are characters; *header*: the number of the line with the names (0: none, columns are then
     named by *names*); *columns*: roles by title, name or number (from 1) of a column; *across*: the parameter of the
-    columns of a wide table, or ``repetition``.
+    columns of a wide table, or ``repetition``; *cells*: ``none`` for ``LINE:COLUMN``, a cell without a value, and
+    ``skip`` for ``LINE``, a row that is left out.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -46,6 +47,7 @@ class TableChoices(BaseModel):
     names: tuple[str, ...] = ()
     columns: dict[str, str] = Field(default_factory=dict)
     across: str = ""
+    cells: dict[str, str] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class TableGuess:
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()
     before: tuple[int, ...] = ()
+    lines: tuple[int, ...] = ()  # of the preview
 
     @property
     def form(self) -> Form:
@@ -104,6 +107,10 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
     found = layout.find(text.lines, file, said.delimiter, said.comment, header)
     wide = max(len(found.names), max(map(len, found.rows)))
     titles = _titles(found, said, wide, file)
+    if said.cells:
+        whole = limit >= _size(path)
+        lines = marking.marked(text.lines, said.cells, found, titles, file, whole=whole)
+        found = layout.find(lines, file, found.delimiter, said.comment, found.header or header)
     columns, across = columns_.guess(titles, _runs(titles, found.rows), across=said.across)
     columns = _chosen(columns, said.columns, file)
     _check_roles(columns, said.columns, file)
@@ -125,6 +132,7 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
         questions=tuple(questions),
         notes=(*text.notes, *found.notes, *_remarks(columns, across, decimal, thousands)),
         before=found.before,
+        lines=found.lines[:_PREVIEW],
     )
 
 

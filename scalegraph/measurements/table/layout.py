@@ -44,6 +44,7 @@ class Layout:
     before: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     row_names: bool = False  # the first column has no name, as in R's row names
+    lines: tuple[int, ...] = ()  # of the rows
 
 
 def cells(line: str, delimiter: str) -> list[str]:
@@ -136,7 +137,8 @@ def _named(found: Layout, table: list[tuple[int, list[str]]]) -> Layout:
         table = [table[0], *table[1 + used :]]
     rows = tuple(tuple(row) for _, row in table[1:])
     first = table[1][0] if rows else header + 1
-    made = replace(found, header=header, names=tuple(names), first=first, rows=rows, notes=notes)
+    made = replace(found, header=header, names=tuple(names), first=first, rows=rows, notes=notes,
+                   lines=tuple(line for line, _ in table[1:]))  # fmt: skip
     if rows and all(len(row) == len(names) + 1 for row in rows):
         if all(is_missing(row[-1]) for row in rows):  # a superfluous delimiter at the end of each line
             return replace(made, names=(*names, ""))
@@ -195,7 +197,7 @@ def _unnamed(found: Layout, table: list[tuple[int, list[str]]], lines: Sequence[
     """Return a layout with names from the last comment before the table, if their number fits, or without names."""
     rows = tuple(tuple(row) for _, row in table)
     first = table[0][0]
-    made = replace(found, first=first, rows=rows)
+    made = replace(found, first=first, rows=rows, lines=tuple(line for line, _ in table))
     for number in range(first - 1, 0, -1) if look else ():
         text = lines[number - 1].strip()
         if text and is_comment(text, found.comment):

@@ -107,6 +107,8 @@ class Rows:
                 self.fault(row, column, f"a number was expected, got '{_short(shown[row].as_py())}'")
                 for row in wrong[:_MOST_FAULTS].tolist()
             ]
+            mark = f"; --cell {faults[0].line}=skip leaves its row out"
+            faults[0] = replace(faults[0], message=f"{faults[0].message}{mark}")
             if len(wrong) > _MOST_FAULTS:
                 faults.append(
                     Fault(f"{len(wrong) - _MOST_FAULTS} more cells of '{column.title}' are no numbers", self.file)

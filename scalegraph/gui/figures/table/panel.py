@@ -357,7 +357,8 @@ class _Tree(QTreeView):
     """A tree that sorts on a click on its header: numbers in descending order first."""
 
     resized = Signal()
-    column_clicked = Signal(int)  # on the heading or a cell, if clicks do not sort
+    column_clicked = Signal(int)  # on the heading, if clicks do not sort
+    cell_clicked = Signal(int, int)  # row and column, likewise
 
     def __init__(self) -> None:
         super().__init__()
@@ -381,7 +382,7 @@ class _Tree(QTreeView):
         """Let clicks choose a column instead of sorting by it."""
         self._sorts = False
         self.header().setSortIndicatorShown(False)
-        self.clicked.connect(lambda index: self.column_clicked.emit(index.column()))
+        self.clicked.connect(lambda index: self.cell_clicked.emit(index.row(), index.column()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
