@@ -17,13 +17,21 @@ from scalegraph.subjects.option import Option
 MOST: Final = 50_000  # frames; beyond that the cheapest are omitted
 ICICLE: Final = Option("icicle", "Icicle", "bool", False, description="callers on top, callees below")
 CHANGE: Final = Option(
-    "change", "Change", "choice", "absolute", ("absolute", "relative"),
+    "change",
+    "Change",
+    "choice",
+    "absolute",
+    ("absolute", "relative"),
     description="colour by the difference of values, or by that of shares of the whole",
-)  # fmt: skip
+)
 WIDTHS: Final = Option(
-    "frames", "Frame width", "choice", "second", ("second", "first", "both"),
+    "frames",
+    "Frame width",
+    "choice",
+    "second",
+    ("second", "first", "both"),
     description="whose value sets a frame's width: the second's, the first's, or the mean of both",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -66,10 +74,17 @@ def flame(grown: Grown, *, icicle: bool) -> tuple[Flame, tuple[str, ...]]:
 
     def frame(index: int) -> Frame:
         return Frame(
-            tree.names[index], tree.parents[index], int(depth[index]), float(start[index]), float(tree.total[index]),
-            float(tree.total[index]), float(tree.own[index]), roles[index], tip(grown, index),
+            tree.names[index],
+            tree.parents[index],
+            int(depth[index]),
+            float(start[index]),
+            float(tree.total[index]),
+            float(tree.total[index]),
+            float(tree.own[index]),
+            roles[index],
+            tip(grown, index),
             tree.keys[index] if tree.keys else "",
-        )  # fmt: skip
+        )
 
     frames = _kept(tree.parents, tree.total, frame)
     return Flame(frames, grown.value, grown.whole, grown.base, icicle=icicle, legend=grown.legend), _left_out(left_out)
@@ -153,10 +168,20 @@ def difference(
             f"itself {signed(float(own_change[index]), '%' if relative else unit)}"
         )
         return Frame(
-            tree.names[index], tree.parents[index], int(depth[index]), float(start[index]), float(wide[index]), b,
-            float(tree.own[index]), "muted", words, tree.keys[index] if tree.keys else "", a,
-            float(joined.before[index]), float(change[index]),
-        )  # fmt: skip
+            tree.names[index],
+            tree.parents[index],
+            int(depth[index]),
+            float(start[index]),
+            float(wide[index]),
+            b,
+            float(tree.own[index]),
+            "muted",
+            words,
+            tree.keys[index] if tree.keys else "",
+            a,
+            float(joined.before[index]),
+            float(change[index]),
+        )
 
     frames = _kept(tree.parents, wide, frame)
     gone = int(np.count_nonzero(wide <= 0))

@@ -44,9 +44,13 @@ def figure(view: str, title: str, grown: Grown, wanted: object, notes: Sequence[
     above, below = ("contains it", "is inside it") if grown.lexical else ("calls it", "is called")
     unit = grown.value.unit
     columns = (
-        Column("relation"), Column("region"), Column("inclusive", unit, "muted"),
-        Column("share", grown.percent, "muted"), Column("exclusive", unit), Column("visits"),
-    )  # fmt: skip
+        Column("relation"),
+        Column("region"),
+        Column("inclusive", unit, "muted"),
+        Column("share", grown.percent, "muted"),
+        Column("exclusive", unit),
+        Column("visits"),
+    )
     middle = Neighbour(name, found.total, found.own, found.visits, found.key)
     rows = (
         *(_row(grown, above, one) for one in found.callers),

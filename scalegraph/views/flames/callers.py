@@ -22,9 +22,12 @@ _LEXICAL = (
     " To see callers, write a trace with regions and open it."
 )
 _FUNCTION = Option(
-    "call_path", "Function", "text", follows=True,
+    "call_path",
+    "Function",
+    "text",
+    follows=True,
     description="name of the function or region; otherwise what is selected, or the most expensive",
-)  # fmt: skip
+)
 
 
 def _make(

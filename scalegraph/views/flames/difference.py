@@ -28,19 +28,32 @@ _FEW = Need(
 )
 _NAME, _TITLE = "flame-difference", "Flame graph, difference"
 _SECOND = Option(
-    "processors", "Processors", "int", minimum=1,
+    "processors",
+    "Processors",
+    "int",
+    minimum=1,
     description="N of the second of two runs, which sets the frames; otherwise the most",
-)  # fmt: skip
+)
 _REFERENCE = Option(
-    "reference", "Compared with N", "int", minimum=1,
+    "reference",
+    "Compared with N",
+    "int",
+    minimum=1,
     description="N of the first of two runs of this study; otherwise the fewest processors",
-)  # fmt: skip
+)
 
 
 def _make(
-    data: StudyData, metric: object = None, change: object = "absolute", processors: object = None,
-    reference: object = None, size: object = None, frames: object = "second", *, icicle: bool = False,
-) -> Figure | Need:  # fmt: skip
+    data: StudyData,
+    metric: object = None,
+    change: object = "absolute",
+    processors: object = None,
+    reference: object = None,
+    size: object = None,
+    frames: object = "second",
+    *,
+    icicle: bool = False,
+) -> Figure | Need:
     both = _pair(data, metric, processors, reference, size)
     if isinstance(both, Need):
         return both
@@ -64,8 +77,9 @@ def _pair(
     lowest = counts[0] if n != counts[0] else counts[1]
     base = lowest if reference is None else int(str(reference))
     if base == n:
-        raise InputError(Fault(f"both runs would be those on {n}; choose two counts of {_listed(counts)}",
-                               key="reference"))  # fmt: skip
+        raise InputError(
+            Fault(f"both runs would be those on {n}; choose two counts of {_listed(counts)}", key="reference")
+        )
     lacking = [count for count in (base, n) if count not in counts]
     if lacking:
         key = "reference" if base in lacking else "processors"
@@ -108,9 +122,17 @@ def _counts(data: StudyData, size: object) -> list[int]:
 
 
 def figure(
-    view: str, title: str, first: Grown, second: Grown, names: tuple[str, str], change: str, width: str, *,
-    icicle: bool, keys_of_first: bool = False,
-) -> Figure | Need:  # fmt: skip
+    view: str,
+    title: str,
+    first: Grown,
+    second: Grown,
+    names: tuple[str, str],
+    change: str,
+    width: str,
+    *,
+    icicle: bool,
+    keys_of_first: bool = False,
+) -> Figure | Need:
     """Return the difference of two trees as a figure; frames select the second's nodes, else the first's."""
     joined = calltree.joined(first.tree, second.tree, keys_of_first=keys_of_first)
     if not len(joined.tree):
@@ -125,9 +147,15 @@ def figure(
         f"{title}: {names[0]} to {names[1]}",
         _sentence(joined, first, second, names, relative=relative),
         (flame,),
-        notes=(f"Widths: {second.value.label} of {whose}.",
-               f"Colours: change of {what}; vermilion is more in {names[1]}, blue less.", matched,
-               *dict.fromkeys((*first.notes, *second.notes)), *notes), view=view)  # fmt: skip
+        notes=(
+            f"Widths: {second.value.label} of {whose}.",
+            f"Colours: change of {what}; vermilion is more in {names[1]}, blue less.",
+            matched,
+            *dict.fromkeys((*first.notes, *second.notes)),
+            *notes,
+        ),
+        view=view,
+    )
 
 
 def _sentence(joined: Joined, first: Grown, second: Grown, names: tuple[str, str], *, relative: bool) -> str:
@@ -152,12 +180,9 @@ VIEW = View(
     "Compare",
     "The flame graph of one run, coloured by the change from another: two processor counts, or two studies.",
     _make,
-    (
-        study_trees.METRIC, building.CHANGE, _SECOND, _REFERENCE, common.SIZE, building.WIDTHS,
-        building.ICICLE,
-    ),
+    (study_trees.METRIC, building.CHANGE, _SECOND, _REFERENCE, common.SIZE, building.WIDTHS, building.ICICLE),
     order=205,
     needs=(*needs.RUNS_OR_SET, study_trees.NEED, _FEW, _UNLIKE, NEITHER),
     without=True,
     several=True,
-)  # fmt: skip
+)

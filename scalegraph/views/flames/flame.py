@@ -15,9 +15,14 @@ _NAME, _TITLE = "flame", "Flame graph"
 
 
 def _make(
-    data: StudyData, metric: object = None, processors: object = None, size: object = None, colour: object = "group",
-    *, icicle: bool = False,
-) -> Figure | Need:  # fmt: skip
+    data: StudyData,
+    metric: object = None,
+    processors: object = None,
+    size: object = None,
+    colour: object = "group",
+    *,
+    icicle: bool = False,
+) -> Figure | Need:
     grown = study_trees.grown(data, metric, processors, size, colour)
     if grown is None:
         return study_trees.NEED
@@ -28,11 +33,15 @@ def _make(
         f"{_TITLE}: {common.study_title(data)}, {grown.words}",
         sentence(grown),
         (made,),
-        notes=(f"Widths are {grown.value.label}, summed over processors; shares are of {grown.base}."
-               if grown.lexical else f"Widths are {grown.value.title}; shares are of {grown.base}.",
-               *grown.notes, *notes),
+        notes=(
+            f"Widths are {grown.value.label}, summed over processors; shares are of {grown.base}."
+            if grown.lexical
+            else f"Widths are {grown.value.title}; shares are of {grown.base}.",
+            *grown.notes,
+            *notes,
+        ),
         ways=study_trees.to_trace(data, grown),
-    )  # fmt: skip
+    )
 
 
 def sentence(grown: Grown) -> str:

@@ -22,13 +22,20 @@ from scalegraph.views import common, ways
 from scalegraph.views.flames.building import Grown
 
 METRIC: Final = Option(
-    "metric", "Frame value", "text", follows=True,
+    "metric",
+    "Frame value",
+    "text",
+    follows=True,
     description="time, busy, stall, waiting, primitives, or a metric of the set by name; otherwise the time",
-)  # fmt: skip
+)
 COLOUR: Final = Option(
-    "colour", "Colour", "choice", "group", ("group", "region"),
+    "colour",
+    "Colour",
+    "choice",
+    "group",
+    ("group", "region"),
     description="for runs with cycle accounting: by the main part of a frame's own time, or one colour per region",
-)  # fmt: skip
+)
 NEED: Final = Need(
     "A flame graph needs costs by region or by call path.",
     ways.COLLECT_REGIONS,
@@ -41,9 +48,13 @@ LEXICAL: Final = (
     " write a trace with regions and open it."
 )
 _ALIASES: Final = {
-    "stall": "memory_stall", "stalls": "memory_stall", "waiting": "idle", "wait": "idle", "primitives": "primitive",
+    "stall": "memory_stall",
+    "stalls": "memory_stall",
+    "waiting": "idle",
+    "wait": "idle",
+    "primitives": "primitive",
     "processor time": "time",
-}  # fmt: skip
+}
 _COUNTS: Final = dict(COUNTERS)
 _RATIO: Final = 3  # rank of a metric that does not add up
 _SEVERAL: Final = ("busy_max", "useful_max")
@@ -84,19 +95,29 @@ def _of_run(data: StudyData, run: RunRecord, metric: str, colour: str) -> Grown:
     rows = [{"name": region.name, "kind": region.kind, "line": region.line} for region, _ in known]
     names = tuple(common.region_name(row) for row in rows)
     tree = CallTree(
-        names, parents, own, visits, tuple(str(region.id) for region, _ in known),
+        names,
+        parents,
+        own,
+        visits,
+        tuple(str(region.id) for region, _ in known),
         tuple(f"{region.file}:{region.line}" if region.file else "" for region, _ in known),
-    )  # fmt: skip
+    )
     by_group = colour == "group" and metric == "time"
     at = {key: index for index, key in enumerate(tree.keys)}
     tree = calltree.merged(tree)
     roles = tuple(_group(groups, at[key]) for key in tree.keys) if by_group else ()
     return Grown(
-        tree, Axis(words, unit), tree.whole, f"the {words} of the run", run.point.label(), lexical=True,
+        tree,
+        Axis(words, unit),
+        tree.whole,
+        f"the {words} of the run",
+        run.point.label(),
+        lexical=True,
         notes=(LEXICAL,),
-        node_roles=roles, legend=_legend(groups) if by_group else (),
+        node_roles=roles,
+        legend=_legend(groups) if by_group else (),
         percent=PROCESSOR_TIME if metric == "time" else f"% of {words}",
-    )  # fmt: skip
+    )
 
 
 def to_trace(data: StudyData, made: Grown) -> tuple[Way, ...]:
@@ -133,9 +154,12 @@ def _meaning(run: RunRecord, metric: str) -> tuple[str, str]:
         raise InputError(Fault(f"'{metric}' is of a single processor per region, so it does not add up", key="metric"))
     choices = ["time", *GROUPS, *_ALIASES, *CATEGORY_GROUPS, *_COUNTS, "references"]
     raise InputError(
-        Fault(f"no metric '{metric}'{near(metric, choices)}; there are time, {', '.join(GROUPS)}, their parts, and"
-              " counters such as references", key="metric")
-    )  # fmt: skip
+        Fault(
+            f"no metric '{metric}'{near(metric, choices)}; there are time, {', '.join(GROUPS)}, their parts, and"
+            " counters such as references",
+            key="metric",
+        )
+    )
 
 
 def _value(cost: RegionCost, metric: str) -> float:
@@ -220,8 +244,9 @@ def _of_size(measured: MeasurementSet, there: np.ndarray, size: str) -> np.ndarr
     lacking = [name for name in wanted if name not in measured.parameters]
     if lacking:
         names = ", ".join(measured.parameters)
-        raise InputError(Fault(f"no parameter '{lacking[0]}'{near(lacking[0], measured.parameters)}; there are {names}",
-                               key="size"))  # fmt: skip
+        raise InputError(
+            Fault(f"no parameter '{lacking[0]}'{near(lacking[0], measured.parameters)}; there are {names}", key="size")
+        )
     fits = [
         all(plain(row[name]) == value.strip() for name, value in wanted.items())
         for row in measured.points.to_dict("records")

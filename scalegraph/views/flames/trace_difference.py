@@ -16,9 +16,13 @@ _NAME, _TITLE = "trace-flame-difference", "Flame graphs of two traces, differenc
 
 
 def _make(
-    data: TraceData, value: object = "time", change: object = "absolute", frames: object = "second", *,
+    data: TraceData,
+    value: object = "time",
+    change: object = "absolute",
+    frames: object = "second",
+    *,
     icicle: bool = False,
-) -> Figure | Need:  # fmt: skip
+) -> Figure | Need:
     other = data.others[0]
     first, second = sorted((data, other), key=trace_common.processors)  # so that growth with the processors is positive
     one, two = trace_trees.grown(first, value), trace_trees.grown(second, value)

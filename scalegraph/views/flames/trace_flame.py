@@ -22,10 +22,7 @@ def _make(
     if isinstance(grown, Need):
         return grown
     made, notes = building.flame(grown, icicle=icicle)
-    return Figure(
-        trace_common.title(data, _TITLE), sentence(grown), (made,),
-        notes=(*grown.notes, *notes),
-    )  # fmt: skip
+    return Figure(trace_common.title(data, _TITLE), sentence(grown), (made,), notes=(*grown.notes, *notes))
 
 
 VIEW = View(

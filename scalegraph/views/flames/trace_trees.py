@@ -80,10 +80,13 @@ def _tree(data: TraceData, sums: profile.CallSums, *, visits: bool, regions: fro
     defined = data.trace.definitions.regions
     known = [defined[n] if 0 <= n < len(defined) else None for n in paths.region.tolist()]
     tree = CallTree(
-        tuple(data.region_name(n) for n in paths.region.tolist()), tuple(paths.parent.tolist()), own, counts,
+        tuple(data.region_name(n) for n in paths.region.tolist()),
+        tuple(paths.parent.tolist()),
+        own,
+        counts,
         tuple(str(n) for n in paths.region.tolist()),
         tuple(trace_sums.place(region.file, region.line) if region else "" for region in known),
-    )  # fmt: skip
+    )
     return merged(tree)
 
 

@@ -74,8 +74,10 @@ def usual_notes(data: TraceData) -> tuple[str, ...]:
     notes.extend(f"In the timeline: {note.words}." for note in data.timeline.notes[:3])
     silent = len(data.trace.definitions.locations) - len(data.active)
     if silent:
-        notes.append(f"{counted(silent, 'location')} with nothing to draw "
-                     f"{'are' if silent > 1 else 'is'} not shown unless named.")  # fmt: skip
+        notes.append(
+            f"{counted(silent, 'location')} with nothing to draw "
+            f"{'are' if silent > 1 else 'is'} not shown unless named."
+        )
     spans = data.trace.count("states")
     if spans and "state" not in data.timeline.layers:
         one = spans == 1

@@ -59,8 +59,9 @@ def bars(window: Window, layer: str = "activity", *, title: str = "", names: Ite
         covered = shares.sum(axis=2)
     edges = np.clip(data.seconds(np.asarray(found.edges)), window.begin_s, window.end_s)
     lanes = tuple(data.location_name(number) for number in window.locations)
-    return LaneTrack(lanes, window.locations, edges, codes, shares, key, covered, title,
-                     groups=data.lane_groups(window.locations))  # fmt: skip
+    return LaneTrack(
+        lanes, window.locations, edges, codes, shares, key, covered, title, groups=data.lane_groups(window.locations)
+    )
 
 
 def _lanes(window: Window, locations: Array) -> Array:
@@ -93,12 +94,12 @@ def messages(window: Window, limit: int = 2000) -> tuple[Arrows, tuple[str, ...]
     broken = int(np.count_nonzero(~known))
     if broken and len(known) >= total:  # all were examined
         one = broken == 1
-        lacks = (f"{thousands(broken)} message{'' if one else 's'} of {thousands(total)}"
-                 f" lack{'s' if one else ''} its sender or receiver"
-                 f" and {'is' if one else 'are'} not drawn.").replace("its", "its" if one else "their", 1)  # fmt: skip
-        return replace(made, total=total), (
-            lacks, *_told("messages", len(made.x0), total - broken, _WHICH),
-        )  # fmt: skip
+        lacks = (
+            f"{thousands(broken)} message{'' if one else 's'} of {thousands(total)}"
+            f" lack{'s' if one else ''} its sender or receiver"
+            f" and {'is' if one else 'are'} not drawn."
+        ).replace("its", "its" if one else "their", 1)
+        return replace(made, total=total), (lacks, *_told("messages", len(made.x0), total - broken, _WHICH))
     return replace(made, total=total), _told("messages", len(made.x0), total, _WHICH)
 
 
@@ -106,10 +107,16 @@ def _arrows(window: Window, rows: Rows, tips: Sequence[str]) -> Arrows:
     size = rows["size"]
     sizes = size.astype(np.float64) if (size > 0).any() else None
     return Arrows(
-        "message", "message" if sizes is not None else "messages",
-        window.data.seconds(rows["sent"]), _lanes(window, rows["sender"]),
-        window.data.seconds(rows["received"]), _lanes(window, rows["receiver"]), sizes, role="ink", tips=tips,
-    )  # fmt: skip
+        "message",
+        "message" if sizes is not None else "messages",
+        window.data.seconds(rows["sent"]),
+        _lanes(window, rows["sender"]),
+        window.data.seconds(rows["received"]),
+        _lanes(window, rows["receiver"]),
+        sizes,
+        role="ink",
+        tips=tips,
+    )
 
 
 def _message_tips(window: Window, rows: Rows) -> Tips:
@@ -165,8 +172,17 @@ def handovers(window: Window, rows: Rows) -> Arrows:
         names = data.location_name(int(holder[i])), data.location_name(int(location[i]))
         return f"lock from {names[0]} to {names[1]}\nwaited {si(float(waited[i]), 's')}"
 
-    return Arrows("lock", HANDOVERS, x0, _lanes(window, holder), x1, _lanes(window, location), role="ink",
-                  tips=Tips(len(x0), word), total=len(x0))  # fmt: skip
+    return Arrows(
+        "lock",
+        HANDOVERS,
+        x0,
+        _lanes(window, holder),
+        x1,
+        _lanes(window, location),
+        role="ink",
+        tips=Tips(len(x0), word),
+        total=len(x0),
+    )
 
 
 def barriers(window: Window, rows: Rows) -> Ticks:
@@ -189,8 +205,17 @@ def operations(window: Window, limit: int) -> tuple[Arrows, tuple[str, ...]]:
     shown = np.flatnonzero((lane >= 0) & (lane < len(window.locations)))
     kept = shown[np.argsort(-(found["end"] - found["begin"])[shown], kind="stable")[:limit]]
     rows = {name: values[kept] for name, values in found.items()}
-    made = Arrows("other", OPERATIONS, data.seconds(rows["begin"]), lane[kept], data.seconds(rows["end"]), lane[kept],
-                  role="communication", tips=_operation_tips(window, rows), total=len(shown))  # fmt: skip
+    made = Arrows(
+        "other",
+        OPERATIONS,
+        data.seconds(rows["begin"]),
+        lane[kept],
+        data.seconds(rows["end"]),
+        lane[kept],
+        role="communication",
+        tips=_operation_tips(window, rows),
+        total=len(shown),
+    )
     return made, _told("collective operations", len(kept), len(shown), "the longest")
 
 

@@ -49,13 +49,22 @@ def _make(
     edge = list(found.choice.frontier)
     taken = found.choice.point
     currency = taken.currency if against == "price" else _UNITS[against]
-    lines = [_line(at, name, [one for one in every if one.machine == name], against)
-             for at, name in enumerate(values(every, "machine"))]  # fmt: skip
-    lines.insert(0, Line(
-        "frontier", tuple(one.cost(against) or 0.0 for one in edge[::-1]),
-        tuple(one.elapsed_s for one in edge[::-1]), "ink",
-        common.origin_of(*(one.source for one in edge)), style="thin", markers=False,
-    ))  # fmt: skip
+    lines = [
+        _line(at, name, [one for one in every if one.machine == name], against)
+        for at, name in enumerate(values(every, "machine"))
+    ]
+    lines.insert(
+        0,
+        Line(
+            "frontier",
+            tuple(one.cost(against) or 0.0 for one in edge[::-1]),
+            tuple(one.elapsed_s for one in edge[::-1]),
+            "ink",
+            common.origin_of(*(one.source for one in edge)),
+            style="thin",
+            markers=False,
+        ),
+    )
     plot = Plot(
         Axis(OBJECTIVES[against], currency, "log10"),
         Axis("time", "s", "log10"),

@@ -27,18 +27,31 @@ AXIS: Final[dict[str, tuple[str, Callable[[Point], str]]]] = {
 }
 MEASURES: Final = {"time": "time", "core_hours": "core-hours", "energy": "energy", "price": "price"}
 COST = Option(
-    "minimise", "Minimise", "choice", "time", ("time", "core_hours", "energy", "price", "processors"),
+    "minimise",
+    "Minimise",
+    "choice",
+    "time",
+    ("time", "core_hours", "energy", "price", "processors"),
     words=("least time", "fewest core-hours", "least energy", "lowest price", "fewest processors"),
     description="What to minimise.",
-)  # fmt: skip
+)
 WITHIN = Option(
-    "within", "Within", "float", None, minimum=1,
+    "within",
+    "Within",
+    "float",
+    None,
+    minimum=1,
     description="Only points at most this many times slower than the fastest.",
-)  # fmt: skip
+)
 EFFICIENCY = Option(
-    "efficiency", "Efficiency at least", "float", None, minimum=0, maximum=1,
+    "efficiency",
+    "Efficiency at least",
+    "float",
+    None,
+    minimum=0,
+    maximum=1,
     description="Only points with at least this efficiency.",
-)  # fmt: skip
+)
 
 
 def points(data: StudyData) -> tuple[list[Point], tuple[str, ...]]:

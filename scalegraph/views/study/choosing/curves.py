@@ -31,8 +31,10 @@ def _make(data: StudyData, panels: str | None = None, value: str = "time") -> Fi
     made = []
     for text in shown[:_MOST]:
         part = [one for one in found if AXIS[by][1](one) == text]
-        lines = [_line(name, at, [one for one in part if rest(one, (by, "processors"), varied) == name], value)
-                 for at, name in enumerate(names)]  # fmt: skip
+        lines = [
+            _line(name, at, [one for one in part if rest(one, (by, "processors"), varied) == name], value)
+            for at, name in enumerate(names)
+        ]
         label = f"{_label(value)}: {text}" if len(shown) > 1 else _label(value)
         kept = tuple(line for line in lines if line.x)
         made.append(Plot(common.processors_axis(every), Axis(label, _unit(value), "log10", limits=limits), kept))
@@ -83,11 +85,25 @@ VIEW = View(
     "Time, cost or efficiency over N in small multiples by machine, split, schedule, affinity or flags.",
     _make,
     (
-        Option("panels", "Panels", "choice", None, _PANELS, words=tuple(AXIS[name][0] for name in _PANELS),
-               description="The axis that separates the panels; by default the first that varies."),
-        Option("value", "Value", "choice", "time", _Y,
-               words=("time", "core-hours", "energy", "price", "efficiency", "speedup"), description="What is drawn."),
+        Option(
+            "panels",
+            "Panels",
+            "choice",
+            None,
+            _PANELS,
+            words=tuple(AXIS[name][0] for name in _PANELS),
+            description="The axis that separates the panels; by default the first that varies.",
+        ),
+        Option(
+            "value",
+            "Value",
+            "choice",
+            "time",
+            _Y,
+            words=("time", "core-hours", "energy", "price", "efficiency", "speedup"),
+            description="What is drawn.",
+        ),
     ),
     order=3,
     needs=(SEVERAL,),
-)  # fmt: skip
+)

@@ -54,10 +54,15 @@ def _make(data: StudyData, first: int | None = None, second: int | None = None) 
         bars=Bars((0.0, 1.0), series, processors=(one.processors, other.processors), horizontal=True),
     )
     return Figure(
-        title(_TITLE, data, found), sentence, (plot, _table(shares)),
-        notes=("Each cause's processor time divided by N: the causes add up to the elapsed time.",
-               "Points are numbered by time; the fastest is 1.", *notes),
-    )  # fmt: skip
+        title(_TITLE, data, found),
+        sentence,
+        (plot, _table(shares)),
+        notes=(
+            "Each cause's processor time divided by N: the causes add up to the elapsed time.",
+            "Points are numbered by time; the fastest is 1.",
+            *notes,
+        ),
+    )
 
 
 def _at(ordered: Sequence[Point], number: int | None, usual: Point) -> Point:
@@ -74,8 +79,12 @@ def _short(point: Point) -> str:
 
 
 def _table(shares: Sequence[Share]) -> Table:
-    columns = (Column("cause"), Column("first", "s", compared=True), Column("second", "s", compared=True),
-               Column("difference", "s", compared=True))  # fmt: skip
+    columns = (
+        Column("cause"),
+        Column("first", "s", compared=True),
+        Column("second", "s", compared=True),
+        Column("difference", "s", compared=True),
+    )
     return Table(columns, tuple(Row((s.words, s.first_s, s.second_s, s.difference_s)) for s in shares))
 
 
@@ -86,11 +95,23 @@ VIEW = View(
     "The difference between two points by cause: the time of each cause in both.",
     _make,
     (
-        Option("first", "First point", "int", None, minimum=1,
-               description="Number of the first point in the order of time; the fastest if not chosen."),
-        Option("second", "Second point", "int", None, minimum=1,
-               description="Number of the second point; the next of the frontier if not chosen."),
+        Option(
+            "first",
+            "First point",
+            "int",
+            None,
+            minimum=1,
+            description="Number of the first point in the order of time; the fastest if not chosen.",
+        ),
+        Option(
+            "second",
+            "Second point",
+            "int",
+            None,
+            minimum=1,
+            description="Number of the second point; the next of the frontier if not chosen.",
+        ),
     ),
     order=6,
     needs=(SEVERAL, _NEED),
-)  # fmt: skip
+)

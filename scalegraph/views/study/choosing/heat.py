@@ -40,7 +40,7 @@ def _make(data: StudyData, rows: str | None = None, columns: str | None = None, 
         f"{taken.words()} has the least {what}, {taken.amount(minimise)}.",
         (Grid(AXIS[down][0], AXIS[across][0], tuple(ups), tuple(overs), cells, (f"least {what} / {what}",)),),
         notes=(f"1 is the least {what}; 0.5 takes twice as much. Each cell is the best of its points.", *notes),
-    )  # fmt: skip
+    )
 
 
 def _cell(one: Point | None, least: float, minimise: Objective) -> Cell:
@@ -61,8 +61,11 @@ VIEW = View(
     GROUP,
     "A heat map of two of machine, N, split, schedule, affinity and flags: the best point of each pair.",
     _make,
-    (_axis("rows", "Rows", "Axis of the rows; chosen from those that vary."),
-     _axis("columns", "Columns", "Axis of the columns; N if it varies."), COST),
+    (
+        _axis("rows", "Rows", "Axis of the rows; chosen from those that vary."),
+        _axis("columns", "Columns", "Axis of the columns; N if it varies."),
+        COST,
+    ),
     order=4,
     needs=(SEVERAL,),
-)  # fmt: skip
+)

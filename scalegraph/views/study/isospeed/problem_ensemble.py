@@ -120,12 +120,16 @@ def _contours(made: Ensemble, unit: str) -> list[Line]:
 def _line(name: str, curve: Curve, role: str, unit: str, words: str, style: str = "solid") -> Line:
     counts, work = zip(*curve.points, strict=True) if curve.points else ((), ())
     return Line(
-        name, tuple(float(n) for n in counts), work, role, "computed",
+        name,
+        tuple(float(n) for n in counts),
+        work,
+        role,
+        "computed",
         style="solid" if style == "solid" else "thin" if style == "thin" else "dashed",
         markers=style == "solid",
         tips=tuple(f"N = {n}: {words} at work {si(w, unit, 4)}" for n, w in curve.points),
         processors=tuple(counts),
-    )  # fmt: skip
+    )
 
 
 def _runs(data: StudyData, unit: str) -> Line:
@@ -143,8 +147,9 @@ def _runs(data: StudyData, unit: str) -> Line:
         shown = f", E = {significant(row['efficiency'])}" if math.isfinite(row["efficiency"]) else ""
         tips += [said + shown, ""]
         counts += [n, n]
-    return Line(_RUNS, tuple(x), tuple(y), "ideal", common.origin(data.scaling), tips=tuple(tips),
-                processors=tuple(counts))  # fmt: skip
+    return Line(
+        _RUNS, tuple(x), tuple(y), "ideal", common.origin(data.scaling), tips=tuple(tips), processors=tuple(counts)
+    )
 
 
 def _sentence(made: Ensemble, efficiency: float, fits: str) -> str:

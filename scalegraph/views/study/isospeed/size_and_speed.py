@@ -72,10 +72,14 @@ def _at_speed(met: list[Anchor], unit: str) -> Line:
         for anchor in met
     )
     return Line(
-        "speed fixed", tuple(float(anchor.processors) for anchor in met),
-        tuple(anchor.time_s or math.nan for anchor in met), "speedup", "computed", tips=tips,
+        "speed fixed",
+        tuple(float(anchor.processors) for anchor in met),
+        tuple(anchor.time_s or math.nan for anchor in met),
+        "speedup",
+        "computed",
+        tips=tips,
         processors=tuple(anchor.processors for anchor in met),
-    )  # fmt: skip
+    )
 
 
 def _level(met: list[Anchor]) -> Line:

@@ -71,9 +71,14 @@ def _line(n: int, rows: pd.DataFrame, role: str, units: tuple[str, str]) -> Line
         for s, t, w, label in zip(speed, time, work, rows["label"], strict=True)
     )
     return Line(
-        f"N = {n}", tuple(time.tolist()), tuple(speed.tolist()), role, common.origin(rows), tips=tips,
+        f"N = {n}",
+        tuple(time.tolist()),
+        tuple(speed.tolist()),
+        role,
+        common.origin(rows),
+        tips=tips,
         processors=(n,) * len(rows),
-    )  # fmt: skip
+    )
 
 
 def _sentence(met: list[Anchor], target: float, unit: str) -> str:

@@ -114,8 +114,10 @@ def _dragonfly(nodes: int, shape: Mapping[str, int]) -> dict[str, Point]:
                 number = (group * routers + router) * each + i
                 way = turn + 0.5 * (i - (each - 1) / 2) / max(each, 1)
                 if number < nodes:
-                    found[node_name(number)] = (here[0] + spread * 0.6 * math.cos(way),
-                                                here[1] + spread * 0.6 * math.sin(way))  # fmt: skip
+                    found[node_name(number)] = (
+                        here[0] + spread * 0.6 * math.cos(way),
+                        here[1] + spread * 0.6 * math.sin(way),
+                    )
     return found
 
 

@@ -202,9 +202,14 @@ def _over_time(run: RunRecord, loads: LinkLoads, low: float, high: float) -> Plo
     most, mean = 100 * spans.max(axis=0)[:count], 100 * spans.mean(axis=0)[:count]
     lines = (
         Line("busiest link", x, tuple(float(v) for v in most), "mark", tips=tuple(exact(float(v), "%") for v in most)),
-        Line("mean of links in use", x, tuple(float(v) for v in mean), "memory_stall",
-             tips=tuple(exact(float(v), "%") for v in mean)),
-    )  # fmt: skip
+        Line(
+            "mean of links in use",
+            x,
+            tuple(float(v) for v in mean),
+            "memory_stall",
+            tips=tuple(exact(float(v), "%") for v in mean),
+        ),
+    )
     handles = (
         Handle("begin", "x", low, "from", (0.0, 100.0), "ink"),
         Handle("end", "x", high, "to", (0.0, 100.0), "ink"),
@@ -227,10 +232,18 @@ def _hot(table: pd.DataFrame) -> Table:
         Column("waiting", "s", "idle"),
     )
     rows = tuple(
-        Row((str(r["name"]), 100 * float(r["load"]), 100 * float(r["share"]), int(r["bytes"]), int(r["messages"]),
-             float(r["waiting_s"])))
+        Row(
+            (
+                str(r["name"]),
+                100 * float(r["load"]),
+                100 * float(r["share"]),
+                int(r["bytes"]),
+                int(r["messages"]),
+                float(r["waiting_s"]),
+            )
+        )
         for r in table.head(_ROWS).to_dict("records")
-    )  # fmt: skip
+    )
     return Table(columns, rows)
 
 

@@ -40,15 +40,28 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", hide: 
         _points("runs used", timed, kept, "time"),
         _points("runs hidden", timed, ~kept, "ink"),
         Line(
-            fits[0].title, tuple(x.tolist()), tuple(values.tolist()), "series:1", "predicted",
-            *modelling.floor_band(low, high, values), style="dashed", markers=False,
+            fits[0].title,
+            tuple(x.tolist()),
+            tuple(values.tolist()),
+            "series:1",
+            "predicted",
+            *modelling.floor_band(low, high, values),
+            style="dashed",
+            markers=False,
         ),
         *(
-            Line(fit.title, tuple(x.tolist()), tuple(fit.predict(x).tolist()), f"series:{2 + i}", "predicted",
-                 style="dashed", markers=False)
+            Line(
+                fit.title,
+                tuple(x.tolist()),
+                tuple(fit.predict(x).tolist()),
+                f"series:{2 + i}",
+                "predicted",
+                style="dashed",
+                markers=False,
+            )
             for i, fit in enumerate(rest)
         ),
-    )  # fmt: skip
+    )
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(best),
@@ -67,9 +80,15 @@ def _points(name: str, timed: Timed, these: np.ndarray[tuple[int], np.dtype[np.b
     n, mean = timed.processors[these], timed.mean[these]
     tips = tuple(f"{si(value, 's', 6)} at N = {plain(at)}" for at, value in zip(n, mean, strict=True))
     return Line(
-        name, tuple(n.tolist()), tuple(mean.tolist()), role, common.origin_of(timed.source), style="thin", tips=tips,
+        name,
+        tuple(n.tolist()),
+        tuple(mean.tolist()),
+        role,
+        common.origin_of(timed.source),
+        style="thin",
+        tips=tips,
         processors=tuple(int(at) for at in n),
-    )  # fmt: skip
+    )
 
 
 def _sentence(best: BackTest) -> str:
@@ -87,18 +106,30 @@ def _table(found: list[BackTest]) -> Table:
     rows = tuple(
         Row(
             (
-                int(test.at), test.title, test.measured, test.predicted, 100 * test.error,
-                known(test.low), known(test.high), "yes" if test.inside else "no",
+                int(test.at),
+                test.title,
+                test.measured,
+                test.predicted,
+                100 * test.error,
+                known(test.low),
+                known(test.high),
+                "yes" if test.inside else "no",
             ),
             key=f"{test.law}@{plain(test.at)}",
             tip=test.formula,
         )
         for test in found
-    )  # fmt: skip
+    )
     columns = (
-        Column("N"), Column("law"), Column("run", "s"), Column("predicted", "s"), Column("error", "% of the time run"),
-        Column("from", "s"), Column("to", "s"), Column("inside"),
-    )  # fmt: skip
+        Column("N"),
+        Column("law"),
+        Column("run", "s"),
+        Column("predicted", "s"),
+        Column("error", "% of the time run"),
+        Column("from", "s"),
+        Column("to", "s"),
+        Column("inside"),
+    )
     return Table(columns, rows)
 
 

@@ -96,10 +96,17 @@ def _measured(timed: Timed, one: float) -> Line:
         for value, n, count in zip(mean, timed.processors, counts, strict=True)
     )
     return Line(
-        "runs", tuple(timed.processors.tolist()), tuple(mean.tolist()), "time", common.origin_of(timed.source),
-        tuple(low.tolist()) if repeated else (), tuple(high.tolist()) if repeated else (),
-        style="thin", tips=tips, processors=tuple(int(n) for n in timed.processors),
-    )  # fmt: skip
+        "runs",
+        tuple(timed.processors.tolist()),
+        tuple(mean.tolist()),
+        "time",
+        common.origin_of(timed.source),
+        tuple(low.tolist()) if repeated else (),
+        tuple(high.tolist()) if repeated else (),
+        style="thin",
+        tips=tips,
+        processors=tuple(int(n) for n in timed.processors),
+    )
 
 
 def _law(fit: Fit, places: Floats, role: str, one: float, *, band: bool) -> Line:

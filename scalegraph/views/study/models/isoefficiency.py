@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scalegraph.analyze.bounds import WAY_WORDS
+from scalegraph.analyze.fits import Isoefficiency
 from scalegraph.base.units import plain, si, significant
 from scalegraph.figures.figure import EVIDENCE, Axis, Column, Figure, Line, Plot, Row, Table
 from scalegraph.figures.palette import rivals
@@ -31,15 +32,55 @@ def _make(data: StudyData, efficiency: object = None) -> Figure | Need:
         for count, value, way in zip(n, work, ways, strict=True)
     )
     points = Line(
-        f"E = {plain(made.target)}", tuple(n.tolist()), tuple(work.tolist()), "efficiency", "computed",
-        style="thin", tips=tips, processors=tuple(int(count) for count in n),
-    )  # fmt: skip
+        f"E = {plain(made.target)}",
+        tuple(n.tolist()),
+        tuple(work.tolist()),
+        "efficiency",
+        "computed",
+        style="thin",
+        tips=tips,
+        processors=tuple(int(count) for count in n),
+    )
     x = modelling.span(float(n.min()), fitted_models.FAR * float(n.max()))
     curves = tuple(
-        Line(entry.order, tuple(x.tolist()), tuple(entry.predict(x).tolist()), role, "predicted",
-             style="dashed", markers=False)
+        Line(
+            entry.order,
+            tuple(x.tolist()),
+            tuple(entry.predict(x).tolist()),
+            role,
+            "predicted",
+            style="dashed",
+            markers=False,
+        )
         for role, entry in zip(rivals("efficiency"), [one for one in judged.orders if one.plausible][:3], strict=False)
-    )  # fmt: skip
+    )
+    return Figure(
+        f"{_TITLE}: {common.study_title(data)}",
+        f"To keep E = {plain(made.target)}: {judged.sentence}",
+        (
+            Plot(
+                common.processors_axis([int(count) for count in n]),
+                Axis("work W", made.work_unit, scale="log10"),
+                (points, *curves),
+            ),
+            _table(judged),
+        ),
+        notes=(
+            common.work_note(data),
+            "It is the work of the smallest size that reaches the efficiency: run, or interpolated between runs.",
+            "Departure: standard deviation of ln W around the order.",
+        ),
+    )
+
+
+def _table(judged: Isoefficiency) -> Table:
+    columns = (
+        Column("order"),
+        Column("factor"),
+        Column("departure", "% of the work"),
+        Column("evidence", EVIDENCE, "busy"),
+        Column("plausible"),
+    )
     rows = tuple(
         Row(
             (
@@ -52,33 +93,7 @@ def _make(data: StudyData, efficiency: object = None) -> Figure | Need:
         )
         for order in judged.orders
     )
-    table = Table(
-        (
-            Column("order"),
-            Column("factor"),
-            Column("departure", "% of the work"),
-            Column("evidence", EVIDENCE, "busy"),
-            Column("plausible"),
-        ),
-        rows,
-    )
-    return Figure(
-        f"{_TITLE}: {common.study_title(data)}",
-        f"To keep E = {plain(made.target)}: {judged.sentence}",
-        (
-            Plot(
-                common.processors_axis([int(count) for count in n]),
-                Axis("work W", made.work_unit, scale="log10"),
-                (points, *curves),
-            ),
-            table,
-        ),
-        notes=(
-            common.work_note(data),
-            "It is the work of the smallest size that reaches the efficiency: run, or interpolated between runs.",
-            "Departure: standard deviation of ln W around the order.",
-        ),
-    )
+    return Table(columns, rows)
 
 
 VIEW = View(

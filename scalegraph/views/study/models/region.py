@@ -138,10 +138,16 @@ def _lines(
     mean, low, high = np.nanmean(there, axis=1), np.nanmin(there, axis=1), np.nanmax(there, axis=1)
     repeated = bool((np.isfinite(there).sum(axis=1) > 1).any())
     values_there = Line(
-        "values", tuple(x.tolist()), tuple(mean.tolist()), "time", origin,
-        tuple(low.tolist()) if repeated else (), tuple(high.tolist()) if repeated else (), style="thin",
+        "values",
+        tuple(x.tolist()),
+        tuple(mean.tolist()),
+        "time",
+        origin,
+        tuple(low.tolist()) if repeated else (),
+        tuple(high.tolist()) if repeated else (),
+        style="thin",
         processors=tuple(int(n) for n in x) if counts else (),
-    )  # fmt: skip
+    )
     fit = made.models[index]
     at = tuple(places[:, column].tolist())
     band_low, band_high = fit.band(places)
@@ -152,10 +158,17 @@ def _lines(
     lines = [
         values_there,
         Line(
-            fit.title, at, tuple(predicted.tolist()), "series:1", "predicted", tuple(ends[0]), tuple(ends[1]),
-            style="dashed", markers=False,
+            fit.title,
+            at,
+            tuple(predicted.tolist()),
+            "series:1",
+            "predicted",
+            tuple(ends[0]),
+            tuple(ends[1]),
+            style="dashed",
+            markers=False,
         ),
-    ]  # fmt: skip
+    ]
     models = made.models
     for number, rank in enumerate(np.flatnonzero(models.plausible[index])[1 : 1 + _RIVALS]):
         hypothesis = models.space[int(models.which[index, rank])]

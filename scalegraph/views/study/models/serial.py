@@ -39,10 +39,17 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
         for part in parts
     )
     line = Line(
-        "serial fraction e", x, tuple(part.value for part in parts), "idle", "computed",
-        tuple(part.low for part in parts) if known else (), tuple(part.high for part in parts) if known else (),
-        style="solid", tips=tips, processors=tuple(int(n) for n in x),
-    )  # fmt: skip
+        "serial fraction e",
+        x,
+        tuple(part.value for part in parts),
+        "idle",
+        "computed",
+        tuple(part.low for part in parts) if known else (),
+        tuple(part.high for part in parts) if known else (),
+        style="solid",
+        tips=tips,
+        processors=tuple(int(n) for n in x),
+    )
     ends = [part.value for part in parts] + [
         end for part in parts for end in (part.low, part.high) if math.isfinite(end)
     ]

@@ -54,11 +54,19 @@ def _refusals(points: Sequence[Point], sizes: Sizes) -> tuple[str, ...]:
 
 def _table(points: Sequence[Point], sizes: Sizes) -> Table:
     columns = (
-        Column("N"), *(Column(name) for name in sizes.names), Column("predicted", "s"), Column("run", "s"),
-        Column("error", "% of run"), Column("from", "s"), Column("to", "s"), Column("prediction ratio"),
-        Column("ratio of host times"), Column("efficiency"), Column("largest part"),
+        Column("N"),
+        *(Column(name) for name in sizes.names),
+        Column("predicted", "s"),
+        Column("run", "s"),
+        Column("error", "% of run"),
+        Column("from", "s"),
+        Column("to", "s"),
+        Column("prediction ratio"),
+        Column("ratio of host times"),
+        Column("efficiency"),
+        Column("largest part"),
         Column("its share", "% of predicted time"),
-    )  # fmt: skip
+    )
     order = sorted(
         points, key=lambda point: (point.kept.processors, *(point.size.get(name, 0) for name in sizes.names))
     )
@@ -73,9 +81,19 @@ def _row(point: Point, sizes: Sizes) -> Row:
     efficiency = kept.one_s / (kept.processors * kept.time_s) if kept.one_s and kept.time_s else None
     error = None if point.error is None else 100 * point.error
     values = (
-        kept.processors, *(point.size.get(name) for name in sizes.names), kept.time_s, point.actual_s, error,
-        kept.low_s, kept.high_s, point.ratio, point.host_ratio, efficiency, part, share,
-    )  # fmt: skip
+        kept.processors,
+        *(point.size.get(name) for name in sizes.names),
+        kept.time_s,
+        point.actual_s,
+        error,
+        kept.low_s,
+        kept.high_s,
+        point.ratio,
+        point.host_ratio,
+        efficiency,
+        part,
+        share,
+    )
     return Row(values, key=kept.key, tip=kept.refused or tip(point, sizes))
 
 

@@ -81,8 +81,11 @@ def _role(share: float) -> str:
 
 def _key() -> tuple[DiagramKey, ...]:
     ends = [plain(100 * end) for end in _SHARES]
-    texts = [f"below {ends[0]} %", *(f"{low} to {high} %" for low, high in pairwise(ends)),
-             f"{ends[-1]} % of predicted time or more"]  # fmt: skip
+    texts = [
+        f"below {ends[0]} %",
+        *(f"{low} to {high} %" for low, high in pairwise(ends)),
+        f"{ends[-1]} % of predicted time or more",
+    ]
     entries = [DiagramKey(text, f"count:{i}/{len(texts)}") for i, text in enumerate(texts)]
     return (*entries, DiagramKey("does not scale", "mark"))
 
@@ -104,8 +107,11 @@ def _looks(data: StudyData, found: ThreadGraph, path: str, step: Step, one: Thre
         if time := known.get((kind, step.name)):
             lines.append(f"{text}: {exact(time, 's')} a thread, all passes")
     if step.formulas:
-        lines += [f"{name}: {getattr(step, name)}" for name in ("iterations", "share", "to", "bytes", "when")
-                  if getattr(step, name)]  # fmt: skip
+        lines += [
+            f"{name}: {getattr(step, name)}"
+            for name in ("iterations", "share", "to", "bytes", "when")
+            if getattr(step, name)
+        ]
     name = {
         "loop": f"{step.name} × {step.iterations}",
         "critical": f"critical {step.name}: one at a time",
@@ -170,15 +176,22 @@ def _table(found: ThreadGraph) -> Table:
         columns,
         tuple(
             Row(
-                (fact.placed.step.name, fact.placed.thread_class, fact.time_s, 100 * fact.share,
-                 _HEADINGS[fact.growth], fact.known.count or None, fact.known.coefficients or None,
-                 fact.placed.step.place or None),
+                (
+                    fact.placed.step.name,
+                    fact.placed.thread_class,
+                    fact.time_s,
+                    100 * fact.share,
+                    _HEADINGS[fact.growth],
+                    fact.known.count or None,
+                    fact.known.coefficients or None,
+                    fact.placed.step.place or None,
+                ),
                 key=str(fact.known.region) if fact.known.region is not None else "",
                 tip="\n".join(_said(found, fact)),
             )
             for fact in ordered
         ),
-    )  # fmt: skip
+    )
 
 
 def _sentence(found: ThreadGraph, where: str) -> str:
@@ -224,11 +237,16 @@ VIEW = View(
     "Threads, with segments coloured by time, and the events that join them; what does not scale is in front.",
     _make,
     (
-        Option("at", "Size", "text", description="parameters as name=value, comma separated; N=count may be among them."
-               " Otherwise the largest size that was predicted or run"),
+        Option(
+            "at",
+            "Size",
+            "text",
+            description="parameters as name=value, comma separated; N=count may be among them."
+            " Otherwise the largest size that was predicted or run",
+        ),
         common.PROCESSORS,
     ),
     order=10,
     needs=(_NEED, _CANNOT),
     without=True,
-)  # fmt: skip
+)

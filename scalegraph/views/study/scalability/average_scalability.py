@@ -22,9 +22,12 @@ _TITLE = "Average scalability"
 
 
 def _make(
-    data: StudyData, efficiencies: object = None, metric: object = "latency", latency: object = "accounting",
+    data: StudyData,
+    efficiencies: object = None,
+    metric: object = "latency",
+    latency: object = "accounting",
     way: object = "runs",
-) -> Figure | Need:  # fmt: skip
+) -> Figure | Need:
     wanted = parse(str(efficiencies)) if efficiencies else None
     chosen: Metric = "isoefficiency" if metric == "isoefficiency" else "latency"
     made = matrices.averaged(data, wanted, metric=chosen, latency=str(latency), way=str(way))
@@ -44,7 +47,13 @@ def _make(
         f"Averaged over the efficiencies {listed}{known}.",
         (
             Grid(
-                "N", "N'", names, names, cells, (f"average over E = {listed}",), row_processors=counts,
+                "N",
+                "N'",
+                names,
+                names,
+                cells,
+                (f"average over E = {listed}",),
+                row_processors=counts,
                 column_processors=counts,
             ),
         ),
@@ -53,7 +62,7 @@ def _make(
             *mean.notes,
             *(common.latency_note(chosen) or (common.work_note(data),)),
         ),
-    )  # fmt: skip
+    )
 
 
 def _cell(mean: Matrix, single: tuple[Matrix, ...], n: int, n2: int, data: StudyData) -> Cell:

@@ -70,14 +70,17 @@ def _field(cells: pd.DataFrame, mine: pd.DataFrame, efficiency: float, unit: str
     equal = mine[mine["heterogeneity"] < 1e-12]
     dots = tuple(
         Dot(
-            float(row["processors"]), float(row["speed"]), float(row["efficiency"]),
+            float(row["processors"]),
+            float(row["speed"]),
+            float(row["efficiency"]),
             f"{row['configuration']}: E = {significant(row['efficiency'], 4)}\n"
             f"time {si(row['time_s'], 's', 4)}, latency {si(row['latency_s'], 's', 4)},"
             f" work {si(row['work'], unit, 4)}",
-            int(row["processors"]), "imported",
+            int(row["processors"]),
+            "imported",
         )
         for row in equal.to_dict("records")
-    )  # fmt: skip
+    )
     values = np.asarray(cells, dtype=np.float64)
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     limits = (min(low, efficiency), max(high, efficiency))
@@ -100,9 +103,15 @@ def _table(mine: pd.DataFrame) -> Table:
         Row((str(row["configuration"]), *(_number(row[name]) for name in names))) for row in mine.to_dict("records")
     )
     columns = (
-        Column("stations"), Column("efficiency", bar_role="efficiency"), Column("latency L", "s"), Column("T", "s"),
-        Column("power-equivalent N"), Column("heterogeneity H"), Column("speedup"), Column("bound sum W_i"),
-    )  # fmt: skip
+        Column("stations"),
+        Column("efficiency", bar_role="efficiency"),
+        Column("latency L", "s"),
+        Column("T", "s"),
+        Column("power-equivalent N"),
+        Column("heterogeneity H"),
+        Column("speedup"),
+        Column("bound sum W_i"),
+    )
     return Table(columns, rows)
 
 

@@ -60,9 +60,14 @@ def _line(one: Speedups) -> Line:
         for n in counts
     )
     return Line(
-        one.kind, tuple(float(n) for n in counts), tuple(one.values[n] for n in counts), _ROLES[one.kind], "computed",
-        tips=tips, processors=counts,
-    )  # fmt: skip
+        one.kind,
+        tuple(float(n) for n in counts),
+        tuple(one.values[n] for n in counts),
+        _ROLES[one.kind],
+        "computed",
+        tips=tips,
+        processors=counts,
+    )
 
 
 def _table(made: tuple[Speedups, ...], counts: list[int]) -> Table:

@@ -46,13 +46,19 @@ def _make(data: StudyData) -> Figure | Need:
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(made),
         (
-            Plot(axis, Axis("scaled speedup", scale="log2"),
-                 (common.curve(rows, "scaled_speedup", "scaled speedup", "speedup"), ideal)),
-            Plot(axis, Axis("weak efficiency", limits=(0.0, top)),
-                 (common.curve(rows, "weak_efficiency", "weak efficiency", "efficiency"), one)),
+            Plot(
+                axis,
+                Axis("scaled speedup", scale="log2"),
+                (common.curve(rows, "scaled_speedup", "scaled speedup", "speedup"), ideal),
+            ),
+            Plot(
+                axis,
+                Axis("weak efficiency", limits=(0.0, top)),
+                (common.curve(rows, "weak_efficiency", "weak efficiency", "efficiency"), one),
+            ),
         ),
         notes=(how, share, *common.run_notes(data)),
-    )  # fmt: skip
+    )
 
 
 def _sentence(made: pd.DataFrame) -> str:

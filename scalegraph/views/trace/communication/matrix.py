@@ -92,9 +92,11 @@ def _messages(chosen: Window, made: Matrix, value: str) -> Figure:
     second = chosen.data.trace.meta.ticks_per_second
     with np.errstate(all="ignore"):
         columns = [
-            made.size.astype(float), made.count.astype(float), made.size / made.count,
+            made.size.astype(float),
+            made.count.astype(float),
+            made.size / made.count,
             np.where(made.known > 0, made.time / made.known / second, np.nan),
-        ]  # fmt: skip
+        ]
     names = (("size", "B"), ("messages", ""), ("mean size", "B"), ("mean time", "s"))
     total = int(made.count.sum())
     text = f"No message was sent in {chosen.words}."
@@ -140,9 +142,16 @@ def _waits(chosen: Window, made: Matrix, what: str, value: str) -> Figure:
 
 
 def _figure(
-    chosen: Window, made: Matrix, columns: list[Array], names: tuple[tuple[str, str], ...], by: int,
-    labels: tuple[str, str], text: str, tips: tuple[str, ...], note: str,
-) -> Figure:  # fmt: skip
+    chosen: Window,
+    made: Matrix,
+    columns: list[Array],
+    names: tuple[tuple[str, str], ...],
+    by: int,
+    labels: tuple[str, str],
+    text: str,
+    tips: tuple[str, ...],
+    note: str,
+) -> Figure:
     values = columns[by][np.isfinite(columns[by])]
     factor, unit = trace_sums.prefix(float(values.max()) if len(values) else 0.0, names[by][1])
     top = float(values.max()) / factor if len(values) and values.max() > 0 else 1.0
@@ -185,12 +194,24 @@ VIEW = View(
     _make,
     (
         *trace_window.COMMON[:3],
-        Option("of", "Of", "choice", "auto", _OF,
-               description="messages, all waits or waits for one reason; otherwise what the trace has"),
-        Option("value", "Value", "choice", None, tuple(_VALUES),
-               description="what the cells show; otherwise bytes, or time of waits"),
+        Option(
+            "of",
+            "Of",
+            "choice",
+            "auto",
+            _OF,
+            description="messages, all waits or waits for one reason; otherwise what the trace has",
+        ),
+        Option(
+            "value",
+            "Value",
+            "choice",
+            None,
+            tuple(_VALUES),
+            description="what the cells show; otherwise bytes, or time of waits",
+        ),
     ),
     order=80,
     needs=(*NEEDS,),
     subject="trace",
-)  # fmt: skip
+)

@@ -76,13 +76,16 @@ def _make(data: TraceData, by: object = "pair", duration: object = None, **optio
     if not panels:
         return _NOT_HERE.of(said=text)
     return Figure(
-        trace_common.title(data, _TITLE), text, tuple(panels),
+        trace_common.title(data, _TITLE),
+        text,
+        tuple(panels),
         notes=trace_sums.notes(
-            chosen, *said,
+            chosen,
+            *said,
             "A message counts in the interval in which it was sent. Bandwidth is size over the time from send"
             " to receipt: that of a message, not that of the network.",
         ),
-    )  # fmt: skip
+    )
 
 
 def _awaited(why: object) -> str:
@@ -103,8 +106,11 @@ def _binary(size: float) -> str:
 def _histogram(sizes: pd.DataFrame) -> Plot:
     rows = sizes.to_dict("records")
     heights = tuple(float(row["messages"]) for row in rows)
-    tips = tuple(f"{_size(row['least'])} to below {_size(row['below'])}: {thousands(row['messages'])} messages,"
-                 f" {thousands(row['bytes'])} B" for row in rows)  # fmt: skip
+    tips = tuple(
+        f"{_size(row['least'])} to below {_size(row['below'])}: {thousands(row['messages'])} messages,"
+        f" {thousands(row['bytes'])} B"
+        for row in rows
+    )
     return Plot(
         Axis("size from", scale="category", categories=tuple(_size(row["least"]) for row in rows)),
         Axis("messages"),
@@ -138,11 +144,20 @@ def _times(sizes: pd.DataFrame, origin: Origin) -> Plot:
 
 def _messages(table: pd.DataFrame, by: str) -> Table:
     made = [
-        Row((*_key(row, by), int(row["messages"]), float(row["bytes"]), float(row["mean_size"]), float(row["largest"]),
-             known(float(row["latency_mean_s"])), known(float(row["latency_most_s"])),
-             known(float(row["bandwidth"]) / 1e6)))
+        Row(
+            (
+                *_key(row, by),
+                int(row["messages"]),
+                float(row["bytes"]),
+                float(row["mean_size"]),
+                float(row["largest"]),
+                known(float(row["latency_mean_s"])),
+                known(float(row["latency_most_s"])),
+                known(float(row["bandwidth"]) / 1e6),
+            )
+        )
         for row in table.head(_MOST).to_dict("records")
-    ]  # fmt: skip
+    ]
     return Table(
         (
             *(Column(name) for name in _KEYS[by]),
@@ -180,13 +195,26 @@ def _collectives(table: pd.DataFrame) -> Table:
 
 def _waits(table: pd.DataFrame) -> Table:
     return Table(
-        (Column("waiting for"), Column("waits"), Column("time", "s", "idle"), Column("mean", "s"),
-         Column("longest", "s")),
-        tuple(
-            Row((_awaited(row["why"]), int(row["waits"]), float(row["time_s"]), known(float(row["mean_s"])),
-                 known(float(row["most_s"])))) for row in table.to_dict("records")
+        (
+            Column("waiting for"),
+            Column("waits"),
+            Column("time", "s", "idle"),
+            Column("mean", "s"),
+            Column("longest", "s"),
         ),
-    )  # fmt: skip
+        tuple(
+            Row(
+                (
+                    _awaited(row["why"]),
+                    int(row["waits"]),
+                    float(row["time_s"]),
+                    known(float(row["mean_s"])),
+                    known(float(row["most_s"])),
+                )
+            )
+            for row in table.to_dict("records")
+        ),
+    )
 
 
 VIEW = View(
@@ -195,12 +223,8 @@ VIEW = View(
     "Who with whom",
     "Sizes, latency and bandwidth of messages by pair, size, tag or communicator; collective operations; waits.",
     _make,
-    (
-        *trace_window.COMMON[:3],
-        trace_choices.DURATION,
-        BY,
-    ),
+    (*trace_window.COMMON[:3], trace_choices.DURATION, BY),
     order=85,
     needs=(trace_lasting.TOO_SHORT, *NEEDS, _NOT_HERE),
     subject="trace",
-)  # fmt: skip
+)

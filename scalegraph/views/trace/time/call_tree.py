@@ -101,10 +101,18 @@ VIEW = View(
     (
         *trace_window.COMMON,
         trace_choices.DURATION,
-        Option("least", "At least", "float", 0.0, unit="%", minimum=0.0, maximum=100.0,
-               description="leave out call paths with a smaller inclusive share of the time"),
+        Option(
+            "least",
+            "At least",
+            "float",
+            0.0,
+            unit="%",
+            minimum=0.0,
+            maximum=100.0,
+            description="leave out call paths with a smaller inclusive share of the time",
+        ),
     ),
     order=65,
     needs=(trace_sums.NO_CALLS, trace_lasting.TOO_SHORT, trace_sums.NOT_ENTERED),
     subject="trace",
-)  # fmt: skip
+)

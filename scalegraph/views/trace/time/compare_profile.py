@@ -23,10 +23,8 @@ from scalegraph.views.view import View
 
 _NAME, _TITLE = "trace-compare-profile", "Regions of two traces"
 _BARS = 10
-_BY = Option("by", "By", "choice", "region", ("region", "path"),
-             description="whether a row is a region or a call path")  # fmt: skip
-_TIME = Option("time", "Time", "choice", "exclusive", ("exclusive", "inclusive"),
-               description="exclusive or inclusive")  # fmt: skip
+_BY = Option("by", "By", "choice", "region", ("region", "path"), description="whether a row is a region or a call path")
+_TIME = Option("time", "Time", "choice", "exclusive", ("exclusive", "inclusive"), description="exclusive or inclusive")
 
 
 @dataclass(frozen=True)
@@ -93,9 +91,11 @@ def _sums(data: TraceData, by: str, time: str) -> Mapping[str, tuple[float, floa
     for row in table.to_dict("records"):
         seconds, part, visits, _ = made.get(str(row["name"]), (0.0, 0.0, 0, -1))
         made[str(row["name"])] = (
-            seconds + float(row[f"{time}_s"]), part + float(row[share]), visits + int(row["visits"]),
+            seconds + float(row[f"{time}_s"]),
+            part + float(row[share]),
+            visits + int(row["visits"]),
             int(row["region"]),
-        )  # fmt: skip
+        )
     return made
 
 
@@ -114,8 +114,10 @@ def _make(
     first, second = sorted((data, other), key=trace_common.processors)  # so that growth with the processors is positive
     rows = compared(first, second, str(by), str(time), region)
     names = _names(first, second)
-    notes = [f"Times are {time}, summed over all locations of the whole runs.",
-             "Regions are matched by name; if only one trace has a region, the other's time is 0."]  # fmt: skip
+    notes = [
+        f"Times are {time}, summed over all locations of the whole runs.",
+        "Regions are matched by name; if only one trace has a region, the other's time is 0.",
+    ]
     if len(data.others) > 1:
         notes.append(f"Compared with {other.name}; {len(data.others) - 1} more open traces are left out.")
     return Figure(
@@ -138,24 +140,39 @@ def _table(rows: list[Compared], names: tuple[str, str], by: str, *, first: bool
     """Return the table; its rows select regions of the *first* trace, or else of the second."""
     one, two = names
     columns = (
-        Column("call path" if by == "path" else "region"), Column(f"time, {one}", "s", "busy"),
-        Column(f"time, {two}", "s", "busy"), Column("difference", "s"), Column("ratio"),
-        Column(f"share, {one}", LOCATIONS_TIME), Column(f"share, {two}", LOCATIONS_TIME),
+        Column("call path" if by == "path" else "region"),
+        Column(f"time, {one}", "s", "busy"),
+        Column(f"time, {two}", "s", "busy"),
+        Column("difference", "s"),
+        Column("ratio"),
+        Column(f"share, {one}", LOCATIONS_TIME),
+        Column(f"share, {two}", LOCATIONS_TIME),
         Column("difference", LOCATIONS_TIME),
-        Column(f"visits, {one}"), Column(f"visits, {two}"),
-    )  # fmt: skip
+        Column(f"visits, {one}"),
+        Column(f"visits, {two}"),
+    )
     return Table(
         columns,
         tuple(
             Row(
-                (row.name, row.a, row.b, row.more, row.b / row.a if row.a else None, 100 * row.share_a,
-                 100 * row.share_b, 100 * (row.share_b - row.share_a), row.visits_a, row.visits_b),
+                (
+                    row.name,
+                    row.a,
+                    row.b,
+                    row.more,
+                    row.b / row.a if row.a else None,
+                    100 * row.share_a,
+                    100 * row.share_b,
+                    100 * (row.share_b - row.share_a),
+                    row.visits_a,
+                    row.visits_b,
+                ),
                 key=_key(row.region_a if first else row.region_b),
                 tip=_tip(row, names),
             )
             for row in rows
         ),
-    )  # fmt: skip
+    )
 
 
 def _key(region: int) -> str:
@@ -179,9 +196,10 @@ def _plot(rows: list[Compared], names: tuple[str, str], most: int) -> Plot:
     return Plot(
         Axis("difference of times", "s"),
         Axis("", scale="category", categories=tuple(row.name.rpartition(" / ")[2] for row in shown)),
-        bars=Bars(tuple(float(at) for at in range(len(shown))), tuple(series), tuple(tips for _ in series),
-                  horizontal=True),
-    )  # fmt: skip
+        bars=Bars(
+            tuple(float(at) for at in range(len(shown))), tuple(series), tuple(tips for _ in series), horizontal=True
+        ),
+    )
 
 
 def _sentence(data: TraceData, other: TraceData, rows: list[Compared]) -> str:
@@ -211,11 +229,18 @@ VIEW = View(
         _BY,
         _TIME,
         trace_window.REGION,
-        Option("bars", "Bars", "int", _BARS, description="how many of the largest differences get a bar", minimum=1,
-               maximum=60),
+        Option(
+            "bars",
+            "Bars",
+            "int",
+            _BARS,
+            description="how many of the largest differences get a bar",
+            minimum=1,
+            maximum=60,
+        ),
     ),
     order=65,
     needs=(needs.SECOND_TRACE, trace_sums.CALLS_OF_BOTH),
     several=True,
     subject="trace",
-)  # fmt: skip
+)

@@ -65,27 +65,43 @@ def _make(
                 bars=Bars(
                     tuple(float(n) for n in range(len(rows))),
                     (("calls", "time", tuple(float(row["calls"]) for row in rows)),),
-                    (tuple(f"{name}: {thousands(row['calls'])} calls, {exact(row['time_s'], 's')} together"
-                           for name, row in zip(names, rows, strict=True)),),
+                    (
+                        tuple(
+                            f"{name}: {thousands(row['calls'])} calls, {exact(row['time_s'], 's')} together"
+                            for name, row in zip(names, rows, strict=True)
+                        ),
+                    ),
                 ),
             ),
-            Table(
-                (Column("longest calls"), Column("duration", "s", "time"), Column("location"), Column("begins", "s"),
-                 Column("ends", "s")),
-                tuple(
-                    Row(
-                        (data.region_name(region), (end - begin) / data.trace.meta.ticks_per_second,
-                         data.location_name(location), float(data.seconds(begin)), float(data.seconds(end))),
-                        key=Place(begin, end, location, region).key,
-                    )
-                    for begin, end, location, region in zip(
-                        *(calls.longest[name].tolist() for name in ("begin", "end", "location", "region")), strict=True
-                    )
-                ),
-            ),
+            _longest(data, calls),
         ),
         notes=trace_sums.notes(chosen, *known, "Calls that begin and end in the chosen time; durations are inclusive."),
-    )  # fmt: skip
+    )
+
+
+def _longest(data: TraceData, calls: durations.WholeCalls) -> Table:
+    columns = (
+        Column("longest calls"),
+        Column("duration", "s", "time"),
+        Column("location"),
+        Column("begins", "s"),
+        Column("ends", "s"),
+    )
+    places = zip(*(calls.longest[name].tolist() for name in ("begin", "end", "location", "region")), strict=True)
+    rows = tuple(
+        Row(
+            (
+                data.region_name(region),
+                (end - begin) / data.trace.meta.ticks_per_second,
+                data.location_name(location),
+                float(data.seconds(begin)),
+                float(data.seconds(end)),
+            ),
+            key=Place(begin, end, location, region).key,
+        )
+        for begin, end, location, region in places
+    )
+    return Table(columns, rows)
 
 
 VIEW = View(

@@ -53,8 +53,10 @@ def _make(data: TraceData, spokes: object = "efficiencies", **options: object) -
         found = interval_sums.activity_sums(window)
         if found is not None and window.locations:
             traces.append((other, other.name or "other trace", found))
-    made = [(f"{name}, {trace_sums.located(one.trace, len(some.locations))}", asdict(activity.efficiencies(some)))
-            for one, name, some in traces]  # fmt: skip
+    made = [
+        (f"{name}, {trace_sums.located(one.trace, len(some.locations))}", asdict(activity.efficiencies(some)))
+        for one, name, some in traces
+    ]
     reported = [
         key for key in _WORDS if key not in _KINDS or any(some.totals[_KINDS[key]] > 0 for _, _, some in traces)
     ]
@@ -111,12 +113,21 @@ def _by_location(chosen: Window, sums: ActivitySums) -> Figure | Need:
     overhead = sums.ticks[list(activity.OVERHEAD)].sum(axis=0) / sums.length
     names = tuple(data.location_name(number) for number in chosen.locations)
     polygons = (
-        Polygon("busy and overhead", "primitive", tuple((busy + overhead).tolist()),
-                tuple(f"{name}: busy or overhead {percent(float(v))}"
-                      for name, v in zip(names, busy + overhead, strict=True))),
-        Polygon("busy", "busy", tuple(busy.tolist()),
-                tuple(f"{name}: busy {percent(float(v))}" for name, v in zip(names, busy, strict=True))),
-    )  # fmt: skip
+        Polygon(
+            "busy and overhead",
+            "primitive",
+            tuple((busy + overhead).tolist()),
+            tuple(
+                f"{name}: busy or overhead {percent(float(v))}" for name, v in zip(names, busy + overhead, strict=True)
+            ),
+        ),
+        Polygon(
+            "busy",
+            "busy",
+            tuple(busy.tolist()),
+            tuple(f"{name}: busy {percent(float(v))}" for name, v in zip(names, busy, strict=True)),
+        ),
+    )
     mean, most = float(np.mean(busy)), float(np.max(busy))
     text = f"The {len(names)} locations are busy for {percent(mean)} of the time on average"
     text += f", the busiest for {percent(most)}: a load balance of {percent(mean / most)}." if most else "."
@@ -139,11 +150,17 @@ VIEW = View(
         *trace_window.COMMON[:3],
         # More than a few dozen spokes are unreadable, and runs on 4 and 16 processors have no spokes in common;
         # efficiencies work for both.
-        Option("spokes", "Spokes", "choice", "efficiencies", ("efficiencies", "locations"),
-               description="efficiencies, or the utilisation of each location"),
+        Option(
+            "spokes",
+            "Spokes",
+            "choice",
+            "efficiencies",
+            ("efficiencies", "locations"),
+            description="efficiencies, or the utilisation of each location",
+        ),
     ),
     order=75,
     needs=(trace_sums.NO_ACTIVITY, _TOO_MANY),
     several=True,
     subject="trace",
-)  # fmt: skip
+)

@@ -159,10 +159,17 @@ VIEW = View(
     (
         *trace_window.COMMON,
         trace_choices.DURATION,
-        Option("bars", "Bars", "int", _BARS, description="how many of the most expensive regions get a bar", minimum=1,
-               maximum=60),
+        Option(
+            "bars",
+            "Bars",
+            "int",
+            _BARS,
+            description="how many of the most expensive regions get a bar",
+            minimum=1,
+            maximum=60,
+        ),
     ),
     order=60,
     needs=(trace_sums.NO_CALLS, trace_lasting.TOO_SHORT, trace_sums.NOT_ENTERED),
     subject="trace",
-)  # fmt: skip
+)

@@ -101,17 +101,22 @@ def _plot(made: list[tuple[str, Window, pd.DataFrame]]) -> Plot:
         bars=Bars(
             tuple(float(n) for n in range(len(made))),
             tuple(
-                (name, "muted" if name == "rest" else f"name:{number}",
-                 tuple(100 * float(share.get(name, 0.0)) for share in shares))
+                (
+                    name,
+                    "muted" if name == "rest" else f"name:{number}",
+                    tuple(100 * float(share.get(name, 0.0)) for share in shares),
+                )
                 for number, name in enumerate(names)
             ),
             tuple(
-                tuple(f"{trace}, {name}: {exact(100 * float(share.get(name, 0.0)), '%')}"
-                      for trace, share in zip(categories, shares, strict=True))
+                tuple(
+                    f"{trace}, {name}: {exact(100 * float(share.get(name, 0.0)), '%')}"
+                    for trace, share in zip(categories, shares, strict=True)
+                )
                 for name in names
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _table(name: str, table: pd.DataFrame, what: str) -> Table:
@@ -167,8 +172,14 @@ VIEW = View(
     _make,
     (
         *trace_window.COMMON,
-        Option("of", "Of", "choice", "auto", ("auto", "phases", "tasks"),
-               description="phases of the program or explicit tasks; otherwise what the trace has"),
+        Option(
+            "of",
+            "Of",
+            "choice",
+            "auto",
+            ("auto", "phases", "tasks"),
+            description="phases of the program or explicit tasks; otherwise what the trace has",
+        ),
         phase_choice.PHASES,
         phase_choice.DEPTH,
     ),
@@ -176,4 +187,4 @@ VIEW = View(
     needs=(_NO_TASKS, trace_sums.CALLS_CHOSEN, _NOT_HERE),
     several=True,
     subject="trace",
-)  # fmt: skip
+)

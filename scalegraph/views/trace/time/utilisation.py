@@ -106,8 +106,7 @@ def _areas(chosen: Window, layer: str) -> tuple[Floats, tuple[Area, ...]]:
         weight = np.where([code.number in chosen.regions for code in codes], weight, 0.0)
     order = [number for number in np.argsort(-weight, kind="stable").tolist() if weight[number] > 0]
     first, rest = order[:_TOLD_APART], order[_TOLD_APART:]
-    series = [Area(keys[n].name, keys[n].role, values[n], colour=keys[n].colour, number=keys[n].number)
-              for n in first]  # fmt: skip
+    series = [Area(keys[n].name, keys[n].role, values[n], colour=keys[n].colour, number=keys[n].number) for n in first]
     if rest:
         series.append(Area(f"{len(rest)} others", "muted", values[rest].sum(axis=0)))
     return edges, tuple(series)
@@ -120,8 +119,13 @@ def _sentence(chosen: Window, sums: activity.ActivitySums) -> str:
     busy = float(totals[0]) / sums.length
     who = trace_sums.located(chosen.data.trace, count)
     text = f"On average {significant(busy)} of {who} {'are' if count > 1 else 'is'} busy ({percent(busy / count)})"
-    words = {"memory_stall": "waits for memory", "primitive": "goes to parallel primitives",
-             "communication": "goes to communication", "idle": "is idle", "other": "goes to other things"}  # fmt: skip
+    words = {
+        "memory_stall": "waits for memory",
+        "primitive": "goes to parallel primitives",
+        "communication": "goes to communication",
+        "idle": "is idle",
+        "other": "goes to other things",
+    }
     others = sorted(((float(totals[n]) / sums.available, name) for n, name in enumerate(ACTIVITIES) if n), reverse=True)
     parts = [f"{percent(share)} of the time {words[name]}" for share, name in others[:2] if share >= 0.005]
     return text + (f"; {', '.join(parts)}" if parts else "") + "."
@@ -135,11 +139,12 @@ VIEW = View(
     _make,
     (
         *trace_window.WINDOWED,
-        Option("by", "What", "choice", "activity", ("activity", "state", "region"),
-               description="what the areas stand for"),
+        Option(
+            "by", "What", "choice", "activity", ("activity", "state", "region"), description="what the areas stand for"
+        ),
     ),
     order=20,
     needs=(trace_sums.NO_ACTIVITY, trace_sums.CALLS_CHOSEN, _NO_STATES),
     subject="trace",
     window=True,
-)  # fmt: skip
+)

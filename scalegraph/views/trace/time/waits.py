@@ -33,20 +33,40 @@ _MOST = 200
 _PLACES = 200
 _HANDED: Final = Column("hand-over", "s", "primitive")
 _SUMS: Final = (
-    Column("kind"), Column("lost", "s", "idle"), Column("region"), Column("of all time", "%"),
-    Column("of waiting", "%"), Column("waits"), Column("longest", "s"), _HANDED, Column("loses most"),
-    Column("waited for most"), Column("which was in"),
-)  # fmt: skip
+    Column("kind"),
+    Column("lost", "s", "idle"),
+    Column("region"),
+    Column("of all time", "%"),
+    Column("of waiting", "%"),
+    Column("waits"),
+    Column("longest", "s"),
+    _HANDED,
+    Column("loses most"),
+    Column("waited for most"),
+    Column("which was in"),
+)
 _SINGLE: Final = (
-    Column("kind"), Column("lost", "s", "idle"), Column("location"), Column("region"), Column("begin", "s"), _HANDED,
-    Column("waited for"), Column("which was in"), Column("and waited itself", "s"),
-)  # fmt: skip
+    Column("kind"),
+    Column("lost", "s", "idle"),
+    Column("location"),
+    Column("region"),
+    Column("begin", "s"),
+    _HANDED,
+    Column("waited for"),
+    Column("which was in"),
+    Column("and waited itself", "s"),
+)
 
 
 def _make(
-    data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
-    most: object = _MOST, duration: object = None,
-) -> Figure | Need:  # fmt: skip
+    data: TraceData,
+    begin: object = None,
+    end: object = None,
+    locations: object = None,
+    region: object = None,
+    most: object = _MOST,
+    duration: object = None,
+) -> Figure | Need:
     window = trace_window.window(data, begin, end, locations, region)
     states = dependencies.wait_states_in(window, trace_choices.least(data, duration))
     if not len(states.numbers):
@@ -83,17 +103,23 @@ def _sums(window: Window, sums: pd.DataFrame) -> Table:
     rows = tuple(
         Row(
             (
-                str(row["kind"]), row["lost_s"], dependencies.named(data, row["region"]),
-                100 * row["share"], 100 * row["of_waits"], row["count"], row["longest_s"],
+                str(row["kind"]),
+                row["lost_s"],
+                dependencies.named(data, row["region"]),
+                100 * row["share"],
+                100 * row["of_waits"],
+                row["count"],
+                row["longest_s"],
                 row["handover_s"],
                 f"{data.location_name(row['location'])} ({percent(row['location_share'])})",
-                _holder(data, row["holder"], row["holder_share"]), _inside(data, row["holder_region"]),
+                _holder(data, row["holder"], row["holder_share"]),
+                _inside(data, row["holder_region"]),
             ),
             key=str(row["region"]),
             tip=f"{thousands(row['count'])} waits, {si(row['indirect_s'], 's')} while the other waited itself",
         )
         for row in sums.head(_PLACES).to_dict("records")
-    )  # fmt: skip
+    )
     return _table("Sums", _SUMS, rows)
 
 
@@ -104,15 +130,21 @@ def _single(window: Window, states: WaitStates, most: int) -> Table:
     rows = tuple(
         Row(
             (
-                str(row["kind"]), row["lost_s"], data.location_name(row["location"]),
-                dependencies.named(data, row["region"]), row["begin_s"], row["handover_s"],
-                _holder(data, row["holder"]), _inside(data, row["holder_region"]), row["indirect_s"],
+                str(row["kind"]),
+                row["lost_s"],
+                data.location_name(row["location"]),
+                dependencies.named(data, row["region"]),
+                row["begin_s"],
+                row["handover_s"],
+                _holder(data, row["holder"]),
+                _inside(data, row["holder_region"]),
+                row["indirect_s"],
             ),
             key=Place(begin, end, row["location"], row["region"]).key,
             tip=f"{row['path'] or dependencies.OUTSIDE}\n{si(row['begin_s'], 's', 6)} to {si(row['end_s'], 's', 6)}",
         )
         for row, begin, end in zip(table.to_dict("records"), waits.begin.tolist(), waits.end.tolist(), strict=True)
-    )  # fmt: skip
+    )
     return _table("Single waits", _SINGLE, rows)
 
 

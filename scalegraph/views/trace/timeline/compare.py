@@ -34,9 +34,14 @@ _SILENT = Need(
 )
 _SAME_SPEED = 0.05  # relative difference of unit speeds that counts as equal
 _PLACE = "position on the common axis: s, or % if shares of the runs are aligned; otherwise everything"
-_ALIGN = Option("align", "Align", "choice", "absolute", ("absolute", "relative", "region"),
-                description="what to align: equal times, equal shares of the run, or the first "
-                            "entry of the chosen region")  # fmt: skip
+_ALIGN = Option(
+    "align",
+    "Align",
+    "choice",
+    "absolute",
+    ("absolute", "relative", "region"),
+    description="what to align: equal times, equal shares of the run, or the first entry of the chosen region",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +57,19 @@ class _Side:
 
 
 def _make(
-    data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
-    width: object = 1000, align: object = "absolute", colour: object = "activity", messages: object = True,
-    locks: object = False, barriers: object = True, most: object = 2000,
-) -> Figure:  # fmt: skip
+    data: TraceData,
+    begin: object = None,
+    end: object = None,
+    locations: object = None,
+    region: object = None,
+    width: object = 1000,
+    align: object = "absolute",
+    colour: object = "activity",
+    messages: object = True,
+    locks: object = False,
+    barriers: object = True,
+    most: object = 2000,
+) -> Figure:
     several = tuple(sorted((data, *data.others), key=trace_common.processors))  # fewest processors on top
     sides = _from_zero([_side(one, align, region, locations, width) for one in several])
     low, high = _visible(sides, begin, end, str(align))
@@ -66,8 +80,9 @@ def _make(
     top = _fastest(sides) if colour == "speed" else 0.0
     for side in sides:
         track, said = spacetime.laned(side.window, str(colour), names, top)
-        overlays, reported, _ = spacetime.drawn(side.window, messages=bool(messages), locks=bool(locks),
-                                            barriers=bool(barriers), most=int(str(most)))  # fmt: skip
+        overlays, reported, _ = spacetime.drawn(
+            side.window, messages=bool(messages), locks=bool(locks), barriers=bool(barriers), most=int(str(most))
+        )
         title = f"{side.window.data.name}: {_words(side.window)}"
         tracks.append(_placed(side, replace(track, overlays=overlays, title=title)))
         notes.update(dict.fromkeys((*said, *(f"{side.window.data.name}: {one}" for one in reported))))
@@ -76,10 +91,10 @@ def _make(
     tracks = _one_scale(tracks)
     key = timelines.merged([timelines.totals(track)[0] for track in tracks if track.scale is None])
     mine = next(side for side, one in zip(sides, several, strict=True) if one is data)
-    panel = Timeline(_axis(str(align), region), low, high, tuple(tracks), key, _limits(sides),
-                     clock=(mine.shift, mine.factor))  # fmt: skip
-    return Figure(" and ".join(one.name for one in several), _sentence(several), (panel,),
-                  notes=tuple(notes))  # fmt: skip
+    panel = Timeline(
+        _axis(str(align), region), low, high, tuple(tracks), key, _limits(sides), clock=(mine.shift, mine.factor)
+    )
+    return Figure(" and ".join(one.name for one in several), _sentence(several), (panel,), notes=tuple(notes))
 
 
 def _side(data: TraceData, align: object, region: object, locations: object, width: object) -> _Side:
@@ -110,10 +125,13 @@ def _first(window: Window, region: object) -> float:
     data = window.data
     wanted = sorted(trace_window.chosen_regions(data, region) or ())
     found = [
-        columns["time"][np.isin(columns["region"], wanted) & (columns["what"] == What.ENTER)
-                        & (window.lane_of(columns["location"]) >= 0)]
+        columns["time"][
+            np.isin(columns["region"], wanted)
+            & (columns["what"] == What.ENTER)
+            & (window.lane_of(columns["location"]) >= 0)
+        ]
         for columns in data.trace.chunks("calls", ("time", "what", "region", "location"))
-    ]  # fmt: skip
+    ]
     times = np.concatenate(found) if found else np.empty(0, np.int64)
     if not len(times):
         raise InputError(Fault(f"{data.name}: the region '{region}' is never entered", key="region"))
@@ -234,10 +252,14 @@ def _pair(first: TraceData, second: TraceData) -> str:
     apart = abs(speed2 - speed) / max(speed, speed2)
     psi = n2 * work / (n * work2)
     if apart <= _SAME_SPEED:
-        return (f"{reported}; the unit speed is held (within {percent(apart)}), so the scalability from {n} to {n2} is "
-                f"{significant(psi, 3)}")  # fmt: skip
-    return (f"{reported}; the unit speeds {_speed(first, speed)} and {_speed(second, speed2)} differ by "
-            f"{percent(apart)}, so this ratio is not the scalability")  # fmt: skip
+        return (
+            f"{reported}; the unit speed is held (within {percent(apart)}), so the scalability from {n} to {n2} is "
+            f"{significant(psi, 3)}"
+        )
+    return (
+        f"{reported}; the unit speeds {_speed(first, speed)} and {_speed(second, speed2)} differ by "
+        f"{percent(apart)}, so this ratio is not the scalability"
+    )
 
 
 VIEW = View(
@@ -246,12 +268,20 @@ VIEW = View(
     "Timeline",
     "Spacetime diagrams of several runs on one axis: by time, by share of the run, or from where a region begins.",
     _make,
-    (replace(trace_window.BEGIN, description=_PLACE), replace(trace_window.END, description=_PLACE),
-     *trace_window.WINDOWED[2:], _ALIGN, spacetime.COLOUR, spacetime.DRAWN[0],
-     replace(spacetime.DRAWN[1], default=False), spacetime.DRAWN[2], spacetime.MOST),
+    (
+        replace(trace_window.BEGIN, description=_PLACE),
+        replace(trace_window.END, description=_PLACE),
+        *trace_window.WINDOWED[2:],
+        _ALIGN,
+        spacetime.COLOUR,
+        spacetime.DRAWN[0],
+        replace(spacetime.DRAWN[1], default=False),
+        spacetime.DRAWN[2],
+        spacetime.MOST,
+    ),
     order=20,
     needs=(needs.OTHER_TRACE, _SILENT),
     several=True,
     subject="trace",
     window=True,
-)  # fmt: skip
+)

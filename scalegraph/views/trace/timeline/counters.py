@@ -63,16 +63,27 @@ def _make(data: TraceData, metrics: object = None, each: object = False, **optio
         (
             Timeline(trace_tracks.TIME, chosen.begin_s, chosen.end_s, tracks, limits=(0.0, data.length)),
             Table(
-                (Column("metric"), Column("unit"), Column("total"), Column("a second"), Column("least"),
-                 Column("mean"), Column("most"), Column("most at")),
+                (
+                    Column("metric"),
+                    Column("unit"),
+                    Column("total"),
+                    Column("a second"),
+                    Column("least"),
+                    Column("mean"),
+                    Column("most"),
+                    Column("most at"),
+                ),
                 tuple(rows),
             ),
         ),
         notes=trace_sums.notes(
-            chosen, each_words if apart else sums, more, left,
+            chosen,
+            each_words if apart else sums,
+            more,
+            left,
             "Counts are shown as rates: each value is spread over the time since the previous one.",
         ),
-    )  # fmt: skip
+    )
 
 
 def _chosen_metrics(defined: list[Metric], text: object) -> list[int]:
@@ -84,8 +95,9 @@ def _chosen_metrics(defined: list[Metric], text: object) -> list[int]:
         mine = [n for n, metric in enumerate(defined) if fnmatch.fnmatchcase(metric.name.lower(), part.lower())]
         if not mine:
             names = [metric.name for metric in defined]
-            raise InputError(Fault(f"no metric is called '{part}'{near(part, names)}; there are: {', '.join(names)}",
-                                   key="metrics"))  # fmt: skip
+            raise InputError(
+                Fault(f"no metric is called '{part}'{near(part, names)}; there are: {', '.join(names)}", key="metrics")
+            )
         found += [number for number in mine if number not in found]
     return found
 
@@ -110,10 +122,15 @@ def _track(chosen: Window, number: int, *, apart: bool) -> AreaTrack:
         return np.where(np.abs(found) < least, 0.0, found) / factor
 
     series = [
-        Area(metric.name if one is None else data.location_name(one), f"series:{turn + (number if one is None else 0)}",
-             values(bins.mean), values(bins.low), values(bins.high))
+        Area(
+            metric.name if one is None else data.location_name(one),
+            f"series:{turn + (number if one is None else 0)}",
+            values(bins.mean),
+            values(bins.low),
+            values(bins.high),
+        )
         for turn, (one, bins) in enumerate(zip(who, lines, strict=True))
-    ]  # fmt: skip
+    ]
     edges = np.clip(data.seconds(np.asarray(lines[0].edges)), chosen.begin_s, chosen.end_s)
     return AreaTrack(metric.name, Axis(metric.name, unit), edges, tuple(series), "band", weight=1.2)
 
@@ -177,11 +194,16 @@ VIEW = View(
     (
         *(option for option in trace_window.WINDOWED if option.name != "region"),
         Option("metrics", "Metrics", "text", description="names or patterns, comma separated; otherwise all"),
-        Option("each", "Each location", "bool", False,
-               description="a line per location, for at most eight, instead of their sum"),
+        Option(
+            "each",
+            "Each location",
+            "bool",
+            False,
+            description="a line per location, for at most eight, instead of their sum",
+        ),
     ),
     order=50,
     needs=(_NEED,),
     subject="trace",
     window=True,
-)  # fmt: skip
+)

@@ -45,9 +45,14 @@ _NO_STATE = "no state recorded"
 
 
 def _make(
-    data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
-    width: object = 1000, show: object = "regions",
-) -> Figure | Need:  # fmt: skip
+    data: TraceData,
+    begin: object = None,
+    end: object = None,
+    locations: object = None,
+    region: object = None,
+    width: object = 1000,
+    show: object = "regions",
+) -> Figure | Need:
     window = trace_window.window(data, begin, end, locations, region, width)
     part = dependencies.path_in(window)
     if not len(part):
@@ -122,10 +127,13 @@ def _regions(window: Window, part: CriticalPath, found: OnPath) -> Table:
     if window.regions is not None:
         table = table[table["region"].isin(window.regions)]
     columns = (
-        Column("region"), Column("on the path", "s", "mark"), Column("of the path", "%"),
+        Column("region"),
+        Column("on the path", "s", "mark"),
+        Column("of the path", "%"),
         Column("inclusive", "% of the path"),
-        Column("of all time", "%", "muted"), Column("imbalance", "s", "idle"),
-    )  # fmt: skip
+        Column("of all time", "%", "muted"),
+        Column("imbalance", "s", "idle"),
+    )
     rows = tuple(
         Row(
             (
@@ -171,9 +179,11 @@ def _activities(window: Window, part: CriticalPath, found: OnPath) -> Table:
     )
     whole = max(float(table["total"].sum()), 1.0)
     columns = (
-        Column("activity"), Column("on the path", "s", "mark"), Column("of the path", "%"),
+        Column("activity"),
+        Column("on the path", "s", "mark"),
+        Column("of the path", "%"),
         Column("of all time", "%", "muted"),
-    )  # fmt: skip
+    )
     rows = tuple(
         Row((str(row["name"]), row["path"] / second, 100 * row["path"] / length, 100 * row["total"] / whole))
         for row in table.to_dict("records")
@@ -184,9 +194,7 @@ def _activities(window: Window, part: CriticalPath, found: OnPath) -> Table:
 def _locations(window: Window, part: CriticalPath, found: OnPath) -> Table:
     data, length = window.data, max(part.ticks(), 1)
     second = data.trace.meta.ticks_per_second
-    columns = (
-        Column("location"), Column("on the path", "s", "mark"), Column("of the path", "%"), Column("times"),
-    )  # fmt: skip
+    columns = (Column("location"), Column("on the path", "s", "mark"), Column("of the path", "%"), Column("times"))
     table = found.locations[found.locations["location"].isin(window.locations)]
     rows = tuple(
         Row(
@@ -247,11 +255,17 @@ VIEW = View(
     _make,
     (
         *trace_window.WINDOWED,
-        Option("show", "Show", "choice", "regions", ("regions", "activities", "locations"),
-               description="the parts of the path to list"),
+        Option(
+            "show",
+            "Show",
+            "choice",
+            "regions",
+            ("regions", "activities", "locations"),
+            description="the parts of the path to list",
+        ),
     ),
     order=30,
     needs=(_NO_TIME,),
     subject="trace",
     window=True,
-)  # fmt: skip
+)

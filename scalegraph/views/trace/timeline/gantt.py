@@ -35,24 +35,31 @@ def _make(data: TraceData, detail: object = "three", **options: object) -> Figur
         return trace_sums.NO_ACTIVITY
     three = str(detail) == "three"
     of = _CLASS if three else np.arange(len(activities.ACTIVITIES))
-    named = _THREE if three else tuple(
-        (title, role if role != "other" else "muted")
-        for title, role in zip(activities.TITLES, activities.ACTIVITIES, strict=True)
-    )  # fmt: skip
+    named = (
+        _THREE
+        if three
+        else tuple(
+            (title, role if role != "other" else "muted")
+            for title, role in zip(activities.TITLES, activities.ACTIVITIES, strict=True)
+        )
+    )
     ticks = np.zeros((len(named), len(chosen.locations)))
     np.add.at(ticks, of, sums.ticks)
     return Figure(
         trace_common.title(data, _TITLE),
         _sentence(chosen, sums),
         (
-            Timeline(trace_tracks.TIME, chosen.begin_s, chosen.end_s, (_lanes(chosen, of, named, ticks),),
-                     limits=(0.0, data.length)),
+            Timeline(
+                trace_tracks.TIME,
+                chosen.begin_s,
+                chosen.end_s,
+                (_lanes(chosen, of, named, ticks),),
+                limits=(0.0, data.length),
+            ),
             _bars(chosen, sums, named, ticks),
         ),
-        notes=trace_sums.notes(
-            chosen, "Overhead: memory stalls, primitives and communication." if three else ""
-        ),
-    )  # fmt: skip
+        notes=trace_sums.notes(chosen, "Overhead: memory stalls, primitives and communication." if three else ""),
+    )
 
 
 def _lanes(chosen: Window, of: np.ndarray, named: tuple[tuple[str, str], ...], ticks: np.ndarray) -> LaneTrack:
@@ -79,8 +86,9 @@ def _bars(chosen: Window, sums: activity.ActivitySums, named: tuple[tuple[str, s
     names, members = groups(chosen.data.trace, chosen.locations, _MOST, interval_sums.location_names(chosen.data))
     lanes = chosen.lanes
     length = sums.length or 1
-    heights = np.array([[ticks[n][[lanes[one] for one in some]].mean() / length for some in members]
-                        for n in range(len(named))])  # fmt: skip
+    heights = np.array(
+        [[ticks[n][[lanes[one] for one in some]].mean() / length for some in members] for n in range(len(named))]
+    )
     second = chosen.data.trace.meta.ticks_per_second
     used = [n for n in range(len(named)) if heights[n].any()]
     order = range(len(names) - 1, -1, -1)  # the first on top, as on the timeline
@@ -129,11 +137,17 @@ VIEW = View(
     _make,
     (
         *trace_window.WINDOWED,
-        Option("detail", "Detail", "choice", "three", ("three", "all"),
-               description="busy, overhead and idle, or every activity"),
+        Option(
+            "detail",
+            "Detail",
+            "choice",
+            "three",
+            ("three", "all"),
+            description="busy, overhead and idle, or every activity",
+        ),
     ),
     order=30,
     needs=(trace_sums.NO_ACTIVITY,),
     subject="trace",
     window=True,
-)  # fmt: skip
+)

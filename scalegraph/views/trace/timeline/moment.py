@@ -31,9 +31,16 @@ _MOST: Final = 1024  # locations that are listed
 _NO_REGION: Final = "not recorded"
 _PURE: Final = 0.995  # share from which an activity counts as the only one
 _COLUMNS: Final = (
-    Column("location"), Column("activity"), Column("region"), Column("waits for"), Column("for whom"),
-    Column("for so long", "s", "idle"), Column("since", "s"), Column("which is in"), Column("called from"),
-)  # fmt: skip
+    Column("location"),
+    Column("activity"),
+    Column("region"),
+    Column("waits for"),
+    Column("for whom"),
+    Column("for so long", "s", "idle"),
+    Column("since", "s"),
+    Column("which is in"),
+    Column("called from"),
+)
 
 
 @dataclass(frozen=True)
@@ -195,12 +202,18 @@ VIEW = View(
     "What every location does at one moment: region and callers, activity, since when, and whom it waits for.",
     _make,
     (
-        Option("at", "At", "float", unit="s", minimum=0.0,
-               description="the moment, from the start of the run; otherwise its start"),
+        Option(
+            "at",
+            "At",
+            "float",
+            unit="s",
+            minimum=0.0,
+            description="the moment, from the start of the run; otherwise its start",
+        ),
         trace_window.LOCATIONS,
         trace_window.REGION,
     ),
     order=35,
     needs=(_NOBODY,),
     subject="trace",
-)  # fmt: skip
+)

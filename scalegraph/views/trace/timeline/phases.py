@@ -33,14 +33,27 @@ def bars(chosen: Window, made: Phases, values: Array, scale: Axis, title: str) -
     data = chosen.data
     lanes, none = len(chosen.locations), np.zeros((len(chosen.locations), len(width), 1))
     track = LaneTrack(
-        tuple(data.location_name(number) for number in chosen.locations), chosen.locations, data.seconds(edges),
-        np.full((lanes, len(width), 1), -1, np.int32), none, (), title=title,
-    )  # fmt: skip
+        tuple(data.location_name(number) for number in chosen.locations),
+        chosen.locations,
+        data.seconds(edges),
+        np.full((lanes, len(width), 1), -1, np.int32),
+        none,
+        (),
+        title=title,
+    )
     made_track = coloured(track, mean, scale)
     return LaneTrack(
-        made_track.names, made_track.locations, made_track.edges, made_track.codes, share[..., None], made_track.key,
-        None, title, (), scale,
-    )  # fmt: skip
+        made_track.names,
+        made_track.locations,
+        made_track.edges,
+        made_track.codes,
+        share[..., None],
+        made_track.key,
+        None,
+        title,
+        (),
+        scale,
+    )
 
 
 def spread(lane: Array, begin: Array, end: Array, values: Array, lanes: int, edges: Array) -> tuple[Array, Array]:

@@ -29,8 +29,14 @@ from scalegraph.views.trace import (
 from scalegraph.views.view import View
 
 TITLE = "Spacetime diagram"
-COLOUR = Option("colour", "Colour", "choice", "activity", ("activity", "state", "region", "speed"),
-                description="what the bars show: activity, region or speed")  # fmt: skip
+COLOUR = Option(
+    "colour",
+    "Colour",
+    "choice",
+    "activity",
+    ("activity", "state", "region", "speed"),
+    description="what the bars show: activity, region or speed",
+)
 DRAWN = (
     Option("messages", "Messages", "bool", True, description="draw messages, slanted from sender to receiver"),
     Option("locks", "Lock hand-overs", "bool", True, description="draw lock hand-overs from holder to waiter"),
@@ -43,15 +49,32 @@ DRAWN = (
         description="draw each location's part of collective operations, with algorithm and bytes",
     ),
 )
-MOST = Option("most", "Most arrows", "int", 2000, minimum=0, maximum=100_000,
-              description="at most this many messages, and waits, are drawn")  # fmt: skip
+MOST = Option(
+    "most",
+    "Most arrows",
+    "int",
+    2000,
+    minimum=0,
+    maximum=100_000,
+    description="at most this many messages, and waits, are drawn",
+)
 
 
 def _make(
-    data: TraceData, begin: object = None, end: object = None, locations: object = None, region: object = None,
-    width: object = 1000, colour: object = "activity", messages: object = True, locks: object = True,
-    barriers: object = True, operations: object = True, most: object = 2000, duration: object = None,
-) -> Figure | Need:  # fmt: skip
+    data: TraceData,
+    begin: object = None,
+    end: object = None,
+    locations: object = None,
+    region: object = None,
+    width: object = 1000,
+    colour: object = "activity",
+    messages: object = True,
+    locks: object = True,
+    barriers: object = True,
+    operations: object = True,
+    most: object = 2000,
+    duration: object = None,
+) -> Figure | Need:
     if none := trace_lasting.nothing(data, duration, "calls", "states"):
         return none
     data, known = trace_choices.lasting(data, duration), trace_lasting.told(data, duration)
@@ -59,12 +82,24 @@ def _make(
         colour = "region"
     window = trace_window.window(data, begin, end, locations, region, width)
     track, notes = laned(window, str(colour))
-    overlays, said, counts = drawn(window, messages=bool(messages), locks=bool(locks), barriers=bool(barriers),
-                                   operations=bool(operations), most=int(str(most)))  # fmt: skip
+    overlays, said, counts = drawn(
+        window,
+        messages=bool(messages),
+        locks=bool(locks),
+        barriers=bool(barriers),
+        operations=bool(operations),
+        most=int(str(most)),
+    )
     track = replace(track, overlays=overlays)
     keys, seconds = timelines.totals(track)
-    panel = Timeline(trace_tracks.TIME, window.begin_s, window.end_s, (track,),
-                     () if track.scale is not None else keys, (0.0, data.length))  # fmt: skip
+    panel = Timeline(
+        trace_tracks.TIME,
+        window.begin_s,
+        window.end_s,
+        (track,),
+        () if track.scale is not None else keys,
+        (0.0, data.length),
+    )
     return Figure(
         trace_common.title(data, TITLE),
         sentence(
@@ -139,8 +174,9 @@ def drawn(
         if total > len(rows["begin"]):
             notes.append(_TOO_MANY.format(drawn=thousands(len(long["begin"])), total=thousands(total)))
         else:
-            counts.extend(_many(one.total, _ONE[one.name]) for one in _of_waits(window, rows, locks=locks,
-                                                                                 barriers=barriers))  # fmt: skip
+            counts.extend(
+                _many(one.total, _ONE[one.name]) for one in _of_waits(window, rows, locks=locks, barriers=barriers)
+            )
             if len(long["begin"]) < total:
                 short = thousands(total - len(long["begin"]))
                 notes.append(_SHORT.format(count=short, least=si(window.seconds * _LEAST, "s")))
@@ -179,9 +215,15 @@ def sentence(
     kinds = {data.trace.definitions.locations[number].kind for number in window.locations}
     kind = kinds.pop() if len(kinds) == 1 else "location"
     kind = kind if len(window.locations) == 1 else plural(kind)
-    time = trace_window.all_of(data, f" of {si(data.length, 's')}") if window.whole_time else (
-        f"the first {si(window.seconds, 's')} of the run" if window.begin == data.trace.meta.begin
-        else f"{si(window.seconds, 's')} from {si(window.begin_s, 's')} of the run")  # fmt: skip
+    time = (
+        trace_window.all_of(data, f" of {si(data.length, 's')}")
+        if window.whole_time
+        else (
+            f"the first {si(window.seconds, 's')} of the run"
+            if window.begin == data.trace.meta.begin
+            else f"{si(window.seconds, 's')} from {si(window.begin_s, 's')} of the run"
+        )
+    )
     parts = [f"{key.name} {percent(key.seconds / seconds)}" for key in keys[:4]] if seconds > 0 else []
     unknown = 1 - sum(key.seconds for key in keys) / seconds if complete and seconds > 0 else 0.0
     parts += [f"not known {percent(unknown)}"] if unknown > _LEAST_UNKNOWN else []

@@ -74,8 +74,9 @@ def _make(
     factor, unit = trace_sums.prefix(top, speed_unit(name))
     scale = Axis("average speed", unit, limits=(0.0, top / factor if top else 1.0))
     last = max(chart.chosen.end_s for chart in charts)
-    panels: list[Panel] = [_panel(chart, scale, factor, last if len(charts) > 1 else chart.chosen.end_s, len(charts))
-                           for chart in charts]  # fmt: skip
+    panels: list[Panel] = [
+        _panel(chart, scale, factor, last if len(charts) > 1 else chart.chosen.end_s, len(charts)) for chart in charts
+    ]
     return Figure(
         trace_common.title(data, _TITLE),
         _sentence(charts, name),
@@ -121,14 +122,36 @@ def _table(chart: _Chart, factor: float, unit: str, name: str, several: int) -> 
     available = chart.made.seconds * chart.count
     rows = [_row(row, factor, available) for row in chart.table.to_dict("records")]
     unit_speed = known(chart.made.unit_speed / factor)
-    rows.append(Row(("all, average unit speed", None, known(available), None, chart.made.seconds,
-                     chart.made.total, unit_speed, None, None)))  # fmt: skip
+    rows.append(
+        Row(
+            (
+                "all, average unit speed",
+                None,
+                known(available),
+                None,
+                chart.made.seconds,
+                chart.made.total,
+                unit_speed,
+                None,
+                None,
+            )
+        )
+    )
     head = f"phase of {chart.name}" if several > 1 else "phase"
     return Table(
-        (Column(head), Column("visits"), Column("time", "s", "time"), Column("share", LOCATIONS_TIME),
-         Column("clock", "s"), Column(name), Column("speed", unit), Column("slowest", unit), Column("fastest", unit)),
+        (
+            Column(head),
+            Column("visits"),
+            Column("time", "s", "time"),
+            Column("share", LOCATIONS_TIME),
+            Column("clock", "s"),
+            Column(name),
+            Column("speed", unit),
+            Column("slowest", unit),
+            Column("fastest", unit),
+        ),
         tuple(rows),
-    )  # fmt: skip
+    )
 
 
 def _row(row: dict[Any, Any], factor: float, available: float) -> Row:
