@@ -48,9 +48,12 @@ def ciede2000(one: Any, other: Any) -> float:
     light, chroma = (l1 + l2) / 2, (c1 + c2) / 2
     middle = h1 + h2 if c1 * c2 == 0 else (h1 + turn / 2) % 360
     t = (
-        1 - 0.17 * np.cos(np.radians(middle - 30)) + 0.24 * np.cos(np.radians(2 * middle))
-        + 0.32 * np.cos(np.radians(3 * middle + 6)) - 0.20 * np.cos(np.radians(4 * middle - 63))
-    )  # fmt: skip
+        1
+        - 0.17 * np.cos(np.radians(middle - 30))
+        + 0.24 * np.cos(np.radians(2 * middle))
+        + 0.32 * np.cos(np.radians(3 * middle + 6))
+        - 0.20 * np.cos(np.radians(4 * middle - 63))
+    )
     sl = 1 + 0.015 * (light - 50) ** 2 / np.sqrt(20 + (light - 50) ** 2)
     sc, sh = 1 + 0.045 * chroma, 1 + 0.015 * chroma * t
     rc = 2 * np.sqrt(chroma**7 / (chroma**7 + 25.0**7))

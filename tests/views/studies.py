@@ -21,8 +21,17 @@ SOURCE = SourceText(
 )
 
 
-NEEDS_MORE = {"physical-power", "message-costs", "topology", "schedule-loops", "schedule-parameters",
-              "chunk-history", "loop-load", "iteration-times", "roofline"}  # fmt: skip
+NEEDS_MORE = {
+    "physical-power",
+    "message-costs",
+    "topology",
+    "schedule-loops",
+    "schedule-parameters",
+    "chunk-history",
+    "loop-load",
+    "iteration-times",
+    "roofline",
+}
 """Views that the full study lacks something for: stations of different speed (tests/cli/test_workstations.py), an MPI
 program on a machine of nodes (tests/views/test_topology.py, tests/mpi/test_message_accounts.py), elapsed times of
 loops, parameters of schedules (tests/views/test_schedule_views.py), chunks of loops (tests/schedules/test_views.py),
@@ -43,10 +52,17 @@ def full() -> StudyData:
     table = data.table.assign(memory_bytes=56 * data.table["param.balls"])
     other = StudyData.from_runs(synthetic.fixed(barrier=6, machine="cerberus") + synthetic.grid(machine="cerberus"))
     return StudyData(
-        table, data.runs, data.manifest, data.sources, data.regions, variants(), name="full", others=(other,),
+        table,
+        data.runs,
+        data.manifest,
+        data.sources,
+        data.regions,
+        variants(),
+        name="full",
+        others=(other,),
         predictions=Kept(points=predicted(4096, 8192)),
         elsewhere=tuple(measured(run, number) for run in unique for number in range(3) if run.ok and is_main(run)),
-    )  # fmt: skip
+    )
 
 
 def is_main(run: RunRecord) -> bool:
@@ -82,11 +98,16 @@ def predicted(*sizes: int) -> tuple[KeptPoint, ...]:
     times = {(n, size): synthetic.run(n, size).time_s or 0.0 for n in (8, 16) for size in sizes}
     return tuple(
         KeptPoint(
-            processors=n, parameters=synthetic.run(n, size).point.parameters, time_s=1.05 * time_s,
-            low_s=0.9 * time_s, high_s=1.2 * time_s, samples_s=time_s / 20, parts=(("sweep", time_s / 2),),
+            processors=n,
+            parameters=synthetic.run(n, size).point.parameters,
+            time_s=1.05 * time_s,
+            low_s=0.9 * time_s,
+            high_s=1.2 * time_s,
+            samples_s=time_s / 20,
+            parts=(("sweep", time_s / 2),),
         )
         for (n, size), time_s in times.items()
-    )  # fmt: skip
+    )
 
 
 def monitored(run: RunRecord) -> RunRecord:

@@ -108,7 +108,10 @@ def test_a_simulated_run_says_that_it_knows_no_callers(full: StudyData) -> None:
         assert any("--trace=regions" in note for note in build(name, runnable).remarks)
     assert any("--trace=regions" in note for note in build("callers", runnable).remarks)
     assert {row[0] for row in rows(build("callers", full, call_path="parallel"))} == {
-        "contains it", "function", "is inside it"}  # fmt: skip
+        "contains it",
+        "function",
+        "is inside it",
+    }
 
 
 def test_every_selected_region_is_the_one_whose_neighbours_are_shown(full: StudyData) -> None:
@@ -161,8 +164,10 @@ def test_two_studies_are_compared_on_the_most_processors_that_both_have() -> Non
 def test_what_only_the_first_has_can_be_shown_too() -> None:
     first = StudyData.from_runs(synthetic.fixed((4,)), regions=synthetic.REGIONS)
     fewer = tuple(region for region in synthetic.REGIONS if region.id != 4)
-    gone = [run.model_copy(update={"regions": tuple(cost for cost in run.regions if cost.region != 4)})
-            for run in synthetic.fixed((4,), machine="other")]  # fmt: skip
+    gone = [
+        run.model_copy(update={"regions": tuple(cost for cost in run.regions if cost.region != 4)})
+        for run in synthetic.fixed((4,), machine="other")
+    ]
     data = replace(StudyData.from_runs(gone, regions=fewer), others=(first,))
     second, both = (build("flame-difference", data, frames=frames) for frames in ("second", "both"))
     assert any("choose another frame width" in note for note in second.notes)
@@ -208,7 +213,10 @@ def test_measured_call_paths_are_frames_and_their_callers_are_known(tmp_path: Pa
     assert list(made) == ["main", "solve"]
     assert (made["main"].value, made["main"].own, made["solve"].value) == pytest.approx((12, 6.5, 5.5))
     assert rows(build("callers", data, processors=8, call_path="main->solve"))[0][:3] == (
-        "calls it", "main", pytest.approx(5.5))  # fmt: skip
+        "calls it",
+        "main",
+        pytest.approx(5.5),
+    )
     difference = frames(build("flame-difference", data))
     assert difference["solve"].change == pytest.approx(5.5 - 1.5)
     counted = build("flame", data, metric="flops", processors=2)
@@ -243,7 +251,10 @@ def test_callers_of_a_traced_region_add_up_to_it() -> None:
     assert [(row[0], row[1]) for row in made] == [("calls it", "main"), ("function", "solve")]
     assert made[0][2] == made[1][2] == pytest.approx(0.6)
     assert [row[1] for row in rows(build("trace-callers", pair(), function="main"))] == [
-        "(nothing above)", "main", "solve"]  # fmt: skip
+        "(nothing above)",
+        "main",
+        "solve",
+    ]
 
 
 def test_a_trace_without_calls_says_how_to_get_them() -> None:

@@ -195,8 +195,12 @@ def test_generalized_speedup_over_n_is_unit_speed_over_the_sequential_speed(full
     assert isinstance(share, Plot)
     rows = full.scaling
     speeds = {(int(r["processors"]), float(r["unit_speed"])) for r in rows.to_dict("records")}
-    scale = {line.y[i] / line.x[i] / y for line, own in zip(speedup.lines, share.lines, strict=True)
-             for i, y in enumerate(own.y) if line.role != "ideal"}  # fmt: skip
+    scale = {
+        line.y[i] / line.x[i] / y
+        for line, own in zip(speedup.lines, share.lines, strict=True)
+        for i, y in enumerate(own.y)
+        if line.role != "ideal"
+    }
     assert all(value == pytest.approx(1) for value in scale)
     one = {(int(x), y) for line in share.lines if line.role != "ideal" for x, y in zip(line.x, line.y, strict=True)}
     factors = {min(abs(y * k - s) / s for m, s in speeds if m == n) for n, y in one for k in [_sequential(full)]}

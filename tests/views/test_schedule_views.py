@@ -108,8 +108,11 @@ def test_times_over_n_have_a_curve_for_each_schedule(data: StudyData) -> None:
 def test_losses_are_the_time_that_is_not_computed(data: StudyData) -> None:
     _, table = figure(data, "schedule-losses", processors=8).panels
     assert isinstance(table, Table)
-    busy = {run.point.variant.schedule: run.busy_s or 0.0 for run in (*data.runs, *data.variants)
-            if run.point.processors == 8}  # fmt: skip
+    busy = {
+        run.point.variant.schedule: run.busy_s or 0.0
+        for run in (*data.runs, *data.variants)
+        if run.point.processors == 8
+    }
     for row in table.rows:
         lost = [float(value) for value in row.values[2:6] if value is not None]
         assert float(row.values[1] or 0.0) == pytest.approx(busy[row.tip] / 8 + sum(lost), rel=1e-9)

@@ -77,8 +77,11 @@ def test_times_of_segments_and_what_does_not_scale() -> None:
     assert four.cost["barrier", "end"] == pytest.approx(10 * 4e-6)
     assert four.share(found["read"].path) == pytest.approx(1e-3 / four.time_s)
     assert {name: growth(one, eight, four) for name, one in found.items()} == {
-        "read": "serial", "row": "scales", "add": "grows", "copy": "stays",
-    }  # fmt: skip
+        "read": "serial",
+        "row": "scales",
+        "add": "grows",
+        "copy": "stays",
+    }
     assert growth(found["add"], eight, None) == "in turn"
 
 
@@ -152,8 +155,10 @@ def test_one_size_is_not_enough_and_the_way_on_is_offered() -> None:
 
 
 def test_names_that_have_no_room_give_way_to_heavier_ones() -> None:
-    items = tuple(Item(name, (0.0, row), weight=weight) for name, row, weight in
-                  (("light", 0.0, 0.1), ("heavy", 0.4, 0.9), ("below", 3.0, 0.0)))  # fmt: skip
+    items = tuple(
+        Item(name, (0.0, row), weight=weight)
+        for name, row, weight in (("light", 0.0, 0.1), ("heavy", 0.4, 0.9), ("below", 3.0, 0.0))
+    )
     diagram = Diagram("t", (), items, (10.0, 4.0))
     placed = names(diagram, 10.0, 12.0, lambda text, _room: (text, 30.0))
     assert [name.text for name in placed] == ["heavy", "below"]

@@ -90,12 +90,27 @@ def made(dimension: int, nodes: int) -> RunRecord:
     pairs = [(n, n ^ 1 << d) for n in range(0, nodes, max(1, nodes // 100)) for d in range(dimension)]
     spans = tuple((100, *(0,) * 30, 0) for _ in pairs)
     links = LinkLoads(
-        kind="hypercube", shape={"dimension": dimension}, nodes=nodes, width=100,
-        name=tuple(f"link {a}>{b}" for a, b in pairs), bytes=tuple(8 * a for a, _ in pairs),
-        transactions=(1,) * len(pairs), busy=(100,) * len(pairs), waiting=(5,) * len(pairs), spans=spans,
-    )  # fmt: skip
-    return RunRecord(source="simulated", program="p", machine="m", point=RunPoint(processors=nodes), links=links,
-                     time_cycles=3200, time_s=3.2e-3, clock_hz=1e6)  # fmt: skip
+        kind="hypercube",
+        shape={"dimension": dimension},
+        nodes=nodes,
+        width=100,
+        name=tuple(f"link {a}>{b}" for a, b in pairs),
+        bytes=tuple(8 * a for a, _ in pairs),
+        transactions=(1,) * len(pairs),
+        busy=(100,) * len(pairs),
+        waiting=(5,) * len(pairs),
+        spans=spans,
+    )
+    return RunRecord(
+        source="simulated",
+        program="p",
+        machine="m",
+        point=RunPoint(processors=nodes),
+        links=links,
+        time_cycles=3200,
+        time_s=3.2e-3,
+        clock_hz=1e6,
+    )
 
 
 @pytest.mark.slow

@@ -195,25 +195,45 @@ def test_nothing_of_a_picture_lies_outside_of_it() -> None:
 def everything() -> Figure:
     """Return a figure with every kind of track and overlay."""
     lanes = track(
-        [[[0, 1]] * 4, [[1, -1]] * 4, [[0, -1]] * 4], [[[0.5, 0.5]] * 4, [[1, 0]] * 4, [[1, 0]] * 4],
+        [[[0, 1]] * 4, [[1, -1]] * 4, [[0, -1]] * 4],
+        [[[0.5, 0.5]] * 4, [[1, 0]] * 4, [[1, 0]] * 4],
         overlays=(
-            Arrows("message", "message size", traces.array(0.1, 0.3), np.array([0, 1]), traces.array(0.2, 0.6),
-                   np.array([1, 3]), traces.array(64, 4096)),
+            Arrows(
+                "message",
+                "message size",
+                traces.array(0.1, 0.3),
+                np.array([0, 1]),
+                traces.array(0.2, 0.6),
+                np.array([1, 3]),
+                traces.array(64, 4096),
+            ),
             Arrows("lock", "lock hand-overs", traces.array(0.4), np.array([2]), traces.array(0.5), np.array([0])),
             PathLine("critical path", traces.array(0, 0.5), traces.array(0.5, 1), np.array([0, 2])),
             Ticks("mark", "marks", traces.array(0.25, 0.75), np.array([-1, 1])),
         ),
-    )  # fmt: skip
+    )
     areas = AreaTrack(
-        "utilisation", Axis("processors"), np.linspace(0, 1, 5),
+        "utilisation",
+        Axis("processors"),
+        np.linspace(0, 1, 5),
         (Area("busy", "busy", traces.array(1, 2, 3, 2)), Area("idle", "idle", traces.array(2, 1, 0, 1))),
-    )  # fmt: skip
+    )
     band = AreaTrack(
-        "misses", Axis("misses", "1/s"), np.linspace(0, 1, 5),
-        (Area("misses", "miss", traces.array(1e3, 2e3, np.nan, 1e3), traces.array(0, 1e3, np.nan, 0),
-              traces.array(2e3, 3e3, np.nan, 2e3)),),
-        kind="band", marks=(Mark("mean", y=1.5e3),),
-    )  # fmt: skip
+        "misses",
+        Axis("misses", "1/s"),
+        np.linspace(0, 1, 5),
+        (
+            Area(
+                "misses",
+                "miss",
+                traces.array(1e3, 2e3, np.nan, 1e3),
+                traces.array(0, 1e3, np.nan, 0),
+                traces.array(2e3, 3e3, np.nan, 2e3),
+            ),
+        ),
+        kind="band",
+        marks=(Mark("mean", y=1.5e3),),
+    )
     return Figure("All", "Everything.", (Timeline(Axis("time", "s"), 0, 1, (lanes, areas, band), KEYS),), view="all")
 
 
@@ -228,9 +248,10 @@ def test_every_kind_of_track_and_overlay_is_drawn(theme: Theme) -> None:
 @pytest.mark.slow
 def test_a_radar_is_a_polygon_with_the_names_of_its_spokes() -> None:
     radar = Radar(
-        ("0", "1", "2", "3"), Axis("busy", "%", limits=(0, 100)),
+        ("0", "1", "2", "3"),
+        Axis("busy", "%", limits=(0, 100)),
         (Polygon("busy", "busy", (100, 50, 0, 100)), Polygon("peak", "mark", (100, float("nan"), 100, 100))),
-    )  # fmt: skip
+    )
     assert timelines.polygon_points(radar, radar.polygons[0]).round(9).tolist() == [[0, 1], [0.5, 0], [0, 0], [-1, 0]]
     figure = Figure("Kiviat", "Who was busy.", (radar,), view="kiviat")
     assert share_of(pixels(figure, "print", (9.0, 8.0)), palette.colour("busy", "print")) > 0.001

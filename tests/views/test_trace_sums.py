@@ -31,8 +31,20 @@ from tests.traces import made
 from tests.views import traces
 from tests.views.traces import SECOND
 
-SUMS = ("utilisation", "gantt", "speed", "counters", "trace-profile", "trace-call-tree", "task-summary", "kiviat",
-        "communication-matrix", "messages", "durations", "trace-overview")  # fmt: skip
+SUMS = (
+    "utilisation",
+    "gantt",
+    "speed",
+    "counters",
+    "trace-profile",
+    "trace-call-tree",
+    "task-summary",
+    "kiviat",
+    "communication-matrix",
+    "messages",
+    "durations",
+    "trace-overview",
+)
 
 
 def built(name: str, data: TraceData, **options: Any) -> Figure:
@@ -96,8 +108,9 @@ def test_gantt_bars_are_exact_shares_and_lanes_have_three_classes() -> None:
     figure = built("gantt", traces.halves(), end=0.75)
     bars = only(figure, Plot).bars
     assert {name: heights for name, _, heights in bars.series} == {
-        "busy": (pytest.approx(100 * 2 / 3), 100.0), "idle": (pytest.approx(100 / 3), 0.0),
-    }  # fmt: skip
+        "busy": (pytest.approx(100 * 2 / 3), 100.0),
+        "idle": (pytest.approx(100 / 3), 0.0),
+    }
     track = only(figure, Timeline).tracks[0]
     assert isinstance(track, LaneTrack)
     assert [key.name for key in track.key] == ["busy", "overhead", "idle", "other"]
@@ -109,8 +122,9 @@ def test_profile_has_rows_that_lead_to_the_source() -> None:
     panel = built("trace-profile", traces.halves(), begin=0.25)
     rows = only(panel, Table).rows
     assert [(row.values[0], row.values[2], row.values[9], row.key) for row in rows] == [
-        ("solve", 1.0, "work.c:7", "0"), ("barrier", 0.5, "work.c:7", "1"),
-    ]  # fmt: skip
+        ("solve", 1.0, "work.c:7", "0"),
+        ("barrier", 0.5, "work.c:7", "1"),
+    ]
     assert "most of it on processor 0: 750.0 ms" in rows[0].tip
     assert "takes 67\u00a0% of the time of 2 processors" in panel.sentence
     assert len(only(built("trace-profile", traces.halves(), region="barr*"), Table).rows) == 1
@@ -261,8 +275,10 @@ def test_speed_of_phases_is_their_work_over_their_time() -> None:
 
 @pytest.mark.slow
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 50), st.integers(0, 30), st.floats(0, 9)), max_size=12),
-       st.lists(st.integers(0, 80), min_size=2, max_size=9, unique=True))  # fmt: skip
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 50), st.integers(0, 30), st.floats(0, 9)), max_size=12),
+    st.lists(st.integers(0, 80), min_size=2, max_size=9, unique=True),
+)
 def test_stretches_are_spread_over_bins_by_time(stretches: list[tuple[int, int, int, float]], cuts: list[int]) -> None:
     edges = np.array(sorted(cuts), np.int64)
     lane, begin, length, value = (np.array(part) for part in (zip(*stretches, strict=True) if stretches else ([],) * 4))
@@ -280,8 +296,10 @@ def test_stretches_are_spread_over_bins_by_time(stretches: list[tuple[int, int, 
 def test_task_summary_has_phases_and_the_rest_of_several_traces() -> None:
     figure = built("task-summary", nested())
     assert [row[:2] + row[3:4] for row in tables(figure)[0]] == [
-        ("solve", 1, pytest.approx(50)), ("io", 1, pytest.approx(30)), ("rest", None, pytest.approx(20)),
-    ]  # fmt: skip
+        ("solve", 1, pytest.approx(50)),
+        ("io", 1, pytest.approx(30)),
+        ("rest", None, pytest.approx(20)),
+    ]
     assert figure.notes[1] == "Phases: calls at depth 1."
     both = built("task-summary", replace(nested(), others=(replace(nested(), name="again"),)))
     bars = only(both, Plot).bars

@@ -278,8 +278,12 @@ def test_the_csv_of_a_timeline_adds_up_to_the_time_of_every_lane() -> None:
     )
     (message,) = (row for row in rows if row["kind"] == "message")
     assert (message["lane"], message["to lane"], message["from (s)"], message["to (s)"], message["value"]) == (
-        "processor 0", "processor 1", "0.25", "0.5", "1024",
-    )  # fmt: skip
+        "processor 0",
+        "processor 1",
+        "0.25",
+        "0.5",
+        "1024",
+    )
     (tick,) = (row for row in rows if row["kind"] == "barrier")
     assert (tick["lane"], tick["from (s)"]) == ("processor 1", "1")
 
