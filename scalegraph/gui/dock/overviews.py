@@ -30,8 +30,9 @@ def overview_of(data: StudyData) -> Layout | None:
     from scalegraph.views import ways
 
     if data.graph is not None:
-        return Split("beside", (Tabs(("thread-graph",), 3), Tabs(("source",), 2)) if data.sources else
-                     (Tabs(("thread-graph",)),))  # fmt: skip
+        return Split(
+            "beside", (Tabs(("thread-graph",), 3), Tabs(("source",), 2)) if data.sources else (Tabs(("thread-graph",)),)
+        )
     if data.predictions.points:
         return _PREDICTIONS
     if data.imported is not None and data.main_series is None and weak_runs.series(data) is not None:

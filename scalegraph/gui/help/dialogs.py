@@ -98,9 +98,11 @@ class ReportDialog(Paper):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Report a problem", (620, 460), parent)
         self.column.addWidget(
-            label("Fill in the three questions, copy the text, and send it with the study or program if you may.",
-                  wrap=True)
-        )  # fmt: skip
+            label(
+                "Fill in the three questions, copy the text, and send it with the study or program if you may.",
+                wrap=True,
+            )
+        )
         self.text = QPlainTextEdit(versions.report())
         self.text.setAccessibleName("Problem report")
         self.column.addWidget(self.text, 1)

@@ -122,8 +122,11 @@ class DiagramCanvas(QWidget):
     def item_at(self, at: QPointF) -> int:
         """Return the item at a point of this widget: the nearest shape or a name; `NONE` if there is neither."""
         place = ((at.x() - self._corner.x()) / self.scale, (at.y() - self._corner.y()) / self.scale)
-        near = [(away(shape, place) * self.scale, -level, shape.item) for level, shape in enumerate(self.diagram.shapes)
-                if shape.item != NONE]  # fmt: skip
+        near = [
+            (away(shape, place) * self.scale, -level, shape.item)
+            for level, shape in enumerate(self.diagram.shapes)
+            if shape.item != NONE
+        ]
         best = min(near, default=(_REACH + 1, 0, NONE))
         if best[0] <= _REACH:
             return best[2]

@@ -198,8 +198,12 @@ class FlameCanvas(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: arrows walk, Enter zooms, Backspace and Escape go back, Home shows all."""
         key = event.key()
-        ways: dict[int, Step] = {Qt.Key.Key_Left: "left", Qt.Key.Key_Right: "right", Qt.Key.Key_Up: "in",
-                                 Qt.Key.Key_Down: "out"}  # fmt: skip
+        ways: dict[int, Step] = {
+            Qt.Key.Key_Left: "left",
+            Qt.Key.Key_Right: "right",
+            Qt.Key.Key_Up: "in",
+            Qt.Key.Key_Down: "out",
+        }
         if self.flame.icicle:
             ways |= {Qt.Key.Key_Up: "out", Qt.Key.Key_Down: "in"}
         if key in ways:

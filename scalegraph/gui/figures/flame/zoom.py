@@ -59,9 +59,13 @@ def find(flame: Flame, path: tuple[str, ...]) -> int:
     at = WHOLE
     for depth, name in enumerate(path):
         at = next(
-            (i for i, frame in enumerate(flame.frames)
-             if frame.depth == depth and frame.parent == at and frame.name == name), WHOLE,
-        )  # fmt: skip
+            (
+                i
+                for i, frame in enumerate(flame.frames)
+                if frame.depth == depth and frame.parent == at and frame.name == name
+            ),
+            WHOLE,
+        )
         if at == WHOLE:
             return WHOLE
     return at
