@@ -38,9 +38,17 @@ def run(processors: int, repetition: int, time_s: float) -> RunRecord:
 
 def test_what_is_typed_is_a_request_and_back() -> None:
     form = CommandForm(
-        command="mpirun -np {N} ./app {n}", processors="1, 2, 4", repetitions="3", until="2 %", grow="n=1000*N",
-        time_from=r"took (\S+) s", parameters="m=1, 2", directory="/tmp", target="slurm", settings="partition=batch",
-    )  # fmt: skip
+        command="mpirun -np {N} ./app {n}",
+        processors="1, 2, 4",
+        repetitions="3",
+        until="2 %",
+        grow="n=1000*N",
+        time_from=r"took (\S+) s",
+        parameters="m=1, 2",
+        directory="/tmp",
+        target="slurm",
+        settings="partition=batch",
+    )
     request, faults = read(form)
     assert not faults
     assert request is not None

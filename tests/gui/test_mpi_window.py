@@ -131,8 +131,15 @@ def _figure(real: MainWindow, name: str) -> Any:
 def test_the_queue_shows_what_each_rank_printed() -> None:
     parts = ((1, 6), (0, 12), (1, 2))
     text = "one 1\nzero\nzero 2\n1\n"
-    record = RunRecord(source="simulated", program="p", machine="m", point=RunPoint(processors=2), processes=2,
-                       stdout=text, stdout_ranks=parts)  # fmt: skip
+    record = RunRecord(
+        source="simulated",
+        program="p",
+        machine="m",
+        point=RunPoint(processors=2),
+        processes=2,
+        stdout=text,
+        stdout_ranks=parts,
+    )
     shown = panel._run_text(RunItem(record.point, record=record))
     assert "── standard output ──\none 1\nzero\nzero 2\n1" in shown
     assert "── rank 0 ──\nzero\nzero 2\n── rank 1 ──\none 1\n1" in shown

@@ -169,8 +169,11 @@ def test_time_speedup_efficiency_latency_and_miss_rate_of_a_simulated_study(simu
     run = common.chosen_run(simulated)
     assert run is not None
     rates = quantities.compute(simulated, "rates", run.point.processors)
-    facts = {fact.name: fact.value for part in explain(simulated, Selection(processors=run.point.processors))
-             for fact in part.facts}  # fmt: skip
+    facts = {
+        fact.name: fact.value
+        for part in explain(simulated, Selection(processors=run.point.processors))
+        for fact in part.facts
+    }
     assert f"{exact(100 * rates['miss_rate'].iloc[0], '%')} of references" == facts["miss rate"] or len(rates) > 1
 
 
@@ -196,13 +199,20 @@ def _runs(data: StudyData) -> None:
                 assert shown[row.key] == near(scaling[row.key][field])
                 assert float(line[head]) == near(shown[row.key])
                 assert told[row.key][field] == near(shown[row.key])
-    curves = {line.name: line for panel in views.get("speedup").build(data).panels if isinstance(panel, Plot)
-              for line in panel.lines}  # fmt: skip
+    curves = {
+        line.name: line
+        for panel in views.get("speedup").build(data).panels
+        if isinstance(panel, Plot)
+        for line in panel.lines
+    }
     for name in ("speedup", "efficiency"):
         assert list(curves[name].y) == pytest.approx(list(series.rows[name]))
     last = series.rows.iloc[-1]
-    facts = {fact.name: fact for part in explain(data, Selection(processors=int(last["processors"])))[:1]
-             for fact in part.facts}  # fmt: skip
+    facts = {
+        fact.name: fact
+        for part in explain(data, Selection(processors=int(last["processors"])))[:1]
+        for fact in part.facts
+    }
     assert float(facts["efficiency E"].value) == pytest.approx(last["efficiency"], rel=1e-3)
     assert float(facts["speedup"].value) == pytest.approx(last["speedup"], rel=1e-3)
     strong = next((item for item in judgement.said(data) if item.kind == "strong"), None)

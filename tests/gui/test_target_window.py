@@ -73,8 +73,11 @@ def test_what_is_typed_becomes_the_request_and_comes_back(tmp_path: Path) -> Non
     assert faults == []
     assert request is not None
     assert request.target.model_dump(exclude_defaults=True) == {
-        "name": "host", "until": 2.0, "pin": "spread", "warm_up": 0,
-    }  # fmt: skip
+        "name": "host",
+        "until": 2.0,
+        "pin": "spread",
+        "warm_up": 0,
+    }
     again = of_request(request)
     assert (again.target, again.until, again.pin, again.warm_up) == ("host", "2 %", "spread", "0")
     assert Request.model_validate(request.model_dump(mode="json")) == request

@@ -96,9 +96,14 @@ def test_keys_walk_and_say_where_they_are(panel: FlamePanel) -> None:
     canvas = panel.canvas
     canvas.setFocus()
     for key, name in (
-        (KEYS.Key_Up, "program"), (KEYS.Key_Up, "main"), (KEYS.Key_Up, "parallel"), (KEYS.Key_Up, "barrier"),
-        (KEYS.Key_Right, "for sweep"), (KEYS.Key_Left, "barrier"), (KEYS.Key_Down, "parallel"),
-    ):  # fmt: skip
+        (KEYS.Key_Up, "program"),
+        (KEYS.Key_Up, "main"),
+        (KEYS.Key_Up, "parallel"),
+        (KEYS.Key_Up, "barrier"),
+        (KEYS.Key_Right, "for sweep"),
+        (KEYS.Key_Left, "barrier"),
+        (KEYS.Key_Down, "parallel"),
+    ):
         QTest.keyClick(canvas, key)
         assert canvas.at == frame(panel, name)
         assert canvas.accessibleDescription().startswith(panel.flame.frames[canvas.at].name)

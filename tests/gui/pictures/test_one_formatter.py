@@ -139,8 +139,12 @@ def texts(thing: Any) -> Iterator[str]:
             if field.name in ("tip", "tips"):
                 yield from texts(value)
             elif isinstance(value, tuple) or dataclasses.is_dataclass(value):
-                yield from (text for one in (value if isinstance(value, tuple) else (value,))
-                            if dataclasses.is_dataclass(one) for text in texts(one))  # fmt: skip
+                yield from (
+                    text
+                    for one in (value if isinstance(value, tuple) else (value,))
+                    if dataclasses.is_dataclass(one)
+                    for text in texts(one)
+                )
 
 
 # What the formatter never writes: thousands commas, exponents of large numbers, shares without a space, small times and

@@ -144,8 +144,11 @@ def test_lanes_of_a_process_stand_together_and_keep_their_own_names() -> None:
 
 def test_two_traces_of_different_groups_stand_in_one_picture(qtbot: Any) -> None:
     tracks = [lanes(count).tracks[0] for count in (3, 1)]
-    grouped = [replace(track, groups=groups) for track, groups in zip(tracks, (("a", "a", "b"), ("a",)), strict=True)
-               if isinstance(track, LaneTrack)]  # fmt: skip
+    grouped = [
+        replace(track, groups=groups)
+        for track, groups in zip(tracks, (("a", "a", "b"), ("a",)), strict=True)
+        if isinstance(track, LaneTrack)
+    ]
     panel = TimelinePanel(replace(lanes(), tracks=tuple(grouped)), window=TimeWindow(1.0))
     qtbot.addWidget(panel)
     panel.resize(900, 300)
