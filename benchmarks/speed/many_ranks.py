@@ -60,8 +60,21 @@ def run(command: list[str], where: Path) -> str:
 
 def ours(machine: str, processors: int, threads: int = 1) -> list[str]:
     """Return the command that simulates p.c."""
-    return [sys.executable, "-c", messages.START, "simulate", "p.c", "--machine", machine, "-p", str(processors),
-            "--threads-per-process", str(threads), "--json", "--no-reference"]  # fmt: skip
+    return [
+        sys.executable,
+        "-c",
+        messages.START,
+        "simulate",
+        "p.c",
+        "--machine",
+        machine,
+        "-p",
+        str(processors),
+        "--threads-per-process",
+        str(threads),
+        "--json",
+        "--no-reference",
+    ]
 
 
 def main() -> None:

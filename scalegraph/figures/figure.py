@@ -456,8 +456,7 @@ class Flame:
     """A flame graph: frames stacked on their callers, parents before children, with *value* as width.
 
     Shares are of *whole*, named *base* (``the processor time of the run``). *change* is the axis of the diverging
-    colours in a differential graph, with symmetric limits; *icicle* puts the roots on top; *legend* explains colours
-    that do not stand for names.
+    colours in a differential graph, with symmetric limits; *icicle* puts the roots on top; *legend* explains colours.
     """
 
     frames: tuple[Frame, ...]
@@ -477,8 +476,7 @@ class Figure:
     """What a view shows: a title, a sentence with the message of the picture, and one or more panels.
 
     *empty* says what is missing and how to get it; there are no panels then. *notes* are shown below the picture.
-    *ways* are next steps: buttons in the window, options on the command line (`told`, `remarks`). *view*: the view that
-    built it.
+    *ways* are next steps: buttons in the window, options on the command line (`told`, `remarks`). *view* built it.
     """
 
     title: str

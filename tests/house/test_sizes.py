@@ -74,3 +74,11 @@ def test_a_long_function_of_c_is_found(tmp_path: Path) -> None:
     source.write_text(f"int before;\n\n/* Why. */\nstatic int of(int a,\n              int b)\n{{\n{body}}}\n")
     assert long_functions_of_c(source, 7) == {"long.c:4 static int of(int a,": 8}
     assert long_functions_of_c(source, 8) == {}
+
+
+def test_the_formatter_lays_out_everything_but_a_few_tables(root: Path) -> None:
+    folders = ("scalegraph", "tests", "docs", "benchmarks")
+    mark = "# fmt: " + "skip"
+    files = [path for folder in folders for path in sorted((root / folder).rglob("*.py"))]
+    kept = sum(path.read_text("utf-8").count(mark) for path in files)
+    assert kept <= 30, "lay out code as ruff does; only a table of many short values stays as it is"
