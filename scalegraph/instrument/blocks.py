@@ -60,7 +60,7 @@ def block_table(path: Path | str) -> BlockTable:
         paid, called, calls = _costs(image)
         clocks = clock_rows(image, calls)
     except DAMAGE as error:
-        raise InputError(Fault("is damaged where it says what its code is; build it again", str(path))) from error
+        raise InputError(Fault("is damaged in its description of the code; build it again", str(path))) from error
     records = np.zeros(len(paid), dtype=BLOCK)
     if paid:
         addresses = sorted(paid)

@@ -16,7 +16,7 @@ from itertools import pairwise
 from scalegraph.instrument.lexer import Directive, Lexed, Token
 
 Context = tuple[tuple[int, int], ...]
-"""Where a byte stands: (group, branch) of every conditional around it, outermost first."""
+"""The conditionals around a byte: (group, branch) of each, outermost first."""
 Reading = dict[int, int | None]
 """Branch chosen in every group; None reads none."""
 

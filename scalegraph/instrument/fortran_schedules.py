@@ -8,7 +8,7 @@ from typing import Final
 from scalegraph.instrument.schedule_clause import STATIC, clause_at_run_time
 
 FIXED_WIDTH: Final = 72
-"""Columns of a line in fixed form unless the compiler is given another number."""
+"""Default number of columns in fixed form."""
 
 _FREE_LOOP = re.compile(r"^\s*!\$omp\s+(parallel\s*)?do\b", re.IGNORECASE)
 _FIXED_LOOP = re.compile(r"^[!c*]\$omp[ 0]\s*(parallel\s*)?do\b", re.IGNORECASE)

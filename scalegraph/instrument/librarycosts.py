@@ -38,11 +38,11 @@ SAME_AS: Final = {
     "modff": "modf", "llround": "lround", "lroundf": "lround", "lrint": "lround", "llrint": "lround",
     "fmin": "fmax", "fmaxf": "fmax", "fminf": "fmax", "remainderf": "remainder", "fdimf": "fdim", "ilogb": "logb",
 }  # fmt: skip
-"""Functions that do what another one does, or nearly."""
+"""Functions equivalent, or nearly, to another one."""
 
 _STATEFUL: Final = frozenset(("rand", "random", "rand_r", "drand48", "clock_gettime"))
 STATEFUL: Final = _STATEFUL | {name for name, same in SAME_AS.items() if same in _STATEFUL}
-"""Functions whose calls each wait for what the call before left behind; a clock waits for all that came before it."""
+"""Functions whose calls depend on the state left by the previous call; a clock waits for everything before it."""
 
 TABLE: Final = """
 function      int_alu int_mul int_div load store branch call fp_add fp_mul fp_fma fp_div fp_sqrt fp_other flops latency

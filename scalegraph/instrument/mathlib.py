@@ -119,17 +119,17 @@ def _with_others(rows: dict[str, Counts]) -> dict[str, Counts]:
 
 _LATENCY: Final = _with_others(_read(_TABLE, "latency") | _read(TABLE, "latency"))
 MATH_COSTS: Final = _read(_TABLE, *_COLUMNS)
-"""Operations by class, then flops, of one call of a function of mathematics, without the call itself."""
+"""Operations by class, then flops, of one call of a mathematics function, without the call itself."""
 
 LIBRARY_COSTS: Final = _with_others(MATH_COSTS | _read(TABLE, *_COLUMNS))
-"""The same of these and of other functions of libraries; only machines with a pipeline charge the latter."""
+"""The same for these and other library functions; only machines with a pipeline charge the latter."""
 
 MOVES: Final = {name: round(float(row[0])) for name, row in _with_others(_read(_TABLE, "moves")).items()}
-"""Instructions of a call of a function of mathematics that are none of its operations."""
+"""Instructions of a mathematics function that are not among its operations."""
 
 _STATUS: Final = ("sin", "cos", "tan", "sincos", "atan", "atan2", "tgamma", "tgammaf", "cexp", "clog", "carg")
 READS_STATUS: Final = {**dict.fromkeys((*_STATUS, "remainder"), 1), "cpow": 2}
-"""How often a call reads the status of floating-point operations, counted in the same library."""
+"""How often a call reads the floating-point status, counted in the same library."""
 
 MATH_IN_TURN: Final = {name: _in_turn(LIBRARY_COSTS[name], float(row[0])) for name, row in _LATENCY.items()}
-"""The share of operations of a call of which each waits for the one before; whether that is of integer ones, too."""
+"""Share of a call's operations that form a dependence chain; whether this includes integer ones."""

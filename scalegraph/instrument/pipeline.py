@@ -65,7 +65,7 @@ class Step:
 
 
 Origins = dict[int, float]
-"""Loads that a value depends on, by the sites of their hooks: cycles from the arrival of the loaded to the value."""
+"""Loads that a value depends on, by the sites of their hooks: cycles from the arrival of the data to the value."""
 
 
 @dataclass(frozen=True)

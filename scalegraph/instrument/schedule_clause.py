@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 STATIC: Final = "schedule(monotonic:runtime)"
-"""The clause of a loop that has none."""
+"""The clause for a loop without one."""
 
 _NO_MODIFIER = re.compile(r"\b(non)?monotonic\s*[:,]\s*", re.IGNORECASE)
 

@@ -29,7 +29,7 @@ RENAMED: Final = {
         "parallel_loop_runtime",
     )
 }
-"""Functions that static loops of a copy call, and their new names."""
+"""Functions called by static loops of a copy, and their new names."""
 
 _LEFT: Final = frozenset(("taskloop", "declare", "cancel", "cancellation", "end"))
 _ATTRIBUTE = re.compile(rb"\[\s*\[\s*(?:using\s+)?omp\s*:")

@@ -212,7 +212,7 @@ def _timing(path: Path, _stamp: int, processor: Processor, lines: LineMap | None
             predicted |= known_from
             turns |= _turns(part.chunks, found.more, known_from)
     except DAMAGE as error:
-        raise InputError(Fault("is damaged where it says what its code is; build it again", str(path))) from error
+        raise InputError(Fault("is damaged in its description of the code; build it again", str(path))) from error
     return Timing(cycles, predicted, loads, briefs, turns)
 
 

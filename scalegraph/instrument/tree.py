@@ -1,4 +1,4 @@
-"""Questions about a syntax tree and its tokens that need no knowledge of regions."""
+"""Queries on a syntax tree and its tokens, independent of regions."""
 
 from __future__ import annotations
 

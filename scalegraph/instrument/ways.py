@@ -16,7 +16,7 @@ _LONGEST: Final = 4000  # instructions of a path; a longer one is cut
 _FAR: Final = (2**62, 0)
 
 Bodies: TypeAlias = Mapping[int, Sequence[Step]]
-"""What the pipeline executes of each chunk, by its start."""
+"""The steps that the pipeline executes for each chunk, by its start."""
 
 
 def turned(way: Sequence[int], first: int) -> list[int]:

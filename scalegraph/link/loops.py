@@ -66,7 +66,7 @@ def parse(text: str) -> tuple[Choice, ...]:
                 raise ValueError(f"'{option}': expected a chunk size, or a parameter as in alpha=N/P^2")
         name, known = match["name"], (*schedules.names(), "auto")
         if name.lower() == AUTOMATIC:
-            raise ValueError(f"'{part}': {AUTOMATIC} is chosen from runs, for all loops together; it stands alone")
+            raise ValueError(f"'{part}': {AUTOMATIC} is chosen from runs, for all loops together; it must stand alone")
         if not schedules.is_file(name) and name.lower() not in map(str.lower, known):
             raise ValueError(f"there is no schedule '{name}'{near(name, known) or f'; {FORM}'}")
         found.append(Choice(match["loop"] or "", "static" if name == "auto" else name, options))
@@ -94,7 +94,7 @@ def alternatives(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for item in (one.strip() for one in text.split(",")):
         if not item:
-            raise ValueError(f"'{text}': a value is missing beside a comma")
+            raise ValueError(f"'{text}': a value is missing next to a comma")
         plain = item.replace(" ", "")
         if found and (_CHUNK.fullmatch(plain) or _VALUE.fullmatch(plain)):
             found[-1] += f",{plain}"

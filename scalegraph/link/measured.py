@@ -134,7 +134,7 @@ def _observations(job: Job, account: Account) -> Iterable[str]:
     if account.threads > job.point.processors and not job.processes:
         yield (
             f"up to {account.threads} threads shared {job.point.processors} processors; "
-            "waiting of the threads that were too many is left out"
+            "waiting of the surplus threads is left out"
         )
     starting = account.categories().get("prim_start", 0) / max(account.ticks * len(account.processors), 1)
     if starting > _STARTING:
@@ -148,4 +148,4 @@ def _observations(job: Job, account: Account) -> Iterable[str]:
         shown = ", ".join(names.get(region, f"#{region}") for region in sorted(folded)[:_LISTED])
         more = f" and {len(folded) - _LISTED} more" if len(folded) > _LISTED else ""
         limit = si(job.measuring.fold_s, "s")
-        yield f"regions with visits shorter than {limit} count for what contains them: {shown}{more}"
+        yield f"regions with visits shorter than {limit} are added to the regions that contain them: {shown}{more}"

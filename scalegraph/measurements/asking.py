@@ -77,8 +77,7 @@ def assumed(choices: TableChoices, questions: Sequence[Question]) -> TableChoice
 def distinct(questions: Sequence[Question]) -> list[Question]:
     """Return *questions* without those that are decided by the answers to others.
 
-    Dropped are the question of sizes if it concerns a column whose role is asked, and that of the role of the column
-    that counts processors.
+    Sizes are not asked while the role of the same column is; nor is the role of the column that counts processors.
     """
     counts = [one.guess for one in questions if one.key == "processors"]
     asked = [f"'{one.key.partition('.')[2]}'" for one in questions if one.key.startswith("columns.")]

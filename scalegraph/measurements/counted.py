@@ -40,7 +40,7 @@ def question(measured: MeasurementSet, fits: Sequence[str]) -> Question | None:
     one = found[0]
     because = "has shorter times, or higher rates, where it is larger" if falling else "begins at 1 and doubles"
     listed = " or ".join(f"'{name}'" for name in found)
-    message = f"no name says what counts the processors; {listed} may"
+    message = f"no name says which parameter counts the processors; {listed} may"
     switch = f"--processors {quote(one)}, or --processors {NONE} for models over the parameters alone"
     return Question("processors", message, switch, (*found, NONE), because)
 

@@ -138,18 +138,18 @@ def unused(said: Table[str, Any], guess: Guess) -> list[Fault]:
     faults = []
     if "clock_hz" in given and made.time and made.unit.lower() not in CYCLES:
         unit = f"in {made.unit}" if made.unit else "not in cycles"
-        faults.append(Fault(f"'{made.time}' is {unit}: a clock changes nothing; --unit cycles if it is", key="--clock"))
+        faults.append(Fault(f"'{made.time}' is {unit}: a clock has no effect; --unit cycles if it is", key="--clock"))
     if "unit" in given and made.time == rates.TIME and "rate" not in given and "1" not in str(said["unit"]):
-        faults.append(Fault("times are made of a rate, in seconds: a unit changes nothing", key="--unit"))
+        faults.append(Fault("times are computed from a rate, in seconds: a unit has no effect", key="--unit"))
     if "extent" in given and made.time and all(path.parent is None for path in guess.measured.call_paths):
-        faults.append(Fault("no call path is below another: this changes nothing", key="--values"))
+        faults.append(Fault("no call path is below another: this has no effect", key="--values"))
     for key, switch in (("unit", "--unit"), ("clock_hz", "--clock"), ("total", "--total"), ("extent", "--values")):
         if key in given and not made.time and not guess.questions:
-            faults.append(Fault("no metric is an elapsed time: this changes nothing; name one by --time", key=switch))
+            faults.append(Fault("no metric is an elapsed time: this has no effect; name one by --time", key=switch))
     if not made.processors and not guess.questions:
         for key, switch in (("summed", "--summed"), ("scaling", "--scaling"), ("sizes", "--sizes")):
             if key in given and said[key] is not False:
-                message = "no parameter counts processors: this changes nothing; name one by --processors"
+                message = "no parameter counts processors: this has no effect; name one by --processors"
                 faults.append(Fault(message, key=switch))
     return faults + [
         Fault(f"'{column}' is no column of the run table{near(column, COLUMNS)}", key="--as")
@@ -323,7 +323,7 @@ def _processors(
     elif measured.parameters:
         example = fits[0] if fits else measured.parameters[0]
         none.append(
-            "no parameter is known to count processors: models over the parameters work, views of scaling stay empty; "
+            "no parameter is known to count processors: models over the parameters work, scaling views stay empty; "
             f"--processors {quote(example)} if it does"
         )
     return ""

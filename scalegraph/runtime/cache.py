@@ -63,7 +63,7 @@ def get_or_make(directory: Path, make: Callable[[Path], None], waiting: Waiting 
     except OSError as error:
         raise WorkError(
             f"{directory.parent}: the cache cannot be written: {reason(error)}; "
-            "set SCALEGRAPH_CACHE to a directory that can"
+            "set SCALEGRAPH_CACHE to a writable directory"
         ) from error
     return directory
 

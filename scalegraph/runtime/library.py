@@ -38,7 +38,7 @@ _STANDALONE = "sg_standalone.h"
 _BINDINGS = "sg_mpi_bindings.c"
 _MPI = Path(__file__).parent / "mpi"  # generates them
 SCHEDULES = SOURCES / "schedules" / "kinds"
-"""Where each file is one schedule of loops."""
+"""Each file here is one loop schedule."""
 _SCHEDULE_LIST = "sg_schedule_list.h"
 _STANDALONE_MACHINE = "server-2x32-inorder"  # it has no table of block times
 _LIMIT_BYTES = 64 * 2**20
@@ -49,7 +49,7 @@ _DIGEST = "SG_RUNTIME_DIGEST"
 # waits.
 _OFTEN = {"core", "memory", "network", "pipeline", "sync"}
 _OF_MPI = {"mpi", "fortran", _BINDINGS}
-"""Folders that only programs with MPI need: nothing of the others calls them."""
+"""Folders that only MPI programs need: no other code calls them."""
 _RARELY = {*_OF_MPI, "posix", "ranks", "schedules"}
 
 

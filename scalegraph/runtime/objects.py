@@ -20,7 +20,7 @@ from scalegraph.runtime.cache import cache_root, tidy, touch
 from scalegraph.runtime.compiler import INSTALL, Compiler
 
 Progress = Callable[[int, int, float | None], None]
-"""Called with the files that are compiled, their number, and the seconds left (None: not known yet)."""
+"""Called with the number of files compiled, their total, and the seconds left (None: not known yet)."""
 
 _INCLUDE: Final = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 _LIMIT_BYTES: Final = 64 * 2**20

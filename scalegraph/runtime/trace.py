@@ -461,7 +461,7 @@ def _cut(source: _Raw, result: Result | None) -> str:
         "running": f"the run was killed; the trace ends at cycle {end}",
         "stopped": f"the run was stopped; the trace ends at cycle {end}",
         "full": f"the limit of {header['limit']} bytes was reached; the trace ends at cycle {end}{rest}",
-        "failed": f"the disk took no more; the trace ends at cycle {end}{rest}",
+        "failed": f"the disk was full; the trace ends at cycle {end}{rest}",
     }
     return sentences.get(source.state, "")
 
@@ -477,4 +477,6 @@ def _notes(source: _Raw, result: Result | None) -> Iterator[Note]:
     if header["asked_regions"]:
         yield Note("only the time from entering to leaving a region was asked for")
     if header["inexact"]:
-        yield Note("stretches whose busy time is split by guess, because the run was stopped", int(header["inexact"]))
+        yield Note(
+            "stretches whose busy time is split approximately, because the run was stopped", int(header["inexact"])
+        )

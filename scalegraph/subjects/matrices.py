@@ -20,19 +20,19 @@ EFFICIENCY = Option(
     "efficiency",
     "Efficiency held",
     "float",
-    description="E between 0 and 1; otherwise that of the request, or a round one that most processor counts reach",
+    description="E between 0 and 1; by default that of the request, or a round one that most processor counts reach",
     minimum=0.001,
     maximum=0.999,
 )
 TIME = Option(
-    "time", "Time held", "float", unit="s", description="elapsed time; otherwise that of the request", minimum=1e-12
+    "time", "Time held", "float", unit="s", description="elapsed time; by default that of the request", minimum=1e-12
 )
 MEMORY = Option(
     "memory",
     "Memory held",
     "float",
     unit="B",
-    description="bytes per processor; otherwise as requested, or what the machine has",
+    description="bytes per processor; by default as requested, or the machine's memory",
     minimum=1e-3,
 )
 SPEED = Option(
@@ -40,7 +40,7 @@ SPEED = Option(
     "Speed held",
     "float",
     unit="op/s",
-    description="operations per second and processor; otherwise half the asymptotic one-processor speed",
+    description="operations per second and processor; by default half the asymptotic one-processor speed",
     minimum=1e-9,
 )
 ENERGY = Option(
@@ -48,7 +48,7 @@ ENERGY = Option(
     "Energy held",
     "float",
     unit="J",
-    description="energy to solution; otherwise one that the runs meet",
+    description="energy to solution; by default one that the runs meet",
     minimum=1e-12,
 )
 METRIC = Option(
@@ -67,14 +67,14 @@ WAY = Option(
     "choice",
     "runs",
     ("runs", "measured", "computed", "predicted", "best", *matrix_ways.AT_SPEED),
-    description="runs and between them; runs alone; between runs alone; predicted by models; or the best there is;"
+    description="runs, with interpolation; runs only; interpolation only; predicted by models; or the best available;"
     " at equal speed also by a line of the times over log2 N, or by Theorem 1 or 2 of isospeed",
     words=(
-        "runs and between them",
-        "runs alone",
-        "between runs alone",
+        "runs, with interpolation",
+        "runs only",
+        "interpolation only",
         "predicted by models",
-        "best there is",
+        "best available",
         "times over log2 N",
         "Theorem 1",
         "Theorem 2",

@@ -23,8 +23,8 @@ OVERHEAD: Final = Option(
     "Overhead t_o",
     "text",
     unit="s",
-    description="of theorems: a formula of N, W (operations), alpha and beta, as in"
-    " alpha + log2(N) * (alpha + 8 * beta); otherwise as measured",
+    description="for the theorems: a formula of N, W (operations), alpha and beta, as in"
+    " alpha + log2(N) * (alpha + 8 * beta); by default as measured",
 )
 ALPHA: Final = Option(
     "alpha",

@@ -18,7 +18,7 @@ _AHEAD = 2  # default target: this multiple of the most processors run
 
 
 def target_of(model: Model, processors: int | None = None, size: float | None = None) -> list[float]:
-    """Return the point whose time is to be known: twice the most processors and the largest size unless given.
+    """Return the point to predict: by default twice the most processors, and the largest size.
 
     Raises:
         InputError: a size is given though only one problem is examined.

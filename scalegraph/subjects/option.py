@@ -92,7 +92,7 @@ class Option:
 
 
 def checked(options: Iterable[Option], given: Mapping[str, OptionValue], whose: str) -> dict[str, OptionValue]:
-    """Return every one of *options* with its typed value, the default where none is *given*; *whose* for sentences.
+    """Return the typed value of each of *options*, by default its own default; *whose*: used in messages.
 
     Raises:
         InputError: an unknown option, or a value that does not fit, all of them at once.

@@ -168,8 +168,8 @@ def notes(window: Window) -> tuple[str, ...]:
     said = [*found.doubts]
     if data is not window.data:
         said.append(
-            "The trace is very large: only this time was looked at, as if the run ended soon after it, so that"
-            " what is decided later is not known."
+            "The trace is very large: only this time was examined, as if the run ended soon after it;"
+            " effects of later events are unknown."
         )
     if found.derived:
         said.append(
@@ -179,7 +179,7 @@ def notes(window: Window) -> tuple[str, ...]:
         )
     if found.assumed:
         said.append(
-            f"{thousands(found.assumed)} threads that begin or go on are taken to be started by the first of"
+            f"{thousands(found.assumed)} threads that begin or go on are assumed to be started by the first of"
             " their group."
         )
     return tuple(said)

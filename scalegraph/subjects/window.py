@@ -196,7 +196,7 @@ def chosen_locations(data: TraceData, text: object = None) -> tuple[int, ...]:
     """Return the numbers of the locations that *text* names: numbers and ranges (``0-15,20``) or names with * and ?.
 
     Raises:
-        InputError: one of them is not there, or is no range.
+        InputError: one of them does not exist, or is not a range.
 
     """
     locations = data.trace.definitions.locations
@@ -231,7 +231,7 @@ def chosen_regions(data: TraceData, text: object = None) -> frozenset[int] | Non
     """Return the numbers of the regions whose name contains *text* (or matches it, with * and ?); None for all.
 
     Raises:
-        InputError: there is none; the error has the nearest name.
+        InputError: there is none; the message gives the nearest name.
 
     """
     if text is None or not str(text).strip():

@@ -43,7 +43,7 @@ _TWICE = pattern(
     r"(?:[^\s:]+:)?(?P<first>[^\s:]+:\d+): first defined"
 )
 _SHOWN_NAMES = 3
-_HINT = "; does a library lack?"
+_HINT = "; is a library missing?"
 
 
 def about_mpi(output: str) -> str:

@@ -123,5 +123,5 @@ def refusal(word: str, *, linking: bool, wrapped: bool = False) -> str:
     if word.startswith("-o") and not linking and not wrapped:
         return _WHOLE["-o"]
     if not word.startswith(("-", "@")) and not linking and not wrapped:
-        return "it is not a flag; sources are named on their own"
+        return "it is not a flag; list sources separately"
     return ""

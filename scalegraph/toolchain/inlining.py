@@ -14,7 +14,7 @@ from scalegraph.runtime.cache import cache_root, get_or_make
 from scalegraph.runtime.compiler import Compiler
 
 INLINE: Final = "SCALEGRAPH_INLINE"
-"""Environment: 1 (default) puts most hooks into the program's code, 0 compiles every hook as a call."""
+"""Environment: 1 (default) inlines most hooks, 0 compiles every hook as a call."""
 _SCRIPT: Final = Path(__file__).with_name("assembler.py")
 
 

@@ -127,7 +127,7 @@ class ForeignEvents:
     def add(self, event: Any) -> None:
         """Add one event, or count it as unsupported."""
         if not isinstance(event, dict):
-            self._builder.note("elements that are no events")
+            self._builder.note("elements that are not events")
             return
         phase = event.get("ph")
         try:
@@ -140,7 +140,7 @@ class ForeignEvents:
                 return
             handle(event, nanoseconds(event["ts"]), self._location(event))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            self._builder.note(f"events of phase '{text(phase)[:20]}' that lack a time or a name, or have a wrong one")
+            self._builder.note(f"events of phase '{text(phase)[:20]}' with a missing or invalid time or name")
 
     def _location(self, event: dict[str, Any]) -> int:
         pid, tid = event.get("pid", 0), event.get("tid")

@@ -1,4 +1,4 @@
-"""A trace: definitions, and columns of events in parts that may still are on disk."""
+"""A trace: definitions, and columns of events in parts that may still be on disk."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Records:
         reading, builder = self._reading, self._builder
         for ending in (".pcf", ".row"):
             if not paraver_files.beside(reading.path, ending).is_file():
-                builder.note(f"missing {ending} file, so there are numbers for names")
+                builder.note(f"missing {ending} file: names are replaced by numbers")
         pcf, row = paraver_files.beside(reading.path, ".pcf"), paraver_files.beside(reading.path, ".row")
         if pcf.is_file():
             self._names = paraver_files.names(reading, pcf)

@@ -100,7 +100,7 @@ def _unknown(path: Path) -> str:
         if start.startswith(sign):
             wanted = "text in UTF-8" if "text" in what else "a trace as it is, or packed with gzip,"
             return f"is {what}; {wanted} was expected"
-    return f"no trace that is understood; known are {', '.join(readers())}"
+    return f"is not a trace in a known format; known are {', '.join(readers())}"
 
 
 def anchor(path: Path) -> Path:

@@ -70,7 +70,9 @@ def test_a_number_that_no_product_holds_is_no_time_and_no_size(number: str, tmp_
     path = tmp_path / "t.csv"
     path.write_text(f"p,time [s]\n1,{number}\n2,5.1\n4,2.6\n")
     found = sets.read_set([path])
-    assert [(one.count, one.reason) for one in found.skipped] == [(1, "no number from 1e-150 to 1e150, nor 0")]
+    assert [(one.count, one.reason) for one in found.skipped] == [
+        (1, "out of range; 0 or a number from 1e-150 to 1e150 was expected")
+    ]
     path.write_text(f"p,n,time [s]\n1,{number},9\n2,{number},5.1\n4,{number},2.6\n")
     with pytest.raises(InputError, match="from 1e-150 to 1e150"):
         sets.opened([path])

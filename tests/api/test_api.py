@@ -134,7 +134,7 @@ def test_places_in_a_frame_are_rows(place: Path) -> None:
     assert said(lambda: sg.frame(wrong, processors="p", time="t", unit="s")).startswith("frame, row 1: ")
     gap = pd.DataFrame({"p": [1, 2, 4], "t": [1.0, float("nan"), 0.3]})
     found = sg.frame(gap, processors="p", time="t", unit="s")
-    assert found.notes == ["skipped: cells (1): no value is there, first at frame, row 1"]
+    assert found.notes == ["skipped: cells (1): empty, first at frame, row 1"]
 
 
 def test_a_frame_is_asked_about_in_its_own_keywords() -> None:

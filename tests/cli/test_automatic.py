@@ -121,7 +121,7 @@ def test_a_request_file_takes_automatic_beside_other_schedules(run: Run) -> None
     ("words", "said"),
     [
         (("measure", "tri.c", "--schedule", "automatic", "-p", "2"), "chosen from simulated runs"),
-        (("simulate", "tri.c", "--schedule", "tri.c:8=automatic", "-p", "2"), "it stands alone"),
+        (("simulate", "tri.c", "--schedule", "tri.c:8=automatic", "-p", "2"), "it must stand alone"),
         (("simulate", "tri.c", "--schedule", "automatic,static", "--budget", "4", "-p", "2,4,8"), "leave the bound"),
     ],
 )

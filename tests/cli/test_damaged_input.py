@@ -24,7 +24,7 @@ def test_numbers_that_no_product_could_hold_are_left_out_with_a_word(call: Any, 
     path.write_text("p,time_s,ops\n1,2,1e300\n2,1,1e300\n")
     code, out, err = call("import", path, "-o", tmp_path / "s.sgstudy")
     assert (code, err) == (0, "")
-    assert "skipped: cells (2): no number from 1e-150 to 1e150, nor 0, first at" in out
+    assert "skipped: cells (2): out of range; 0 or a number from 1e-150 to 1e150 was expected, first at" in out
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -26,7 +26,7 @@ def test_a_table_becomes_a_study_with_its_set_and_mapping(call: Any, wide: Path,
     assert (code, err) == (0, "")
     assert f"7 runs in {target}" in out
     assert "note: numbers have decimal commas" in out
-    assert f"skipped: cells (1): no value is there, first at {wide}:3" in out
+    assert f"skipped: cells (1): empty, first at {wide}:3" in out
     with Study.open(target) as study:
         assert len(study) == 7
         measured, mapping = study.measurements(), study.mapping()

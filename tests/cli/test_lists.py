@@ -70,7 +70,7 @@ def test_a_value_that_is_named_twice_counts_once() -> None:
 
 @pytest.mark.parametrize("text", ["ksr1,,cm5", "ksr1,", ",", " "])
 def test_a_machine_that_is_missing_in_a_list_is_said(text: str) -> None:
-    with pytest.raises(InputError, match=r"--machine: '.*': a value is missing beside a comma"):
+    with pytest.raises(InputError, match=r"--machine: '.*': a value is missing next to a comma"):
         lists.items("--machine", text)
 
 

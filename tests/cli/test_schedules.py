@@ -115,7 +115,7 @@ def test_automatic_tries_few_schedules_says_why_and_ends_with_the_fastest(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("schedules", "heavy.c", "-p", "2", "--schedules", "automatic,ML"), "it stands alone"),
+        (("schedules", "heavy.c", "-p", "2", "--schedules", "automatic,ML"), "it must stand alone"),
         (("schedules", "heavy.c", "-p", "2", "--target", "host", "--schedules", "automatic"), "name a machine"),
     ],
 )

@@ -27,7 +27,7 @@ def test_every_example_is_an_address(place: Any, tmp_path: Path) -> None:
     [
         ("slurn:", (), "'slurn:' is no place for runs; did you mean 'slurm'?"),
         ("host", (), "expected one like tcp://scheduler:8786"),
-        ("tcp://host", (), "no address of a dask scheduler that runs already; expected tcp://scheduler:8786"),
+        ("tcp://host", (), "no address of a running dask scheduler; expected tcp://scheduler:8786"),
         ("local:0", (), "expected local:4"),
         ("local:many", (), "expected local:4"),
         ("slurm:x", (), "expected slurm:"),

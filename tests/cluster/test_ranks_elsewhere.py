@@ -194,7 +194,7 @@ def test_nodes_have_even_shares_of_the_ranks(
         ({"nodes": "0"}, "'0' is no number of nodes"),
         ({"nodes": "1", "ranks_per_node": "1"}, "2 ranks: nodes=1 with ranks_per_node=1 have room for 1"),
         ({"launcher": "prun"}, "'prun' is no launcher; expected mpirun or srun"),
-        ({"pmi": "-x"}, "'-x' is no way for srun to speak to MPI"),
+        ({"pmi": "-x"}, "'-x' is not an interface between srun and MPI"),
     ],
 )
 def test_what_cannot_be_is_refused_before_slurm_is_asked(

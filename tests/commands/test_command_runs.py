@@ -165,7 +165,7 @@ def test_a_rate_gives_the_time_of_equal_work() -> None:
 
 def test_output_without_the_time_is_a_failed_run() -> None:
     record = targets.named("host").run(job(("echo", "x"), AsItIs(time_from=r"took (\S+)")))
-    assert (record.status, record.message) == ("failed", r"nothing that it printed matches 'took (\S+)' (--time-from)")
+    assert (record.status, record.message) == ("failed", r"nothing in its output matches 'took (\S+)' (--time-from)")
     assert not record.ok
 
 
@@ -177,4 +177,4 @@ def test_what_a_daemon_runs_has_no_processor_time_of_ours(tmp_path: Path, monkey
     assert record.usage is not None
     assert record.usage.processor_time_s is None
     assert record.usage.peak_memory_bytes is None
-    assert "not known" in record.warnings[0]
+    assert "unknown" in record.warnings[0]

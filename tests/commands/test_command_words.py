@@ -93,10 +93,10 @@ def test_a_time_is_found_with_its_unit(pattern: str, output: str, seconds: float
 
 
 def test_what_a_time_leaves_open_is_said() -> None:
-    assert reported.time(r"t=(\S+)", "t=2\n").remarks == ("the output names no unit of its time; seconds are taken",)
+    assert reported.time(r"t=(\S+)", "t=2\n").remarks == ("the output gives no unit for its time; seconds are assumed",)
     assert "2 places" in reported.time(r"t=(\S+)", "t=2 s\nt=3 s").remarks[0]
     for pattern, output, sentence in (
-        (r"t=(\S+)", "x", "nothing that it printed matches"),
+        (r"t=(\S+)", "x", "nothing in its output matches"),
         (r"t=(\S+)", "t=abc", "'abc' is no number"),
         (r"t=(\S+)", "t=-3 s", "no time above 0"),
         (r"t=(\S+)", "t=3km", "'km' is no unit of time"),

@@ -120,7 +120,7 @@ def test_linker_names_the_users_sources_and_functions_and_no_temporary_file(plac
     with pytest.raises(BuildError) as caught:
         build(["a.c"])
     told, output = str(caught.value), caught.value.output
-    assert told == "a.c:6: 'other' is used in quiet but defined nowhere (so is 'missing'); does a library lack?"
+    assert told == "a.c:6: 'other' is used in quiet but defined nowhere (so is 'missing'); is a library missing?"
     assert "a.c:12: undefined reference to `missing'" in output
     assert "_omp_fn" not in output
     assert "/tmp" not in output.replace("/usr/bin/ld", "")

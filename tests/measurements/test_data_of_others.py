@@ -327,10 +327,10 @@ def test_jobs_that_did_not_complete_and_steps_are_no_runs(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "said", "fault"),
     [
-        ("p,time_s\n1,8\n2,4\n", {"clock_hz": 2e9}, "--clock: 'time' is in s: a clock changes nothing"),
-        ("p,GB/s\n1,8\n2,14\n", {"unit": "ms"}, "--unit: times are made of a rate"),
+        ("p,time_s\n1,8\n2,4\n", {"clock_hz": 2e9}, "--clock: 'time' is in s: a clock has no effect"),
+        ("p,GB/s\n1,8\n2,14\n", {"unit": "ms"}, "--unit: times are computed from a rate"),
         ("p,Speedup\n1,1\n2,1.9\n", {"unit": "s"}, "--unit: no metric is an elapsed time"),
-        ("p,time_s\n1,8\n2,4\n", {"extent": "inclusive"}, "--values: .*changes nothing"),
+        ("p,time_s\n1,8\n2,4\n", {"extent": "inclusive"}, "--values: .*has no effect"),
     ],
 )
 def test_an_answer_that_changes_nothing_is_refused(tmp_path: Path, text: str, said: Any, fault: str) -> None:
@@ -485,8 +485,8 @@ def test_the_sum_of_the_other_times_is_the_time(tmp_path: Path) -> None:
     ("roles", "words"),
     [
         ({"run": "repetition", "p": "repetition"}, "would both number the repetition"),
-        ({"run": "unit"}, "as unit changes nothing without a column that is value"),
-        ({"run": "metric_name"}, "as metric_name changes nothing"),
+        ({"run": "unit"}, "as unit has no effect without a column that is value"),
+        ({"run": "metric_name"}, "as metric_name has no effect"),
     ],
 )
 def test_roles_that_do_nothing_are_refused(tmp_path: Path, roles: dict[str, str], words: str) -> None:
@@ -500,12 +500,12 @@ def test_answers_that_do_nothing_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("x,time_s\n1.5,4\n2.5,2.2\n")
     for said in ({"scaling": "weak"}, {"summed": True}):
-        with pytest.raises(InputError, match="this changes nothing; name one by --processors"):
+        with pytest.raises(InputError, match="this has no effect; name one by --processors"):
             opened([path], said=said)
     path.write_text("p,time_s\n1,4\n2,2.2\n")
     with pytest.raises(InputError, match="'work_flop' is no column of the run table; did you mean 'work_flops'"):
         opened([path], said={"columns": {"work_flop": "time"}})
     with opened([path]) as study:
         study.save_as(tmp_path / "t.sgstudy")
-    with pytest.raises(InputError, match="options that say how a file is read change nothing"):
+    with pytest.raises(InputError, match="options for reading a file have no effect"):
         opened([tmp_path / "t.sgstudy"], choices=TableChoices(decimal=","))

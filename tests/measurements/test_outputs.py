@@ -164,4 +164,4 @@ def test_operations_of_mpi_by_processes_and_bytes(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"imb.out:15: (has no end|has 4 numbers of 5): the output was cut off"):
         read_set([path])
     path.write_text(path.read_text().rsplit("# Benchmarking", 1)[0])
-    assert "does not end as IMB's outputs do" in read_set([path]).notes[-1]
+    assert "does not end like IMB's outputs" in read_set([path]).notes[-1]

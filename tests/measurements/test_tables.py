@@ -215,8 +215,8 @@ def test_what_is_no_number_is_missing_or_refused_with_its_place(table: Any) -> N
     made = table("p,time\n1,8\n2,NaN\n4,n/a\n8,inf\n16,\n32,1\n")
     assert flat(made) == [(1, 0, 8.0), (32, 0, 1.0)]
     assert [(skipped.count, skipped.reason) for skipped in made.skipped] == [
-        (3, "no value is there"),
-        (1, "no number from 1e-150 to 1e150, nor 0"),
+        (3, "empty"),
+        (1, "out of range; 0 or a number from 1e-150 to 1e150 was expected"),
     ]
     rows = "".join(f"{n},{n / 2}\n" for n in range(1, 30))
     said = refusal(table, f"p,time\n{rows}30,fast\n31,4 s\n")

@@ -259,7 +259,7 @@ def test_clocks_that_contradict_each_other_are_left_alone() -> None:
     before = [part.records.copy() for part in parts_of(ranks)]
     (remark,) = _one_clock.convert(parts, results)
     assert remark.endswith(
-        "; 2 of 2 messages between computers were received before they were sent, as the clocks contradict each other: "
+        "; 2 of 2 messages between computers were received before they were sent, but clocks contradict each other: "
         "times are kept"
     )
     assert all(np.array_equal(part.records, rows) for part, rows in zip(parts, before, strict=True))

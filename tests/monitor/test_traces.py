@@ -109,7 +109,7 @@ def test_every_tick_of_every_thread_is_in_one_share(tmp_path: Path) -> None:
             assert (int(begin[0]), int(end[-1])) == (0, trace.meta.end)
         assert (shares["ticks"] == shares["end"] - shares["begin"]).all()
         assert (trace.meta.source, trace.meta.program) == ("measured", "p")
-    assert any("the trace is of a run of its own" in remark and "an event" in remark for remark in record.warnings)
+    assert any("the trace is from a separate run" in remark and "an event" in remark for remark in record.warnings)
 
 
 def test_a_trace_that_reaches_its_limit_ends_there_and_says_so(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("hello\n")
-    with pytest.raises(InputError, match="no trace that is understood"):
+    with pytest.raises(InputError, match="not a trace in a known format"):
         read(path)
     with pytest.raises(InputError, match="no such file"):
         read(tmp_path / "absent")

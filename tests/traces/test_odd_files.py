@@ -113,7 +113,7 @@ def test_of_a_packed_file_that_is_damaged_at_its_end_everything_before_is_read(t
 def test_what_stands_behind_the_events_is_told(tmp_path: Path, text: str, behind: str) -> None:
     with read(put(tmp_path, ".json", text + behind)) as trace:
         assert trace.count("calls") == 2
-        assert "behind the end of the trace" in notes(trace)
+        assert "after the end of the trace" in notes(trace)
 
 
 def test_times_that_lie_too_far_apart_for_64_bits_are_counted_and_left_out(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def items(option: str, text: str) -> tuple[str, ...]:
     """Return the distinct values in *text*; raise `InputError` for an empty one."""
     found = [item.strip() for item in text.split(",")]
     if not all(found):
-        raise InputError(Fault(f"'{text}': a value is missing beside a comma", key=option))
+        raise InputError(Fault(f"'{text}': a value is missing next to a comma", key=option))
     return tuple(dict.fromkeys(found))
 
 

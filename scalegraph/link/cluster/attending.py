@@ -52,7 +52,7 @@ class Attended(ProcessInterface):
         await super().start()
 
     async def _ready(self) -> str:
-        last = "it says no reason"
+        last = "it gave no reason"
         while line := await self._process.stdout.readline():
             if line.startswith(READY):
                 return str(line.removeprefix(READY).strip())

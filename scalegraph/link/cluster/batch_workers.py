@@ -88,7 +88,7 @@ def printed(where: Where, job: Any) -> str:
     if lines:
         return f": {lines[-1].strip()[-_SHOWN:]}"
     own = place.name.startswith(OWN_LOGS)
-    return "; log-directory=DIR keeps what it prints" if own else f"; what it printed is in {place.absolute()}"
+    return "; log-directory=DIR keeps its output" if own else f"; its output is in {place.absolute()}"
 
 
 def _logs(place: Path, number: str) -> Iterator[Path]:

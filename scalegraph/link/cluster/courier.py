@@ -39,9 +39,9 @@ _PROBING_S: Final = 20.0  # for a new worker to say whether it can carry out run
 _AT_ONCE: Final = 8  # requests to keep a result
 _STOPPING_S: Final = 10.0  # for workers to stop programs
 _OPEN_TO_OTHERS: Final = {
-    "tcp": "Dask asks for no password: who reaches this scheduler runs code as you, here and on its workers; tls:// "
-    "asks for certificates",
-    "tls": "whoever has certificates of this scheduler's authority runs code as you, here and on its workers",
+    "tcp": "Dask has no password: whoever can reach this scheduler can run code as you, here and on workers; tls:// "
+    "demands certificates",
+    "tls": "whoever has a certificate of this scheduler's authority can run code as you, here and on workers",
 }
 
 
@@ -278,14 +278,14 @@ class Courier:
             try:
                 return self._answered(run, await future)
             except KilledWorker as error:
-                why = f"its workers were lost again and again while they ran it: {error}"
+                why = f"its workers were lost repeatedly while running it: {error}"
                 if attempt + 1 < _TRIES:
                     await self._client.retry([future])
             except CancelledError:
                 if run.future is not future:  # it was resubmitted in the meantime
                     return await self._await_answer(run)
                 if run.job in self._runs:
-                    self._lost("the scheduler has dropped the runs or does not answer any more")
+                    self._lost("the scheduler has dropped the runs or no longer answers")
                 return ""
             except asyncio.CancelledError:
                 raise

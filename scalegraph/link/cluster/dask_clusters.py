@@ -137,7 +137,7 @@ def _own_place(where: Where, stack: contextlib.ExitStack) -> Path:
     try:
         return stack.enter_context(workplace(OWN_LOGS, Path.cwd(), shared=True))
     except OSError as error:
-        text = f"batch jobs need a directory that can be written here: {why(error)}; start ScaleGraph in another one"
+        text = f"batch jobs need a writable directory here: {why(error)}; start ScaleGraph in another directory"
         raise Unreachable(f"{where.name}: {text}") from error
 
 
@@ -179,7 +179,7 @@ async def _reached(where: Where) -> Any:
             return await _client(where.address, _TIMEOUT_S, security)
     except TimeoutError as error:
         raise Unreachable(
-            f"{where.address}: no Dask scheduler answers there: something listens and does not speak as one in "
+            f"{where.address}: no Dask scheduler answers there: something listens, but did not speak as one within "
             f"{seconds(_TIMEOUT_S)}"
         ) from error
     except (OSError, RuntimeError, ValueError, TypeError) as error:

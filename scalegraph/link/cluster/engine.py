@@ -265,10 +265,10 @@ class Cluster:
             self._process.wait(_POLL_S)
         if (code := self._process.returncode) is not None and code < 0:
             name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
-            return f"the process that speaks with Dask was killed ({name}); what is finished is in the study"
+            return f"the process that speaks with Dask was killed ({name}); finished runs are in the study"
         self._errors.seek(0)
         text = self._errors.read().decode("utf-8", "replace").strip().splitlines()
-        return f"the connection to Dask ended: {text[-1][-_SHOWN:] if text else 'it says no reason'}"
+        return f"the connection to Dask ended: {text[-1][-_SHOWN:] if text else 'it gave no reason'}"
 
 
 def _order(job: Job, parcel: Parcel) -> bytes:

@@ -29,7 +29,7 @@ def unpack(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
         raise ValueError("is cut off")
     magic, length = _HEAD.unpack_from(data)
     if magic != MAGIC or length > min(_LONGEST_HEAD, len(data) - _HEAD.size):
-        raise ValueError("is no frame of ScaleGraph, or is cut off")
+        raise ValueError("is not a ScaleGraph frame, or is cut off")
     at = _HEAD.size + length
     head = from_json(data[_HEAD.size : at])
     sizes = head.pop(_SIZES, None) if isinstance(head, dict) else None

@@ -39,7 +39,7 @@ class Place:
 
 
 _LINGER: Final = Setting(
-    "linger", "seconds for which the workers stay after the last run when ScaleGraph was killed (45)", number=True
+    "linger", "seconds for which workers stay after the last run if ScaleGraph was killed (45)", number=True
 )
 _TLS: Final = tuple(
     Setting(name, f"file with the {what} for encrypted connections")
@@ -50,13 +50,13 @@ _BATCH: Final = (
     Setting("cores", "runs side by side in each batch job (1)", number=True),
     Setting("memory", "memory of each batch job (2 GiB)"),
     Setting("partition", "partition or queue"),
-    Setting("account", "account or project that is charged"),
-    Setting("walltime", "time limit of each batch job, as the batch system writes it (01:00:00)"),
-    Setting("interface", "network interface that the nodes reach this host by"),
-    Setting("directives", "further options of the batch system, with commas between them"),
+    Setting("account", "account or project to charge"),
+    Setting("walltime", "time limit of each batch job, in the batch system's format (01:00:00)"),
+    Setting("interface", "network interface through which the nodes reach this host"),
+    Setting("directives", "further options of the batch system, separated by commas"),
     Setting("prologue", "command that each batch job executes first (module load ..)"),
-    Setting("python", "Python of the nodes, if not the path of this one"),
-    Setting("log-directory", "directory for what the batch jobs print"),
+    Setting("python", "Python on the nodes, if not at the path of this one"),
+    Setting("log-directory", "directory for the batch jobs' output"),
     _LINGER,
 )
 _HOST: Final = r"([\w.-]+@)?[\w.-]+(:\d{1,5})?"
@@ -67,7 +67,7 @@ _JOBQUEUE: Final = ("distributed", "dask_jobqueue")
 PLACES: Final[Mapping[str, Place]] = {
     place.name: place
     for place in (
-        Place("tcp", "A Dask scheduler that runs already", "tcp://scheduler:8786", pattern=_ADDRESS),
+        Place("tcp", "A running Dask scheduler", "tcp://scheduler:8786", pattern=_ADDRESS),
         Place("tls", "The same with encrypted connections", "tls://scheduler:8786", _TLS, pattern=_ADDRESS),
         Place(
             "local",
@@ -83,7 +83,7 @@ PLACES: Final[Mapping[str, Place]] = {
             (
                 Setting("threads", "runs side by side in each worker (1)", number=True),
                 Setting("user", "account on these hosts"),
-                Setting("python", "Python of these hosts, if not the path of this one"),
+                Setting("python", "Python on these hosts, if not at the path of this one"),
                 _LINGER,
             ),
             ("distributed", "asyncssh"),

@@ -11,7 +11,7 @@ from scalegraph.base.units import seconds
 from scalegraph.link.cluster import frames
 
 SILENT_S: Final = 60.0
-"""How long nothing is heard of a worker before its runs go to others."""
+"""How long a worker may be silent before its runs go to others."""
 _LONGEST: Final = 500  # characters of a worker's message
 _SHOWN: Final = 3  # workers named in a sentence
 

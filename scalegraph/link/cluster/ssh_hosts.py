@@ -100,11 +100,11 @@ async def _found(host: Host, python: str) -> str | bool:
         return f"{host.name}: {python} there did not load ScaleGraph and Dask in {seconds(_IMPORTING_S)}"
     except (OSError, asyncssh.Error, TimeoutError) as error:
         reason = why(error) if isinstance(error, OSError) else str(error) or "no answer"
-        return f"{host.name}: SSH does not reach it: {reason}; `ssh {host.name}` has to work without a question"
+        return f"{host.name}: SSH does not reach it: {reason}; `ssh {host.name}` must work without a prompt"
     said = str(done.stdout).rpartition(_VERSION)[2].strip()
     if done.exit_status != 0 or not said:
         last = str(done.stderr).strip().splitlines()[-1:]
-        return f"{host.name}: {python} there has no ScaleGraph with Dask: {''.join(last) or 'it says no reason'}"
+        return f"{host.name}: {python} there has no ScaleGraph with Dask: {''.join(last) or 'it gave no reason'}"
     if said != scalegraph.__version__:
         return f"{host.name}: it has ScaleGraph {said}; {scalegraph.__version__} was expected, as here"
     with contextlib.suppress(ValueError, TypeError, IndexError):

@@ -61,7 +61,7 @@ def time(pattern: str, output: str) -> Reported:
             raise ValueError(f"'{whole}': '{unit}' is no unit of time")
         value = number * SECONDS.get(unit.lower(), 1.0)
         if not unit:
-            remarks += ("the output names no unit of its time; seconds are taken",)
+            remarks += ("the output gives no unit for its time; seconds are assumed",)
     if not (value > 0 and math.isfinite(value)):
         raise ValueError(f"'{whole}' is no time above 0")
     return Reported(whole, seconds=value, unit=unit or "s", remarks=remarks)
@@ -102,12 +102,12 @@ def _last(pattern: str, output: str) -> tuple[re.Match[str], int]:
     for found in re.finditer(pattern, output, re.MULTILINE):
         last, many = found, many + 1
     if last is None:
-        raise ValueError(f"nothing that it printed matches '{pattern}'")
+        raise ValueError(f"nothing in its output matches '{pattern}'")
     return last, many
 
 
 def _remarks(many: int) -> tuple[str, ...]:
-    return (f"the output has {many} places that match the pattern; the last one counts",) if many > 1 else ()
+    return (f"the output has {many} places that match the pattern; the last one is used",) if many > 1 else ()
 
 
 def _group(found: re.Match[str]) -> int:

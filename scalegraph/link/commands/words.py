@@ -14,7 +14,7 @@ from scalegraph.base.patterns import pattern
 from scalegraph.base.run import Value
 
 COUNTS: Final = ("N", "threads", "processes", "nodes")
-"""What stands in a command for the processors of a run, and what follows of them."""
+"""Placeholders in a command for a run's processors, and for counts derived from them."""
 _PLACE = pattern(r"\{\{(?P<kept>[A-Za-z_]\w*)\}\}|(?<!\$)\{(?P<name>[A-Za-z_]\w*)\}")
 # Programs that only start others, so that their own name says nothing.
 _STARTERS: Final = frozenset(
@@ -125,7 +125,7 @@ def outside(words: Sequence[str], nodes: int) -> str:
     """
     first = Path(words[0]).name if words else ""
     if first in _OUTSIDE:
-        return f"'{first}' has others start the processes: their processor time and memory are not known"
+        return f"'{first}' has another program start the processes: their processor time and memory are unknown"
     if nodes > 1 and first in MPI_STARTERS:
-        return f"the processes are on {nodes} nodes: their processor time and memory are not known"
+        return f"the processes are on {nodes} nodes: their processor time and memory are unknown"
     return ""

@@ -94,7 +94,7 @@ class Allocations:
         record = measured.run(free, held.nodes, stop, {**held.variables, "SLURM_CPU_BIND": "none"})
         if held.is_here or record.usage is None or record.usage.processor_time_s is None:
             return record
-        away = f"the processes are on {held.nodes}: their processor time and memory are not known"
+        away = f"the processes are on {held.nodes}: their processor time and memory are unknown"
         unknown = {"user_s": None, "system_s": None, "peak_memory_bytes": None}
         usage = record.usage.model_copy(update=unknown)
         return record.model_copy(update={"usage": usage, "counters": {}, "warnings": (*record.warnings, away)})

@@ -74,7 +74,7 @@ def separated(raw: Path, results: Sequence[Result]) -> tuple[Operating, Sequence
         part, thread = divmod(int(row["processor"]), parts[0].threads)
         found[results[part].meta["pid"]][thread, int(region)] += round(int(ticks) / each[part].rate)
     lacking = int((~known).sum())
-    said = f"of {lacking} collective operations not all members were recorded: they count as waiting"
+    said = f"{lacking} collective operations lack records of some members: they count as waiting"
     return found, (*([compared] if compared else []), *([said] if lacking else []))
 
 

@@ -15,9 +15,11 @@ from scalegraph.link.targets.base import Setting
 from scalegraph.toolchain.host_mpi import HostMpi
 
 LAUNCHER: Final = Setting(
-    "launcher", "", "What starts the ranks in a batch job of Slurm: mpirun, or srun where none is"
+    "launcher", "", "Program that starts the ranks in a Slurm batch job: mpirun, or srun if there is none"
 )
-PMI: Final = Setting("pmi", "", "How srun and the MPI library speak: pmi2 (MPICH), pmix (Open MPI); 'srun --mpi=list'")
+PMI: Final = Setting(
+    "pmi", "", "Interface of srun and the MPI library: pmi2 (MPICH), pmix (Open MPI); 'srun --mpi=list'"
+)
 _LAUNCHERS: Final = ("mpirun", "srun")
 _PMI: Final = re.compile(r"[A-Za-z][\w.-]*")
 _JOB, _NODES, _COUNT, _HERE = "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_JOB_NUM_NODES", "SLURMD_NODENAME"
@@ -58,7 +60,7 @@ SENTENCES: Final = Sentences(
     ),
     ended=re.compile("revoked|CANCELLED|DUE TO TIME LIMIT"),
 )
-"""What Slurm's commands say."""
+"""Messages of Slurm's commands."""
 
 
 def launcher(settings: Mapping[str, str]) -> str:
@@ -67,7 +69,7 @@ def launcher(settings: Mapping[str, str]) -> str:
     if given and given not in _LAUNCHERS:
         raise InputError(Fault(f"'{given}' is no launcher; expected mpirun or srun", key="target.settings.launcher"))
     if spoken and not _PMI.fullmatch(spoken):
-        raise InputError(Fault(f"'{spoken}' is no way for srun to speak to MPI", key="target.settings.pmi"))
+        raise InputError(Fault(f"'{spoken}' is not an interface between srun and MPI", key="target.settings.pmi"))
     return given
 
 

@@ -110,7 +110,7 @@ def _in_order(parts: Sequence[Process], where: Array) -> str:
     messages, members, moved = links.settled()
     said = f"{messages or 'none'} of {links.count} messages between computers"
     if moved is None:
-        return f"{said} were received before they were sent, as the clocks contradict each other: times are kept"
+        return f"{said} were received before they were sent, but clocks contradict each other: times are kept"
     for part, place in zip(parts, where, strict=True):
         _apply(part, moved[place].applied)
     if not (most := max(one.greatest for one in moved)):

@@ -114,7 +114,7 @@ def _cost(results: list[Result], events: int) -> str:
     hertz = float(results[0].meta["frequency_hz"])
     each = max(float(result.meta["event_ticks"]) for result in results) / hertz
     time = max(int(result.meta["time_cycles"]) for result in results) / hertz
-    return f"the trace is of a run of its own, which took {si(time, 's')}; {events} records, {si(each, 's')} an event"
+    return f"the trace is from a separate run, which took {si(time, 's')}; {events} records, {si(each, 's')} an event"
 
 
 def _uncounted(job: Job, results: list[Result]) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ MEASURES: Mapping[str, str] = {
     "counters": "hardware counters, where the kernel allows them",
     "trace": "what happened when",
     "schedules": "static loops under any schedule",
-    "what_if": "runs with something different: ideal parts, virtual speedups, values of the machine",
+    "what_if": "what-if runs: ideal parts, virtual speedups, changed machine values",
 }
 
 # How a request names its workers.
@@ -75,7 +75,7 @@ class Setting:
 
 
 # For targets that take both MPI programs and others.
-IS_MPI: Final = Setting("mpi", "", "yes or no: whether the program is one of MPI; its sources say so if this is empty")
+IS_MPI: Final = Setting("mpi", "", "yes or no: whether this is an MPI program; by default its sources decide")
 
 
 @dataclass(frozen=True)

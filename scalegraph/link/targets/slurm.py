@@ -40,10 +40,10 @@ class _Slurm(Target):
     help = "Each run gets whole nodes of a cluster, one for a process, several for ranks of MPI, and is measured there"
     settings = (
         Setting("partition", "", "Partition"),
-        Setting("account", "", "Account that is charged"),
-        Setting("time", "", "Time limit of each run's job, as Slurm writes it"),
+        Setting("account", "", "Account to charge"),
+        Setting("time", "", "Time limit of each run's job, in Slurm's format"),
         Setting("constraint", "", "Features that the node must have"),
-        Setting("shared", "no", "yes: other jobs may use the node at the same time; the runs have a remark then"),
+        Setting("shared", "no", "yes: other jobs may use the node at the same time; the runs then carry a remark"),
         IS_MPI,
         Setting("nodes", "", "Nodes of a run of MPI, if not as many as its ranks need"),
         Setting("ranks_per_node", "", "Ranks on each node, if not as many as it has room for"),

@@ -69,9 +69,7 @@ def _together(paths: Sequence[Path], cancel: CancelToken, progress: Progress) ->
         progress(number / len(paths))
     if not made.points:
         raise InputError(Fault("holds no line of times; a whole output of IMB was expected", file=str(paths[0])))
-    words = [
-        f"{path.name} does not end as IMB's outputs do: what it would have printed next is missing" for path in cut
-    ]
+    words = [f"{path.name} does not end like IMB's outputs: its last part is missing" for path in cut]
     return made.finish("imb", paths[0].stem, files=[str(path) for path in paths], notes=(NOTE, *words))
 
 

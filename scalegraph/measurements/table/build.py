@@ -284,13 +284,13 @@ class _Builder:
             table["at"] = _repeated(marks, sizes)
             if None in marks:
                 title = next(block.column.title for block in blocks if block.column.at is None)
-                message = "is among columns of values of one parameter, and has no such value; say --column NAME=skip"
+                message = "is among columns for values of one parameter, and has no such value; say --column NAME=skip"
                 raise InputError(Fault(message, file=self.guess.file, line=self.guess.header, key=f"'{title}'"))
             distinct = table[["point", "at"]].drop_duplicates()
             across = self.guess.across
             wide = points.iloc[distinct["point"]].reset_index(drop=True)
             if across in wide.columns:
-                message = f"'{across}' is a column and what other columns stand for; say --across"
+                message = f"'{across}' is both a column and the parameter of other columns; say --across"
                 raise InputError(Fault(message, file=self.guess.file, line=self.guess.header))
             wide.insert(0, across, distinct["at"].to_numpy())
             table["point"] = table.groupby(["point", "at"], sort=False).ngroup()
@@ -350,8 +350,8 @@ class _Missing:
         """Return the counts."""
         made = []
         for count, first, reason in (
-            (self.empty, self.first, "no value is there"),
-            (self.infinite, self.first_infinite, "no number from 1e-150 to 1e150, nor 0"),
+            (self.empty, self.first, "empty"),
+            (self.infinite, self.first_infinite, "out of range; 0 or a number from 1e-150 to 1e150 was expected"),
         ):
             if first is not None:
                 made.append(Skipped("cells", count, reason, f"{rows.file}:{rows.lines[first]}"))

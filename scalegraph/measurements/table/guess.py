@@ -198,11 +198,13 @@ def _check_roles(columns: Sequence[Column], said: Mapping[str, str], file: str) 
     faults = []
     if "repetition" in said.values() and len(repeated) > 1:
         listed = " and ".join(f"'{column.title}'" for column in repeated)
-        faults.append(Fault(f"{listed} would both number the repetition: one column can", file=file, key="--column"))
+        faults.append(
+            Fault(f"{listed} would both number the repetition: only one column can", file=file, key="--column")
+        )
     for role, lacking in (("unit", "value"), ("metric_name", "value"), ("value", "metric_name")):
         if role in said.values() and lacking not in roles:
             title = next(key for key, word in said.items() if word == role)
-            message = f"'{title}' as {role} changes nothing without a column that is {lacking}"
+            message = f"'{title}' as {role} has no effect without a column that is {lacking}"
             faults.append(Fault(message, file=file, key="--column"))
     if faults:
         raise InputError(faults)

@@ -22,7 +22,7 @@ def idle(paths: Sequence[Path], said: TableChoices) -> list[Fault]:
     faults = []
     for name in _FIELDS:
         if getattr(said, name) and not any(_applies(path, said, name) for path in paths):
-            words = f"changes nothing: {_lacking(said, name)}; leave it out"
+            words = f"has no effect: {_lacking(said, name)}; leave it out"
             faults.append(Fault(words, file=str(paths[0]), key=f"--{name}"))
     return faults
 

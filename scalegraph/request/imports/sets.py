@@ -250,7 +250,7 @@ def opened(
         raise InputError(Fault(message, file=str(studies[0])))
     if studies:
         if name or choices not in (None, TableChoices()):
-            message = "is a study: options that say how a file is read change nothing, those of its names and times do"
+            message = "is a study: options for reading a file have no effect, only those for its names and times"
             raise InputError(Fault(message, file=str(studies[0])))
         return _study(studies[0], said or {})
     plain = not name and not said and choices in (None, TableChoices())

@@ -34,18 +34,18 @@ class WhatIf(Strict):
         label="Ideals",
         short="Ideal",
         choices={
-            "contention": "Every transaction takes the time that it takes alone on the machine: nobody waits for a"
-            " ring slot, link, directory, memory module or line. Latency stays.",
-            "network": "Besides, what went over the network costs what a fetch from the node's own memory costs.",
-            "cache": "Caches lose no line but to another processor: what remains are first references and coherence.",
-            "sync": "Barriers, locks, forks, atomics, chunks and tasks take no time themselves. Waiting for others"
-            " stays.",
-            "balance": "The work between two barriers evenly divided: nobody waits at a barrier or for tasks. Computed"
-            " from the run, not run again.",
-            "messages": "Messages of MPI programs take no time, and sending and receiving costs nothing. Waiting for"
-            " partners that have not come stays.",
+            "contention": "Every transaction takes as long as if it were alone on the machine: nobody waits for a"
+            " ring slot, link, directory, memory module or line. Latency remains.",
+            "network": "In addition, a network access costs as much as a fetch from the node's own memory.",
+            "cache": "Caches lose lines to other processors only: first references and coherence misses remain.",
+            "sync": "Barriers, locks, forks, atomics, chunks and tasks take no time themselves. Time spent waiting for"
+            " others still counts.",
+            "balance": "Work between two barriers is evenly divided: nobody waits at a barrier or for tasks. Computed"
+            " from the run, without another one.",
+            "messages": "Messages of MPI programs take no time, and sending and receiving costs nothing. Time spent"
+            " waiting for a late partner still counts.",
         },
-        help="What shall be ideal: contention, network, cache, sync, balance, messages",
+        help="What to make ideal: contention, network, cache, sync, balance, messages",
         option=option(
             "--what-if",
             metavar="LIST",
@@ -60,9 +60,9 @@ class WhatIf(Strict):
         label="Virtual speedups",
         short="Faster code",
         hint="line:solve.c:88, region:NAME, lock:NAME ..",
-        help="How many times faster code shall be, target = factor: line:FILE:LINE, region:NAME, within:NAME (with all"
+        help="How many times faster to make code, target = factor: line:FILE:LINE, region:NAME, within:NAME (with all"
         " that it calls), lock:NAME (its operations), held:NAME (code while it is held), data:NAME (misses of a"
-        " variable); /compute or /memory behind it for one part of code",
+        " variable); append /compute or /memory for one part of code",
         option=option(
             "--speedup",
             metavar="TARGET=FACTOR",

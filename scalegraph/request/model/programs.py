@@ -66,7 +66,7 @@ from scalegraph.request.model.defaults import default_machine
 from scalegraph.request.model.request import Name, RequestBody, Strict, Text
 
 SIDES = ("px", "py", "pz")
-"""Stand for the sides of a grid of the processes, balanced factors of their number."""
+"""Placeholders for the sides of a process grid, balanced factors of the number of processes."""
 _COUNTS = re.compile(r"(\{(?:N|px|py|pz)\})")
 COUNT = "{N}"  # stands for the number of processors in arguments and environment values
 

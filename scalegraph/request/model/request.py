@@ -2,26 +2,26 @@
 
     title = "Billiard balls on the KSR-1"        # optional
     processors = [1, 2, 4, 8, 16, 32]
-    verify = true                                # once more without each place that loses most: what that gains
+    verify = true                                # run again with each main loss removed, to show the gain
     repetitions = 1                              # runs of every point; the simulator needs one
-    reference = true                             # each size on one processor too: speedup and latency need it
-    schedule = "dynamic,4"                       # of all worksharing loops; runtime=dynamic,4: of schedule(runtime)
-    timed = "loop main:40"                       # a part shown too: clock, a region, FILE:LINE or a phase
-    work = "2 * n ** 3 / 3"                      # what W is: flops, or a formula of the parameters; else all operations
+    reference = true                             # run each size on one processor too, for speedup and latency
+    schedule = "dynamic,4"                       # for all worksharing loops; runtime=..: for schedule(runtime) only
+    timed = "loop main:40"                       # also show a part: clock, a region, FILE:LINE or a phase
+    work = "2 * n ** 3 / 3"                      # definition of W: flops, or a formula in the parameters
 
     [program]                                    # a shipped program ..
     name = "billiard"
-    # sources = ["mine.c", "more.cpp"]           # .. or sources in C, C++ or Fortran, beside the request file
+    # sources = ["mine.c", "more.cpp"]           # .. or sources in C, C++ or Fortran, next to the request file
     # executable = "./prog"                      # .. or what scalegraph-cc, scalegraph-c++ or scalegraph-fc linked
     # build = "make CC=scalegraph-cc"            # and the command that builds it, run in the directory first
     # command = "mpirun -np {N} ./app {n}"       # .. or a command that is measured as it is; {threads}, {nodes}, ..
     # shell = true                               # of a command: a shell runs it
-    # time_from = "Elapsed: ([0-9.]+) s"         # its time, or rate_from its rate, from what it prints
+    # time_from = "Elapsed: ([0-9.]+) s"         # its time, or rate_from its rate, from its output
     # args = ["{n}", "-t", "{N}"]                # {name} is replaced by the parameter, {N} by the processors
     # accept_exit = [1]                          # exit codes besides 0 with which the results count
     # threads_per_process = 4                    # of an MPI program: N processors are N / 4 processes
     # cflags = ["-O3"]; ldflags = ["-lm"]; include = ["inc"]; stdin = "input.txt"
-    # directory = "."; cwd = "data"             # where all names are relative to; where the runs work
+    # directory = "."; cwd = "data"             # base directory of all names; working directory of runs
     # env = { KEY = "value", THREADS = "{N}" }
 
     [parameters]                                 # base values; a list sweeps (problem-size bound only)
@@ -36,8 +36,8 @@
     name = "ksr1"                                # or path = "mine.toml"
     overrides = { "clock_mhz" = "40" }
 
-    [space]                                      # several of each in one study: every combination that can be
-    machine = ["epyc-7763", "xeon-8480"]         # in place of [machine] name
+    [space]                                      # several of each in one study: every combination that can run
+    machine = ["epyc-7763", "xeon-8480"]         # instead of [machine] name
     threads_per_process = [1, 4, 16]             # of an MPI program
     schedule = ["static", "dynamic,4"]
     # affinity = ["close", "spread"]; cflags = ["-O2", "-O3"]
@@ -62,20 +62,20 @@
     classes = false                              # misses by class (cold, capacity, ..); up to ten times slower
     monitor = "none"                             # none | software | hardware: the latter two cost simulated time
 
-    [trace]                                      # each run writes what happened when beside the study; docs/TRACES.md
+    [trace]                                      # each run writes a trace next to the study; docs/TRACES.md
     what = ["regions", "waits", "locks"]         # regions waits locks tasks chunks shares counters; all but chunks
     processors = [4, 16]                         # counts whose runs are traced; all of the request if not given
     sizes = "base"                               # only the size of [parameters]; all sizes if not given
     begin = "2 ms"; end = "2e6 cycles"           # of the run, in simulated time; the whole run if not given
     region = "solve"                             # only what happens inside: NAME, FILE:LINE or #ID
-    interval = "10 us"                           # shares and counters are added up over so long; chosen if not given
+    interval = "10 us"                           # over which shares and counters are summed; chosen if not given
     limit = "512 MiB"                            # of one trace, which then ends there; 1 GiB
 
-    [[what_if]]                                  # any number of them: the runs once more, with something different
+    [[what_if]]                                  # any number of them: runs repeated with changes
     ideal = ["contention", "cache"]              # contention, network, cache, sync, balance
     speedup = { "line:solve.c:88" = 2, "lock:m" = "inf" }
     machine = { clock_mhz = "40" }
-    # processors = [16, 32]                      # the counts to examine, if not all of the request
+    # processors = [16, 32]                      # processor counts, if not all of the request
 
     [speedups]                                   # "if this line were x times as fast": the most expensive ones
     lines = 5
@@ -86,7 +86,7 @@
     compare = ["static", "guided", "EA,alpha=32"]   # or "all"
     # advise = false                             # without the run of the best ones together
 
-    [predict]                                    # from the runs, samples of two or more sizes: larger ones
+    [predict]                                    # predict larger sizes; the runs are samples of two or more sizes
     at = { n = [800, 1600] }                     # or "n=800,1600"; their names sweep in [parameters]
     processors = [64, 128]                       # those of the samples if not given
     # counting = false                           # without further small runs for exact counts
@@ -104,7 +104,7 @@ E = T_seq/(N T_para) (latency-metric.txt Fig. 11); ``speed`` searches the size w
 operations of the one-processor run (isospeed.txt IV.A, approach 1).
 
 What-if runs are made of the points that the bounds request, and of the sizes that searches found; they are in the
-study beside the actual runs. docs/WHATIF.md says what each switch and each target of a speedup means.
+study next to the actual runs. docs/WHATIF.md explains each switch and each target of a speedup.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def resolved(request: Request) -> Resolved:
 
 
 def machine_reference(request: Request) -> str:
-    """Return what `machine.load` takes for the machine of *request*."""
+    """Return the argument of `machine.load` for the machine of *request*."""
     choice, base = request.machine, Path(request.program.directory or ".").expanduser().absolute()
     return str(base / choice.path) if choice.path else choice.name
 

@@ -153,7 +153,7 @@ class Space(Strict):
 
     @property
     def varies(self) -> bool:
-        """Whether any list has several values, or one that is named here, or a search is bounded."""
+        """Whether anything varies: some list is given, or the search has a budget."""
         lists = self.machine or self.threads_per_process or self.schedule or self.affinity or self.cflags
         return bool(lists or self.budget)
 

@@ -65,10 +65,10 @@ class _Undecided(Exception):  # noqa: N818 - not a fault of the statement
 
 
 def check(data: StudyData, statements: Sequence[str]) -> list[Outcome]:
-    """Return the outcome of every one of *statements* on the study.
+    """Return the outcome of each of *statements* on the study.
 
     Raises:
-        InputError: statements that are none, all of them, with what was expected.
+        InputError: every invalid statement, with what was expected.
 
     """
     trees = parse(statements)

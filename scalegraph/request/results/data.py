@@ -107,10 +107,10 @@ def why_no_matrix(data: StudyData, bound: str) -> str:
         return "no run on one processor has both a time and its operations (work_ops), so no speed is known"
     speed = matrix(data, "speed", metric="isospeed")
     if speed is not None and any(n < n2 for n, n2 in speed.values):
-        return f"no {bound} is met on several processor counts, but a unit speed is: --metric isospeed"
+        return f"no {bound} is met on several processor counts, but a unit speed is: use --metric isospeed"
     if data.runs[0].source == "imported" and bound == "memory" and data.table.get("memory_bytes") is None:
         return (
-            "no memory is met on several processor counts, as none is known of any run; "
+            "no run records its memory use, so memory cannot be held constant; "
             "`scalegraph import --as memory_bytes=METRIC` names it"
         )
     if data.runs[0].source == "imported":

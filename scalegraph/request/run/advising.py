@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 def advised(
     data: StudyData, at: int | None = None, size: float | None = None, cost: Cost = "elapsed", most: int | None = None
 ) -> tuple[Model, list[float], list[Advice]]:
-    """Return the law of a study, the point whose time is to be known, and the runs that narrow it, best first.
+    """Return the law of a study, the point to predict, and the runs that narrow the prediction, best first.
 
-    *at* (processors) and *size* are the point, *cost* is what a run costs and *most* the most processors that can be
-    run; see `scalegraph.views.study.whatif.advise`.
+    *at* (processors) and *size*: the point; *cost*: the measure of a run's cost; *most*: the most processors that can
+    be run; see `scalegraph.views.study.whatif.advise`.
 
     Raises:
         WorkError: there are too few points for any law.

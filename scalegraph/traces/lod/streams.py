@@ -122,7 +122,7 @@ class Gather:
 
 
 def code_type(count: int) -> np.dtype[np.generic]:
-    """Return the smallest type for *count* numbers and nothing."""
+    """Return the smallest integer type for *count* codes and 0."""
     return np.dtype(np.uint8 if count < 255 else np.uint16 if count < 65535 else np.int32)
 
 

@@ -82,7 +82,7 @@ def _read(reading: Reading) -> Trace:
     else:
         reading.broken("an object or an array of trace events was expected", line=stream.line)
     if not stream.broken and stream.peek() and document.seen:
-        reading.builder.note("files with something behind the end of the trace, which is left out")
+        reading.builder.note("files with data after the end of the trace, which is left out")
     if not document.seen and not stream.broken:
         reading.broken("no traceEvents were found")
     if document.elements and not document.objects:

@@ -33,7 +33,7 @@ def _read(reading: Reading) -> Trace:
         if not plain:
             continue
         found = parse(plain)
-        reading.builder.note("numbers from 2^63 on, of which the same 64 bits are kept with a sign", found.wrapped)
+        reading.builder.note("numbers from 2^63 on, kept as the signed numbers with the same 64 bits", found.wrapped)
         good = _whole(reading, records, found, numbers)
         if not good:
             break
