@@ -100,12 +100,14 @@ def analyze(
 def _list() -> None:
     from scalegraph.request.results import quantities, trace_quantities
 
+    known = [*quantities.QUANTITIES, *trace_quantities.TRACE_QUANTITIES]
+    width = max(map(len, known))
     echo("Of a study:")
     for quantity in quantities.QUANTITIES.values():
-        echo(f"{quantity.name:<14} {quantity.description}")
+        echo(f"{quantity.name:<{width}}  {quantity.description}")
     echo("Of a trace:")
     for one in trace_quantities.TRACE_QUANTITIES.values():
-        echo(f"{one.name:<14} {one.description}")
+        echo(f"{one.name:<{width}}  {one.description}")
 
 
 def _trace(

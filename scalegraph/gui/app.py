@@ -15,6 +15,7 @@ from scalegraph.base.errors import MissingTool
 from scalegraph.base.host import INSTALL_QT
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QSize
     from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QApplication
 
@@ -69,6 +70,18 @@ def make_application() -> QApplication:
     return application
 
 
+def fit_on_screen(window: MainWindow, room: QSize) -> None:
+    """Make *window* no larger than *room*, the free part of its screen: at 200 % many screens have less than it wants.
+
+    The frame that the desktop puts around it is not known before it is shown; its title bar is about as high as a menu
+    bar.
+    """
+    from PySide6.QtCore import QSize
+
+    frame = QSize(0, window.menuBar().sizeHint().height())
+    window.resize(window.size().boundedTo(room - frame))
+
+
 def _icon() -> QIcon:
     """Return the application's icon; null if its file is missing."""
     from PySide6.QtGui import QIcon
@@ -116,6 +129,7 @@ def _first_window() -> MainWindow:
     if isinstance(came[0], Exception):
         raise came[0]
     window: MainWindow = came[0]
+    fit_on_screen(window, window.screen().availableGeometry().size())
     window.show()
     starting.end()
     return window

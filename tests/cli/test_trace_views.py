@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,8 @@ def test_a_quantity_of_a_trace_is_computed(call: Any, root: Path, tmp_path: Path
     assert (tmp_path / "a.csv").read_text().splitlines()[1].startswith("1,rank 1,")
     code, out, _ = call("analyze", "--list")
     assert "Of a trace:\n" in out
+    rows = [line for line in out.splitlines() if line and not line.startswith("Of a ")]
+    assert len({len(name) + len(gap) for name, gap in (re.findall(r"^(\S+)( +)", row)[0] for row in rows)}) == 1
 
 
 def test_options_of_studies_are_refused_for_a_trace_and_the_other_way_round(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from scalegraph.base.expression import parse
@@ -14,8 +12,8 @@ from tests.analyze import synthetic
 
 
 def taken(processors: int, host_s: float, **parameters: int) -> RunRecord:
-    record = synthetic.fixed((processors,))[0]
-    return replace(record, host_s=host_s, point=RunPoint(processors=processors, parameters=parameters))
+    point = RunPoint(processors=processors, parameters=dict(parameters))
+    return synthetic.fixed((processors,))[0].model_copy(update={"host_s": host_s, "point": point})
 
 
 def test_runs_that_do_not_say_their_size_are_taken_for_the_base_size() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
@@ -11,6 +12,8 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 # Three forms of a source location: "(file:line)", "(line N)", ":line".
 _PLACED: Final = re.compile(r"(?P<name>.*\S)(?P<place> \(\S+:\d+\)| \(line \d+\)|:\d+)")
+
+_OF_FUNCTION: Final = re.compile(r"(?P<what>.*\S )(?P<function>\S+)(?P<place>:\d+)")
 
 
 def fitted(name: str, metrics: QFontMetrics, room: int) -> str:
@@ -31,14 +34,33 @@ def fitted(name: str, metrics: QFontMetrics, room: int) -> str:
     return metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, max(room, 0))
 
 
-def fit(option: QStyleOptionViewItem) -> None:
-    """Elide the text of *option*, an item of a table or tree, to fit its rectangle."""
+def shortened(name: str, inside: Iterable[str]) -> str:
+    """Return *name* without the function that it names, if one of *inside*, the names around it, is that function.
+
+    ``parallel initialize:296`` below ``initialize`` is ``parallel :296``.
+    """
+    found = _OF_FUNCTION.fullmatch(name)
+    return found["what"] + found["place"] if found is not None and found["function"] in inside else name
+
+
+def fit(option: QStyleOptionViewItem, inside: Iterable[str] = ()) -> None:
+    """Elide the text of *option*, an item of a table or tree, to fit its rectangle; *inside*: the items around it."""
     if option.rect.isEmpty():
         return  # the style measures the whole text here
     style = option.widget.style()
     room = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, option.widget)
     margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, option.widget) + 1
-    option.text = fitted(option.text, option.fontMetrics, room.width() - 2 * margin)
+    width = room.width() - 2 * margin
+    if option.fontMetrics.horizontalAdvance(option.text) > width:
+        option.text = fitted(shortened(option.text, inside), option.fontMetrics, width)
+
+
+def names_around(index: QModelIndex | QPersistentModelIndex) -> Iterator[str]:
+    """Yield the names of the items that contain that at *index*, in its column."""
+    above = index.parent()
+    while above.isValid():
+        yield str(above.siblingAtColumn(index.column()).data())
+        above = above.parent()
 
 
 class NameDelegate(QStyledItemDelegate):
@@ -47,4 +69,4 @@ class NameDelegate(QStyledItemDelegate):
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Qt: set the elided text."""
         super().initStyleOption(option, index)
-        fit(option)
+        fit(option, names_around(index))

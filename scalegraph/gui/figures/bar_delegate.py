@@ -6,7 +6,7 @@ from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, Q
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
-from scalegraph.gui.base.fitted_names import fit
+from scalegraph.gui.base.fitted_names import fit, names_around
 from scalegraph.gui.base.tints import bar_tint, tint
 from scalegraph.gui.base.widgets import elided
 from scalegraph.gui.figures.table.model import BAR_ROLE, SHARE_ROLE
@@ -76,7 +76,7 @@ class BarDelegate(QStyledItemDelegate):
         super().initStyleOption(option, index)
         option.textElideMode = Qt.TextElideMode.ElideRight
         if index.column() not in self.sentences:
-            fit(option)
+            fit(option, names_around(index))
         elif not option.rect.isEmpty():
             option.features |= QStyleOptionViewItem.ViewItemFeature.WrapText
             option.text = elided(option.text, option.fontMetrics, option.rect.width() - _SIDES, _LINES)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyqtgraph as pg
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QFontMetrics
 from PySide6.QtWidgets import (
     QApplication,
@@ -18,8 +18,9 @@ from PySide6.QtWidgets import (
 )
 
 from scalegraph import views
+from scalegraph.gui.app import fit_on_screen
 from scalegraph.gui.base import tips
-from scalegraph.gui.base.fitted_names import NameDelegate, fitted
+from scalegraph.gui.base.fitted_names import NameDelegate, fitted, shortened
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.figure_widget import FigureWidget
 from scalegraph.gui.dock.view_options import OptionBar
@@ -224,6 +225,31 @@ def test_names_that_are_cut_keep_their_ends(qtbot: Any, name: str, place: str) -
     assert end
     assert name.endswith(end)
     assert len(end) >= len(place) - (1 if place == "queue" else 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "inside", "short"),
+    [
+        ("parallel initialize:296", ("initialize", "program"), "parallel :296"),
+        ("critical (queue) simulate:262", ("loop simulate:250", "simulate"), "critical (queue) :262"),
+        ("loop add:107", ("subtract",), "loop add:107"),
+        ("initialize", ("initialize",), "initialize"),
+    ],
+)
+def test_a_name_that_is_cut_leaves_out_the_function_that_contains_it(
+    name: str, inside: tuple[str, ...], short: str
+) -> None:
+    assert shortened(name, inside) == short
+
+
+@pytest.mark.slow
+def test_the_window_opens_no_larger_than_its_screen(window: MainWindow) -> None:
+    window.resize(1280, 720)
+    fit_on_screen(window, QSize(960, 540))
+    assert window.width() == 960
+    assert 500 <= window.height() < 540
+    fit_on_screen(window, QSize(1920, 1080))
+    assert window.width() == 960, "it never grows"
 
 
 @pytest.mark.slow

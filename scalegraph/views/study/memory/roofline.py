@@ -77,7 +77,10 @@ def _sentence(rows: pd.DataFrame) -> str:
     if not named:
         return f"{text}."
     top = max(named, key=lambda row: float(row["share"]))
-    return f"{text}. {_capital(str(top['sentence']))}; it takes {percent(float(top['share']))} of processor time."
+    share = f"{percent(float(top['share']))} of processor time"
+    if not math.isfinite(top["of_roof"]):
+        return f"{text}. {roofline.name_of(top)} has {share}."
+    return f"{text}. {roofline.name_of(top)}, {share}: at {percent(top['of_roof'])} of the roof of {top['bound']}."
 
 
 def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
