@@ -12,6 +12,7 @@ import pytest
 from scalegraph import views
 from scalegraph.analyze.profile import region_tree
 from scalegraph.base.errors import InputError
+from scalegraph.base.run import Region, RunRecord
 from scalegraph.figures import render
 from scalegraph.figures.figure import Figure, Flame, Frame, Table
 from scalegraph.figures.flame_geometry import WHOLE, Geometry
@@ -20,6 +21,7 @@ from scalegraph.request import Session
 from scalegraph.request.imports.sets import opened
 from scalegraph.subjects.study import StudyData
 from scalegraph.subjects.trace import TraceData
+from scalegraph.views.flames import single_callers
 from tests.analyze import synthetic
 from tests.measurements import samples
 from tests.views import studies, traces
@@ -291,3 +293,63 @@ def test_the_colours_of_a_change_differ_at_the_ends_and_stand_still_in_the_middl
         assert len({less, none, more}) == 3
         assert diverging(float("nan"), theme) == none  # type: ignore[arg-type]
         assert diverging(7.0, theme) == more  # type: ignore[arg-type]
+
+
+PROGRAM_TEXT = """void once(int n);
+int *handler = &taken;
+void once(int n)
+{
+    /* often(n) */
+    often(n);
+}
+void often(int n) { n++; }
+void taken(int n) { often(n); }
+int main(void)
+{
+    for (int i = 0; i < 9; i++)
+        once(i);
+    return 0;
+}
+"""
+
+
+def a_region(number: int, kind: str, name: str, line: int, end: int, parent: int = 0) -> Region:
+    return Region(id=number, kind=kind, name=name, file="a.c", line=line, end_line=end, parent=parent)
+
+
+def test_a_function_that_one_region_calls_stands_on_it() -> None:
+    regions = [
+        a_region(1, "function", "once", 3, 7),
+        a_region(2, "function", "often", 8, 8),
+        a_region(3, "function", "taken", 9, 9),
+        a_region(4, "function", "main", 10, 15),
+        a_region(5, "loop", "main:12", 12, 13, 4),
+    ]
+    made, apart = single_callers.placed(regions, {"a.c": PROGRAM_TEXT})
+    assert {region.name: region.parent for region in made} == {
+        "once": 5,
+        "often": 0,
+        "taken": 0,
+        "main": 0,
+        "main:12": 4,
+    }
+    assert apart == ["often", "taken"]
+    macro = PROGRAM_TEXT.replace("int main", "#define AGAIN(n) once(n)\nint main")
+    assert single_callers.placed(regions, {"a.c": macro})[0][0].parent == 0, "a macro may be used anywhere"
+    assert single_callers.placed(regions, {"a.f90": ""})[0] == regions
+
+
+def test_what_messages_cost_has_frames_without_a_trace() -> None:
+    def sent(run: RunRecord) -> RunRecord:
+        first, *rest = run.regions
+        costs = {**first.categories, "prim_send": 1000, "idle_late_sender": 3000}
+        return run.model_copy(update={"regions": (first.model_copy(update={"categories": costs}), *rest)})
+
+    runs = synthetic.fixed()
+    plain, data = (StudyData.from_runs(part, regions=synthetic.REGIONS) for part in (runs, map(sent, runs)))
+    before, after = frames(build("flame", plain)), frames(build("flame", data))
+    waiting = after["MPI: waiting for senders"]
+    assert waiting.role == "idle"
+    assert waiting.own == pytest.approx(3 * after["MPI: sending messages"].own)
+    assert flame_of(build("flame", data)).whole > flame_of(build("flame", plain)).whole
+    assert len(after) == len(before) + 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -10,7 +12,7 @@ from scalegraph.analyze import calltree
 from scalegraph.analyze.calltree import CallTree
 from scalegraph.analyze.profile import region_tree
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.run import RegionCost, RunRecord
+from scalegraph.base.run import Region, RegionCost, RunRecord
 from scalegraph.base.units import assigned, plain, thousands
 from scalegraph.figures.figure import PROCESSOR_TIME, Axis, Key
 from scalegraph.figures.way import Need, Way
@@ -19,6 +21,7 @@ from scalegraph.runtime.format import CATEGORY_GROUPS, COUNTERS, GROUPS
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
+from scalegraph.views.flames import single_callers
 from scalegraph.views.flames.building import Grown
 
 METRIC: Final = Option(
@@ -55,15 +58,39 @@ _ALIASES: Final = {
     "primitives": "primitive",
     "processor time": "time",
 }
+MESSAGES: Final = (
+    "prim_send",
+    "prim_receive",
+    "prim_pack",
+    "prim_message",
+    "prim_collective",
+    "prim_start",
+    "idle_message",
+    "idle_late_sender",
+    "idle_late_receiver",
+    "idle_transfer",
+    "idle_network",
+    "idle_collective",
+)
+"""Categories of time that calls of MPI take."""
 _COUNTS: Final = dict(COUNTERS)
 _RATIO: Final = 3  # rank of a metric that does not add up
 _SEVERAL: Final = ("busy_max", "useful_max")
 
 
 def grown(
-    data: StudyData, metric: object = None, processors: object = None, size: object = None, colour: object = "group"
+    data: StudyData,
+    metric: object = None,
+    processors: object = None,
+    size: object = None,
+    colour: object = "group",
+    *,
+    calls: bool = False,
 ) -> Grown | None:
     """Return the call tree of a study and the meaning of its values, None without costs by region or call path.
+
+    *calls*: functions of simulated runs stand on the region that calls them, where the source shows only one, and what
+    messages cost has frames of its own.
 
     Raises:
         InputError: no such metric, no such run, or a metric that does not add up.
@@ -74,11 +101,56 @@ def grown(
     run = common.chosen_run(data, size, processors)
     if run is None or not run.regions:
         return None
-    return _of_run(data, run, _ALIASES.get(str(metric or "time"), str(metric or "time")), str(colour))
+    metric = _ALIASES.get(str(metric or "time"), str(metric or "time"))
+    if not calls:
+        return _of_run(run, metric, str(colour), data.regions, (LEXICAL,))
+    texts = {source.file: source.text for source in data.sources}
+    regions, apart = single_callers.placed(data.regions, texts)
+    made = _of_run(run, metric, str(colour), regions, (_calls_note(apart),))
+    return _with_messages(made, run) if metric == "time" else made
 
 
-def _of_run(data: StudyData, run: RunRecord, metric: str, colour: str) -> Grown:
-    known = region_tree(data.regions, run)
+def _calls_note(apart: Sequence[str]) -> str:
+    """Return the note on which functions stand on their callers; *apart* are those that do not."""
+    if not apart:
+        return "Every function stands on the region that calls it: the source shows one for each."
+    listed = f"{', '.join(apart[:3])}{' and others' if len(apart) > 3 else ''}"
+    return (
+        f"Functions stand on the region that calls them where the source shows only one. {listed}: called from several"
+        " places, or in a way that the source does not show, so they stand on the program. A trace with regions records"
+        " all calls."
+    )
+
+
+def _with_messages(made: Grown, run: RunRecord) -> Grown:
+    """Return *made* with a frame below each region for each kind of time that its messages took."""
+    tree, scale = made.tree, 1 / (run.clock_hz or 1.0)
+    place = {key: index for index, key in enumerate(tree.keys)}
+    own, nodes, above, costs, roles = tree.own.copy(), list(tree.names), list(tree.parents), [], list(made.node_roles)
+    for region in run.regions:
+        for category in MESSAGES:
+            cost, index = region.categories.get(category, 0) * scale, place.get(str(region.region))
+            if index is None or cost <= 0:
+                continue
+            own[index] = max(0.0, own[index] - cost)
+            nodes.append(f"MPI: {common.CATEGORY_WORDS[category]}")
+            above.append(index)
+            costs.append(cost)
+            roles.append(CATEGORY_GROUPS[category])
+    if not costs:
+        return made
+    more = len(costs)
+    visits = np.concatenate([tree.visits, np.full(more, np.nan)])
+    keys, places = (*tree.keys, *[""] * more), (*tree.places, *[""] * more)
+    grown = CallTree(tuple(nodes), tuple(above), np.concatenate([own, costs]), visits, keys, places)
+    coloured = dict(zip(zip(grown.names, grown.keys, strict=True), roles, strict=True)) if made.node_roles else {}
+    grown = calltree.merged(grown)
+    order = tuple(coloured[name, key] for name, key in zip(grown.names, grown.keys, strict=True)) if coloured else ()
+    return replace(made, tree=grown, node_roles=order)
+
+
+def _of_run(run: RunRecord, metric: str, colour: str, regions: Sequence[Region], notes: tuple[str, ...]) -> Grown:
+    known = region_tree(regions, run)
     place = {region.id: index for index, (region, _) in enumerate(known)}
     own, groups = np.zeros(len(known)), np.zeros((len(known), len(GROUPS)))
     visits = np.full(len(known), np.nan)
@@ -113,7 +185,7 @@ def _of_run(data: StudyData, run: RunRecord, metric: str, colour: str) -> Grown:
         f"the {words} of the run",
         run.point.label(),
         lexical=True,
-        notes=(LEXICAL,),
+        notes=notes,
         node_roles=roles,
         legend=_legend(groups) if by_group else (),
         percent=PROCESSOR_TIME if metric == "time" else f"% of {words}",
