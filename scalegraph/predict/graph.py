@@ -159,7 +159,7 @@ class Graph(_Part):
         for names, what in (([one.name for one in self.classes], "class"), ([p.name for p in self.parts], "part")):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
-                raise ValueError(f"the {what} '{twice[0]}' is there twice")
+                raise ValueError(f"the {what} '{twice[0]}' appears twice")
         variables = frozenset({*self.parameters, "N"})
         for name, formula in self.costs.items():
             if name not in COSTS:

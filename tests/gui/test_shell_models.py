@@ -117,7 +117,7 @@ def test_parameters_are_read_as_they_are_written(value: Value | tuple[Value, ...
 
 
 def test_a_wrong_quotation_is_refused_in_a_sentence() -> None:
-    with pytest.raises(ValueError, match="a backslash is written twice"):
+    with pytest.raises(ValueError, match="write a backslash twice"):
         text.values(r'"\q"')
 
 

@@ -82,7 +82,7 @@ def test_limits_of_a_run_are_those_of_a_request() -> None:
 def test_a_study_without_a_request_cannot_be_run_again(window: MainWindow, qtbot: Any, model_study: MakeStudy) -> None:
     handle = window.open_study(model_study())
     qtbot.waitUntil(lambda: handle.data() is not None)
-    assert "no request that could be run again" in window.whatif._empty.text()
+    assert "no request to run again" in window.whatif._empty.text()
 
 
 def test_switches_are_run_alone_and_together_and_shown_beside_the_actual(

@@ -162,7 +162,7 @@ def test_columns_without_a_value_are_folded_and_said() -> None:
     grid, said = folded(large_grid())
     assert len(grid.columns) == len(grid.column_processors) == 19
     assert all(len(row) == 19 for row in grid.cells)
-    assert said == "Without a value, left out: N' = 5"
+    assert said == "Left out, as all values are missing: N' = 5"
 
 
 def test_a_large_matrix_is_seen_whole(qtbot: Any) -> None:

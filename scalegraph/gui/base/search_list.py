@@ -22,7 +22,7 @@ _ROLE: Final = Qt.ItemDataRole.UserRole
 _OF_A_SORT: Final = 60  # listed per kind
 _WIDTH: Final = 430
 _ROWS: Final = 16
-_HINT: Final = "Return: next   Shift+Return: before"
+_HINT: Final = "Return: next   Shift+Return: previous"
 
 
 class SearchList(QFrame):
@@ -53,7 +53,7 @@ class SearchList(QFrame):
         self.tree.itemClicked.connect(self._clicked)
         self.tree.currentItemChanged.connect(lambda *_: self._enable())
         self.hint = label(_HINT, "muted")
-        self.longest = button("Longest", "List the longest of what is chosen (Ctrl+Return)", "flat")
+        self.longest = button("Longest", "List the longest occurrences (Ctrl+Return)", "flat")
         self.longest.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.longest.clicked.connect(self.longest_wanted)
         column_ = vertical(self, (8, 8, 8, 6))
@@ -91,7 +91,7 @@ class SearchList(QFrame):
         self.tree.clear()
         self._heading(f"Longest: {target.name} ({thousands(len(table))} of"
                       f" {thousands(target.count)})" if len(table) else
-                      f"{target.name}: nothing that lasts")  # fmt: skip
+                      f"{target.name}: nothing with a duration")  # fmt: skip
         second = data.trace.meta.ticks_per_second
         for number, row in enumerate(table.to_dict("records"), 1):
             begin, end, location = int(row["begin"]), int(row["end"]), int(row["location"])

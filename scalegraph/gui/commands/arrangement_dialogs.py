@@ -26,7 +26,7 @@ class NameDialog(QDialog):
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
-        column.addWidget(label("Keep the open views, their options and places under a name, for every study or trace.",
+        column.addWidget(label("Save the open views, their options and places under a name, for any study or trace.",
                                wrap=True))  # fmt: skip
         column.addWidget(self.name)
         column.addWidget(self._said)

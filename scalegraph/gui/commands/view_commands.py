@@ -57,7 +57,7 @@ class ViewCommands(QObject):
         elif dock is not None:
             self._say(f"“{dock.view.title}” has nothing to export yet: choose a view that shows something.")
         elif window.page != STUDY and len(window.studies):
-            self._say("Views are exported where they are: go back to the study first (Ctrl+T).")
+            self._say("Views are exported from the study's page: go back there first (Ctrl+T).")
         elif window.study.handle is not None:
             self._say("No view is open: choose an arrangement or Add view first.")
         else:

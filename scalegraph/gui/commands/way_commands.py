@@ -124,7 +124,7 @@ class WayCommands(QObject):
         collect = request.collect.model_copy(update={what: True})
         again = request.model_copy(update={"collect": collect})
         self._window.runner.submit(again, handle.path, f"{handle.title}: {what}")
-        self._window.study.banner.show_remark(f"The runs are made once more, with {what}; see the queue.")
+        self._window.study.banner.show_remark(f"Running again with {what}; see the queue.")
 
     def _target(self, way: Way, data: Any, handle: StudyHandle) -> None:
         """Show the request for another target, with the processor counts that the target allows."""
@@ -240,7 +240,7 @@ class WayCommands(QObject):
                 names = sorted({PurePath(name).name for name in sources.named(trace)})
                 listed = ", ".join(names[:_NAMES]) + (f" and {len(names) - _NAMES} more" if len(names) > _NAMES else "")
                 self._window.study.banner.show_remark(
-                    f"Nothing in {folder} has the name of a file of this trace: {listed}.",
+                    f"{folder} has none of this trace's files: {listed}.",
                     "Choose another folder…",
                     lambda: self._ask_sources(handle),
                 )
@@ -249,7 +249,7 @@ class WayCommands(QObject):
 
     def _not_known(self, way: Way) -> None:
         self._window.study.banner.show_remark(
-            "The study that this trace is of is not open. Open it and go on from there; or choose Trace and"
+            "The study of this trace is not open. Open it and continue there; or choose Trace and"
             f" '{way.argument('what')}' in the request panel and run the program again.",
             "Open the request panel",
             lambda: self._window.go("request"),
@@ -262,7 +262,7 @@ class WayCommands(QObject):
         before = tuple((asked.get("trace") or {}).get("what") or USUAL_TRACE)
         kinds = before if what in before else (*before, what)
         fault = self._window.request.show_request(asked, title, study, trace=True, trace_what=kinds)
-        self._shown(fault, f"Run makes the runs of '{title}' once more, with a trace that holds {', '.join(kinds)}.")
+        self._shown(fault, f"Run repeats the runs of '{title}' with a trace of {', '.join(kinds)}.")
 
 
 def kept_request(window: MainWindow, data: Any, title: str) -> Any:

@@ -49,7 +49,7 @@ def restored(desk: Desk, state: QByteArray, make: Make) -> bool:
                 desk.window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
         places = QByteArray.fromBase64(str(content["places"]).encode())
     except (ValueError, KeyError, TypeError, AttributeError):
-        log.warning("the remembered places of %s cannot be read; using the overview", desk.handle.title)
+        log.warning("the saved places of %s cannot be read; using the overview", desk.handle.title)
         return False
     if not desk.docks:
         return False

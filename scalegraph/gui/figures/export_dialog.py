@@ -107,7 +107,7 @@ class ExportDialog(QDialog):
             self.colours.addItem(text, name)
         self.caption = QCheckBox("With title, sentence and notes")
         self.caption.setChecked(True)
-        self.spreadsheet = QCheckBox("Text never as a formula")
+        self.spreadsheet = QCheckBox("Protect text from being read as a formula")
         self.spreadsheet.setToolTip(
             "Put an apostrophe before text that begins with = + - @, so that no spreadsheet computes it"
         )

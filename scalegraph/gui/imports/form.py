@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 _DELIMITERS: Final = ((";", "semicolon"), ("\t", "tab"), (",", "comma"), ("|", "bar"), (" ", "space"))
 _UNITS: Final = ("s", "ms", "us", "ns", "min", "h")
-_EXTENTS: Final = (("exclusive", "leave out what is below"), ("inclusive", "hold what is below"))
+_EXTENTS: Final = (
+    ("exclusive", "exclusive: without the paths below"),
+    ("inclusive", "inclusive: with the paths below"),
+)
 _SCALING: Final = (("strong", "the problem stays the same"), ("weak", "the problem grows with the processors"))
 _MOST_COLUMNS: Final = 40  # with a field for their role
 _MOST_PATHS: Final = 400  # in the list; others can be typed
@@ -72,7 +75,7 @@ class ImportForm(QWidget):
         self._add(group, "decimal", "Decimals", self.decimal)
         self._add(group, "header", "Line with the names", self.header, "number of the line, 0 if no line has names")
         self._add(group, "names", "Names", self.names)
-        self._add(group, "across", "Columns go over", self.across, "what the numbers in the heads of columns are")
+        self._add(group, "across", "Columns go over", self.across, "what the numbers in the column headings are")
         return group
 
     def _make_meaning(self) -> Group:
@@ -97,7 +100,7 @@ class ImportForm(QWidget):
         self.summed = QCheckBox("values are sums over the processors")
         self.summed.setToolTip("Elapsed time is then the value divided by the number of processors")
         self.summed.clicked.connect(lambda on: self.edited.emit("meaning", "summed", on))
-        self.clock = Entry("cycles a second, as in 2.4e9")
+        self.clock = Entry("cycles per second, as in 2.4e9")
         self.clock.editingFinished.connect(lambda: self._typed_clock())
         self.extent = self._choice("meaning", "extent")
         self.scaling = self._choice("meaning", "scaling")
@@ -111,10 +114,10 @@ class ImportForm(QWidget):
         column.addLayout(self._size_row)
         self._add(group, "processors", "Processors", self.processors, "the parameter that counts processors")
         self._add(group, "time", "Elapsed time", self.time, "the metric that is the time from start to end")
-        self._add(group, "rate", "or a rate", self.rate, "the metric that counts work a second: larger is better")
+        self._add(group, "rate", "or a rate", self.rate, "the metric of work per second: larger is better")
         self._add(group, "unit", "Unit of the time", self.unit)
         self._add(group, "clock_hz", "Clock", self.clock)
-        self._add(group, "extent", "Values of call paths", self.extent, "whether they hold those of the paths below")
+        self._add(group, "extent", "Values of call paths", self.extent, "whether they include the paths below")
         self._add(group, "total", "Whole program", self.total, "the call path that stands for the whole program")
         group.column.addWidget(self.summed)
         self._add(group, "scaling", "From N to N", self.scaling, "strong or weak scaling, if no size shows it")

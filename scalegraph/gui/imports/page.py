@@ -61,7 +61,7 @@ class ImportPage(QWidget):
         self._words = label("", "muted", wrap=True)
         self._skipped = label("", "muted", wrap=True)
         self._notes = label("", "muted", wrap=True)
-        self._notes.setAccessibleName("What was taken for granted")
+        self._notes.setAccessibleName("Assumptions")
         self.form = form or ImportForm()
         self.form.edited.connect(self._edited)
         self._lay()
@@ -72,7 +72,7 @@ class ImportPage(QWidget):
 
         self.rows = TablePanel(_NOTHING, self._theme.name, searchable=False)
         self.rows.setAccessibleName("First rows")
-        self.rows.setToolTip("Click a heading or a cell to say what it is")
+        self.rows.setToolTip("Click a heading or a cell to set its role")
         self.rows.tree.choose_columns()
         self.rows.tree.column_clicked.connect(self.show_roles)
         self.rows.tree.cell_clicked.connect(self.show_cell)

@@ -210,7 +210,7 @@ def _meant(
     if not questions:
         return _with_runs(base, token, share)
     if not all(one.guess and one.key != "columns" for one in questions) or shown.questions:
-        return replace(base, runs_words="Answer what is marked on the left; the runs then appear here.")
+        return replace(base, runs_words="Answer the marked questions on the left; the runs then appear here.")
     made = _with_runs(base, token, share)
     return replace(made, runs_words=f"If the guesses are right: {made.runs_words}")
 

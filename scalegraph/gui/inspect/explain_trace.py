@@ -62,7 +62,11 @@ def _totals(data: TraceData, begin: int, end: int, location: int | None) -> list
         if facts and whole:
             rest = len(sums) - len(facts)
             parts.append(
-                Part(title, facts, (f"And {rest} more. " if rest > 0 else "") + "To a 255th; the profile is exact.")
+                Part(
+                    title,
+                    facts,
+                    (f"And {rest} more. " if rest > 0 else "") + "Accurate to 1/255; the profile is exact.",
+                )
             )
     return parts
 

@@ -119,7 +119,7 @@ def sentence(found: Sequence[Point]) -> str:
     one = next((point for point in found if point.processors == 1 and point.median_s), None)
     known = [point for point in found if point.median_s is not None]
     if not known:
-        return "No run has ended well yet."
+        return "No run has succeeded yet."
     widest = max((point for point in known), key=_width)
     noise = (
         f"; the widest interval is ± {percent(_width(widest))}, at N = {widest.processors}" if _width(widest) else ""

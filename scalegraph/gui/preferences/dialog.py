@@ -88,7 +88,7 @@ class PreferencesDialog(QDialog):
             self.natural.toggled.connect(box.setDisabled)
         self.dpi = _number(50, 1200, " dots per inch")
         self.colours = _choice(_COLOURS)
-        form.addRow(label("What the export dialog begins with.", "muted"))
+        form.addRow(label("Initial settings of the export dialog.", "muted"))
         for name, field in (("Format", self.format), ("Size", self.natural), ("Width", self.width_cm),
                             ("Height", self.height_cm), ("Resolution", self.dpi),
                             ("Colours", self.colours)):  # fmt: skip
@@ -103,7 +103,7 @@ class PreferencesDialog(QDialog):
         self.processors.setPlaceholderText("usual: 1, 2, 4, … 64, as many as the machine has")
         self.processors.setToolTip("Processor counts of a new request, as in 1, 2, 4, 8")
         self.processors.setAccessibleName("Processor counts of a new request")
-        form.addRow(label("What a request with sources or a program of your own begins with.", "muted"))
+        form.addRow(label("Initial settings of a request with sources or a program of your own.", "muted"))
         form.addRow("Machine", self.machine)
         form.addRow("Processors", self.processors)
         return page

@@ -42,7 +42,7 @@ class QueuePanel(QWidget):
         self._runner = runner
         self.model = QueueModel(runner, self)
         self.tree = self._tree(theme)
-        self.cancel_button = button("Cancel request", "Stop this request; the runs it has are kept")
+        self.cancel_button = button("Cancel request", "Stop this request; finished runs are kept")
         self.cancel_all_button = button("Cancel all", "Stop every request")
         self.retry_button = button("Run again", "Run what failed or was cancelled; finished runs are kept")
         self.open_button = button("Open study", "Show the study of this request")

@@ -104,7 +104,7 @@ class ChoicesSection(Section):
 
 def _chip(value: str, clicked: Callable[..., Any]) -> QWidget:
     made = button(value, kind="link")
-    made.setToolTip(f"Add {value}, or take it out")
+    made.setToolTip(f"Add or remove {value}")
     made.clicked.connect(clicked)
     return made
 
@@ -114,7 +114,7 @@ def _counted(form: RequestForm) -> str:
     lists: Mapping[str, Sequence[str]] = {axis: text.items(getattr(form, f"space_{axis}"), axis) for axis in _WORDS}
     several = [counted(len(values), _WORDS[axis]) for axis, values in lists.items() if len(values) > 1]
     if not several:
-        return "One choice: what is chosen elsewhere."
+        return "One choice: as set in the other sections."
     product = 1
     for values in lists.values():
         product *= max(1, len(values))

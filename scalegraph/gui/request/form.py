@@ -338,7 +338,7 @@ def _pairs(pairs: Pairs, key: str, reader: _Reader, take: Callable[[str], Any]) 
                 reader.faults.append(Fault(f"'{typed.strip()}' needs a name beside it", key=key))
             continue
         if word in made:
-            reader.faults.append(Fault(f"'{word}' is there twice", key=f"{key}.{word}"))
+            reader.faults.append(Fault(f"'{word}' appears twice", key=f"{key}.{word}"))
         value = reader.take(f"{key}.{word}", take, typed)
         if value is not None:
             made[word] = value

@@ -43,7 +43,7 @@ def dots(points: Sequence[RunPoint], searches: Sequence[Any] = (), predicted: Se
     """Return *points*, starts of *searches* and *predicted* points as dots over N and the most varied size."""
     places = [(point.processors, dict(point.parameters), point.label()) for point in points]
     places += [
-        (search.processors, dict(search.start), f"N = {search.processors}: size to be searched, {search.bound.said()}")
+        (search.processors, dict(search.start), f"N = {search.processors}: size to search for, {search.bound.said()}")
         for search in searches
     ]
     run = {point.key for point in points}

@@ -69,7 +69,7 @@ class ProgramSection(Section):
         self._more_button.toggled.connect(self._show_more)
         self._build_more()
         row = QHBoxLayout()
-        self.preview = button("Show instrumentation", "What the preprocessor inserts, next to the original", "link")
+        self.preview = button("Show instrumentation", "Show the inserted code beside the original", "link")
         self.preview.clicked.connect(self.show_preview)
         row.addWidget(self.preview)
         row.addWidget(self._more_button)
@@ -156,9 +156,9 @@ class ProgramSection(Section):
         first, others = QHBoxLayout(), QHBoxLayout()  # two rows, to fit a small window
         self.own_sources = button("Choose source files…", "C, C++ or Fortran, with OpenMP or threads", "primary")
         self.own_sources.clicked.connect(self.ask_sources)
-        executable = button("Executable…", "What scalegraph-cc, scalegraph-c++ or scalegraph-fc linked")
+        executable = button("Executable…", "A program linked by scalegraph-cc, scalegraph-c++ or scalegraph-fc")
         executable.clicked.connect(self._ask_executable)
-        build = button("Build command…", "make, CMake ..: run before the program")
+        build = button("Build command…", "Runs make, CMake .. before the program")
         build.clicked.connect(lambda: self.choose(_BUILT))
         for row, ways in ((first, (self.own_sources,)), (others, (executable, build))):
             for way in ways:

@@ -143,7 +143,7 @@ class RequestSide(QWidget):
         """Show that no program is chosen yet."""
         self.plan.show_plan(())
         self.count.setText("No program yet")
-        self._say("Choose source files of your own, or a shipped program: the defaults can be run at once.", "")
+        self._say("Choose source files of your own, or a shipped program, which runs with its defaults.", "")
         self._show_toml("")
         self.run.setEnabled(False)
         self.save.setEnabled(False)

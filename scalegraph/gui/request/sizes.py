@@ -40,7 +40,7 @@ def with_sizes(form: RequestForm, program: Program | None, known: Mapping[str, f
     held = tuple(_held(kind, value) for kind, value in known.items())
     bounds = (*(bound for bound in form.bounds if bound.kind not in known), *held)
     form = replace(form, bounds=bounds)
-    what = "Sizes are searched at which " + " or ".join(f"the {bound.kind} is {bound.value}" for bound in held)
+    what = "The runs search for sizes at which " + " or ".join(f"the {bound.kind} is {bound.value}" for bound in held)
     if form.method != FIXED:
         return Grown(form, f"{what}.")
     method = _method(program)
@@ -135,7 +135,7 @@ def _parameter_of_arguments(form: RequestForm) -> Grown:
     numbers = [word for word in words if _NUMBER.fullmatch(word)]
     if not numbers:
         remark = (
-            "This program gets no argument that sets its size. Let it read one, which is now the parameter n, and"
+            "None of this program's arguments sets its size. Let it read one: it is now the parameter n. Then"
             " give n its base value below."
         )
         args = f"{form.args} {{{_NAME}}}".strip()
@@ -143,7 +143,7 @@ def _parameter_of_arguments(form: RequestForm) -> Grown:
     largest = max(numbers, key=int)
     words[words.index(largest)] = f"{{{_NAME}}}"
     taken = replace(form, args=" ".join(words), parameters=(*form.parameters, (_NAME, largest)))
-    return Grown(taken, f"The argument {largest} is taken for the size: it is now the parameter n.", other=True)
+    return Grown(taken, f"The argument {largest} is taken as the size: it is now the parameter n.", other=True)
 
 
 def _held(kind: str, known: float | None) -> BoundForm:

@@ -103,7 +103,7 @@ def _room(machine: Any) -> str:
     """Return the limits of *machine* as text: processors in total and per process."""
     said = f"up to {machine.processors_max} processors"
     if machine.process_max < machine.processors_max:
-        said += f", {machine.process_max} of a process"
+        said += f", {machine.process_max} per process"
     return said
 
 

@@ -50,7 +50,7 @@ def processors(text: str) -> tuple[int, ...]:
         if low < 1:
             raise ValueError(f"a processor count must be at least 1, got {word}")
         if high < low or high - low > _LARGEST_RANGE:
-            raise ValueError(f"'{word}' is not a range; from small to large was expected, like 1-16")
+            raise ValueError(f"'{word}' is not a range; the smaller number comes first, like 1-16")
         found.update(range(low, high + 1))
     if not found:
         raise ValueError("processor counts were expected, like 1, 2, 4, 8 or 1-16")
@@ -101,7 +101,7 @@ def _quoted(word: str) -> str:
     try:
         return str(json.loads(word))
     except ValueError:
-        raise ValueError(f"{word} is no text in quotes; a backslash is written twice") from None
+        raise ValueError(f"{word} is not a quoted text; write a backslash twice") from None
 
 
 def values_text(value: Value | tuple[Value, ...]) -> str:

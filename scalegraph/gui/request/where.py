@@ -19,7 +19,7 @@ from scalegraph.link.cluster.places import PLACES, Where, check_installed, parse
 
 _TIP: Final = "\n".join(
     [
-        "Whose workers carry the runs out; empty: this computer. Settings follow the address:",
+        "The cluster that executes the runs; empty: this computer. Settings follow the address:",
         "slurm: partition=night workers=4",
         *(f"{place.example}: {place.title.lower()}" for place in PLACES.values()),
     ]

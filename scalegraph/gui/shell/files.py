@@ -138,9 +138,7 @@ class Files(QObject):
             self._window.forget_messages()
             self._window.imports.paste(text)
         else:
-            self._window.say_fault(
-                "The clipboard holds no table: a line of names and a line for each run were expected."
-            )
+            self._window.say_fault("The clipboard has no table: expected a line of names, then a line per run.")
 
     def ask_traces(self) -> None:
         """Ask for traces and open them."""

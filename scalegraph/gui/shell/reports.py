@@ -46,7 +46,7 @@ class ReportDialog(QDialog):
         self.author.setPlaceholderText("not named")
         self.machine.setPlaceholderText(machine or "what the times were measured on")
         self.note = QPlainTextEdit()
-        self.note.setPlaceholderText("a remark that stands before the verdicts")
+        self.note.setPlaceholderText("a remark shown before the verdicts")
         self.note.setFixedHeight(72)
         self.note.setTabChangesFocus(True)
         form = QFormLayout()
@@ -71,7 +71,7 @@ class ReportDialog(QDialog):
         buttons.addButton(self.show_file, QDialogButtonBox.ButtonRole.ActionRole)
         self.show_file.hide()  # until the file exists; the message box shows widgets added to it
         column = QVBoxLayout(self)
-        words = "What ran, on what, how and when; times, verdicts, and every view that shows something, in one file."
+        words = "All in one file: what ran, where, how and when; times, verdicts, and every view that has data."
         column.addWidget(label(words, wrap=True))
         column.addLayout(form)
         column.addWidget(self._said)

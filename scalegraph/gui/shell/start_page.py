@@ -140,7 +140,7 @@ class StartPage(QScrollArea):
             "Open measurements", "Times you have: a table (CSV), Extra-P, Cube, Caliper. Or drop them here.", ""
         )
         have.clicked.connect(self.measurements_wanted)
-        folder = button("A directory of profiles…", "Cube profiles, one of each run", "link")
+        folder = button("A directory of profiles…", "Cube profiles, one per run", "link")
         folder.clicked.connect(self.directory_wanted)
         have.add(folder)
         trace = Card(

@@ -75,7 +75,7 @@ def build_following(
                 return figure
     figure = view.build(asked, **options)
     if "processors" in known and figure.panels:
-        note = f"There is nothing to show here for N = {known['processors']}, which is selected."
+        note = f"There is nothing to show here for the selected N = {known['processors']}."
         return replace(figure, notes=(note, *figure.notes))
     return figure
 

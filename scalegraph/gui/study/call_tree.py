@@ -62,7 +62,7 @@ class CallTree(QWidget):
         self.model = CallTreeModel()
         self.metric_box = QComboBox()
         self.metric_box.setAccessibleName("Metric of the call tree")
-        self.metric_box.setToolTip("What the call paths are compared by; views that show one metric follow")
+        self.metric_box.setToolTip("The metric that compares call paths; views of one metric follow")
         self.metric_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.metric_box.setMinimumContentsLength(6)
         self.metric_box.currentIndexChanged.connect(self._metric_changed)

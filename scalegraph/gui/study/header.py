@@ -80,7 +80,7 @@ class Header(QFrame):
         meta = trace.meta
         lines = [*meta.damage, *(note.words for note in meta.notes)]
         if meta.damage:
-            self.banner.show_remark("The file is damaged; this is what could be read of it.", details="\n".join(lines))
+            self.banner.show_remark("The file is damaged; only part of it could be read.", details="\n".join(lines))
         elif len(lines) == 1:
             self.banner.show_remark(f"{lines[0][:1].upper()}{lines[0][1:].rstrip('.')}.")
         elif lines:

@@ -180,7 +180,7 @@ class Navigator(QWidget):
             return
         child = QTreeWidgetItem([f"traces of {', '.join(map(str, counts))} processors", "run"])
         child.setData(0, _LACKING, str(handle.path))
-        child.setToolTip(0, "The request asks for these traces and they are not there: a click runs them")
+        child.setToolTip(0, "The request asks for these traces, but they are missing; click to run them")
         child.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         item.addChild(child)
 

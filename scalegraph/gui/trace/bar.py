@@ -19,12 +19,12 @@ from scalegraph.gui.trace.handle import TraceHandle
 
 _LEAST_TOLD: Final = 70  # pixels of the text when space is short
 _PARTS: Final = {
-    "region": ("region", "part of a name", "Show only regions of that name; * and ? are wildcards"),
+    "region": ("region", "part of a name", "Show only regions with this name; * and ? are wildcards"),
     "locations": ("locations", "0-15, 20", "Show only these locations: numbers, ranges, names with * or ?"),
     "duration": (
         "at least",
         "1e-6 s",
-        "Show only visits, waits and messages that last that long (s)",
+        "Show only visits, waits and messages at least this long (s)",
     ),
 }
 
@@ -59,7 +59,7 @@ class TraceBar(QWidget):
         row = horizontal(self.line, spacing=4)
         self.back = self._tool("◀", "Previous time range (Alt+Left)")
         self.forward = self._tool("▶", "Next time range (Alt+Right)")
-        self.whole = self._tool("Whole run", "Show all of the time (F)")
+        self.whole = self._tool("Whole run", "Show the whole run (F)")
         self.shown = FittedLabel()
         self.shown.setMinimumWidth(_LEAST_TOLD)  # the filter's chips shrink first
         self.shown.setAccessibleName("Visible time")
@@ -79,7 +79,7 @@ class TraceBar(QWidget):
         self._chips = QHBoxLayout()
         self._chips.setSpacing(4)
         self.filter = self._tool("Filter", "Filter the views of this trace by region, location or duration")
-        self.replay = self._tool("Replay", "Replay the run, and its bookmarks (Space plays)")
+        self.replay = self._tool("Replay", "Replay and bookmarks (Space plays)")
         for toggle in (self.filter, self.replay):
             toggle.setCheckable(True)
         self.filter.toggled.connect(self._show_entry)
@@ -212,7 +212,7 @@ class TraceBar(QWidget):
         if self._trace is None:
             return
         for name, text in self._trace.filter.current.chips():
-            chip = self._tool(f"{text}  ×", f"Show everything again that '{text}' leaves out")
+            chip = self._tool(f"{text}  ×", f"Remove the filter '{text}'")
             chip.setObjectName(f"chip-{name}")
             chip.setProperty("chip", True)
             chip.clicked.connect(partial(self._remove, name))

@@ -55,17 +55,17 @@ class BookmarkList(QDialog):
         self.tree.itemActivated.connect(lambda item, _column: self._go(item))
         self.tree.itemChanged.connect(self._renamed)
         self.tree.itemSelectionChanged.connect(self._enable)
-        self.empty = label("No bookmarks yet. B sets one at the selected interval, else where the pointer is.", "muted")
+        self.empty = label("No bookmarks yet. Press B to set one at the selected interval, or at the pointer.", "muted")
         self.empty.setWordWrap(True)
         self.said = label("", "muted", wrap=True)
         self.said.hide()
         self.rename = button("Rename", "Change the name (F2, or a double click on it)")
         self.rename.clicked.connect(self._edit)
-        self.delete = button("Delete", "Delete the chosen bookmarks (Del); undo brings them back")
+        self.delete = button("Delete", "Delete the selected bookmarks (Del); undo restores them")
         self.delete.clicked.connect(self._delete)
         self.export = button("Export …", "Write all bookmarks to a file, for others or another machine")
         self.export.clicked.connect(self._export)
-        self.load = button("Add from file …", "Add the bookmarks of a file to these")
+        self.load = button("Add from file …", "Add the bookmarks from a file")
         self.load.clicked.connect(self._load)
         row = QHBoxLayout()
         for widget in (self.rename, self.delete):
@@ -204,7 +204,7 @@ class BookmarkList(QDialog):
         except OSError as error:
             self._say(f"{path} cannot be read: {error.strerror}.", fault=True)
         else:
-            self._say(f"{came} added." if came else "All of them were here already.")
+            self._say(f"{came} added." if came else "All of them were in the list already.")
 
     def _say(self, text: str, *, fault: bool = False) -> None:
         mark(self.said, "role", "fault" if fault else "muted")

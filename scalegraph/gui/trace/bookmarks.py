@@ -132,7 +132,7 @@ class Bookmarks(QObject):
         if not text:
             return
         try:
-            whose, found = read(text, "what was kept of this trace's bookmarks")
+            whose, found = read(text, "the saved list of this trace's bookmarks")
         except InputError as error:
             log.warning("%s; it is set aside", error)
             which = hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -45,4 +45,4 @@ class EventSteps(QObject):
             edge = 0.0 if back else window.length
             window.show(*stretch_at(edge if there is None else there, end - begin, back=back))
 
-        self._looks.ask(look, arrive, lambda error: log.info("no event can be looked for: %s", error))
+        self._looks.ask(look, arrive, lambda error: log.info("cannot search for the next event: %s", error))

@@ -62,7 +62,7 @@ class ReplayBar(QWidget):
         self.slider.sliderReleased.connect(lambda: self._do("drop_replay"))
         self.moment = QLabel()
         self.moment.setAccessibleName("Moment of the replay")
-        self.moment.setToolTip("Where the replay is, from the start of the run")
+        self.moment.setToolTip("Position of the replay, from the start of the run")
         self.moment.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.speed = QComboBox()
         self.speed.setAccessibleName("Speed of the replay")
@@ -71,7 +71,7 @@ class ReplayBar(QWidget):
         self.speed.activated.connect(self._choose_speed)
         self.now = QToolButton()
         self.now.setText("Now")
-        self.now.setToolTip("Open the view of one moment: what every location does, for whom it waits")
+        self.now.setToolTip("Open the view of this moment: what every location does, and whom it waits for")
         self.now.clicked.connect(self.now_wanted)
         self.end = QToolButton()
         self.end.setText("✕")
@@ -233,7 +233,7 @@ class ReplayBar(QWidget):
         self.speed.setCurrentIndex(next(row for row, (_text, speed) in enumerate(wanted) if speed == chosen))
         self.speed.setToolTip(
             f"Speed: {speed_words(replay.speed)}, {si(replay.speed, '', 2)} of real time."
-            f" Usual: what is visible plays in about {plain(USUAL_SECONDS)} s"
+            f" Usual: the visible time plays in about {plain(USUAL_SECONDS)} s"
         )
 
     def _show_bookmarks(self) -> None:

@@ -28,7 +28,7 @@ log: Final = logging.getLogger(__name__)
 _MOST: Final = 30  # of the longest, listed
 _TIP: Final = (
     "A region, location, mark, wait, state, metric or tag (/). Return goes to the next occurrence, "
-    "Shift+Return to the one before, Ctrl+Return lists the longest; F3 and Shift+F3 go on from anywhere."
+    "Shift+Return to the previous one, Ctrl+Return lists the longest; F3 and Shift+F3 work from anywhere."
 )
 
 
@@ -52,8 +52,8 @@ class TraceSearch(QWidget):
         self.field.setAccessibleName("Search in the trace")
         self.field.setToolTip(_TIP)
         self.field.setClearButtonEnabled(True)
-        self.before = self._tool("↑", "The occurrence before (Shift+F3)", forward=False)
-        self.after = self._tool("↓", "The next occurrence (F3)", forward=True)
+        self.before = self._tool("↑", "Previous occurrence (Shift+F3)", forward=False)
+        self.after = self._tool("↓", "Next occurrence (F3)", forward=True)
         self.said = ElidedLabel()
         self.said.setProperty("role", "muted")
         self.said.setAccessibleName("What was found")

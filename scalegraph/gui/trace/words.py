@@ -69,7 +69,7 @@ def trace_sentence(data: TraceData) -> str:
     reader = readers().get(meta.format)
     sentence += f", read as {reader.title}." if reader is not None and reader.name != "sgtrace" else "."
     if meta.damage:
-        sentence += " The file is damaged: this is what could be read."
+        sentence += " The file is damaged: only part of it could be read."
     return sentence
 
 

@@ -49,5 +49,5 @@ def help_for(data: StudyData, target: str) -> Help | None:
     if act is None or not better or better == target:
         return None
     name = f"{PurePath(place.rpartition(':')[0]).name}:{place.rpartition(':')[2]}"
-    sentence = f"A faster {name} changes little: what it loses is {row['words']}."
+    sentence = f"A faster {name} changes little: its loss is {row['words']}."
     return Help(sentence, act, better, culprits.factor_of(row, lost))

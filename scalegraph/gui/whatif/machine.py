@@ -32,11 +32,11 @@ class MachineKnobs(Group):
         self._heads: dict[str, QLabel] = {}
         self._of: Mapping[str, Any] = {}
         line = QHBoxLayout()
-        self.filter = Entry("Find a number: latency, cache, lock ..")
+        self.filter = Entry("Find a parameter: latency, cache, lock ..")
         self.filter.setClearButtonEnabled(True)
-        self.filter.setAccessibleName("Find a number of the machine")
+        self.filter.setAccessibleName("Find a machine parameter")
         self.filter.textChanged.connect(self._search)
-        self.reset = button("Reset", "Set every number back to the machine's file")
+        self.reset = button("Reset", "Reset every parameter to the machine's file")
         self.reset.clicked.connect(self._reset_all)
         line.addWidget(self.filter, 1)
         line.addWidget(self.reset)
@@ -60,7 +60,7 @@ class MachineKnobs(Group):
         try:
             machine = Machine.model_validate_json(json.dumps(dict(values)))
         except (ValidationError, ValueError):
-            self._none.setText("The machine of this study is not one that can be changed.")
+            self._none.setText("The machine of this study cannot be changed.")
             self._none.show()
             return
         self._none.hide()
@@ -113,7 +113,7 @@ class MachineKnobs(Group):
         for section, head in self._heads.items():
             head.setVisible(section in sections)
         if self._rows:
-            self._none.setText("No number of the machine is called so.")
+            self._none.setText("No machine parameter matches.")
             self._none.setVisible(not sections)
 
     def _reset_all(self) -> None:

@@ -126,7 +126,7 @@ class WhatIfPanel(QWidget):
             self.ideals[name] = box
             group.column.addWidget(box)
         self.apart = QCheckBox("each by itself, too")
-        self.apart.setToolTip("Besides all together, run each ideal alone: which of them stops the program?")
+        self.apart.setToolTip("Run each ideal alone as well as all together: which one limits the program?")
         self.apart.clicked.connect(lambda on: self._edit("each by itself", apart=on))
         group.column.addWidget(self.apart)
         return group
@@ -142,7 +142,7 @@ class WhatIfPanel(QWidget):
         self.target.setAccessibleName("Code to be faster")
         dress(self.target, "what_if.speedup")
         self.target.returnPressed.connect(self._add_typed)
-        self.add = button("Add", "Ask what if this were twice as fast")
+        self.add = button("Add", "See what changes if this is twice as fast")
         self.add.clicked.connect(self._add_typed)
         line.addWidget(self.target, 1)
         line.addWidget(self.add)
@@ -177,7 +177,7 @@ class WhatIfPanel(QWidget):
         self.bar.setAccessibleName("Progress of the what-if runs")
         line = QHBoxLayout()
         self.auto = QCheckBox("auto-run")
-        self.auto.setToolTip("Start the runs a moment after every change; runs that are no longer wanted are stopped")
+        self.auto.setToolTip("Start the runs shortly after every change; outdated runs are stopped")
         self.auto.setChecked(True)
         self.cancel = button("Cancel", "Stop the what-if runs; finished runs are kept")
         self.cancel.clicked.connect(self.stop_runs)
@@ -412,9 +412,7 @@ class WhatIfPanel(QWidget):
                 self._say_fault(entry.message or "the runs failed; the queue shows how")
             elif entry.failed:
                 failed = [run for run in entry.runs.values() if run.phase == "failed"]
-                self._say_fault(
-                    f"{counted(entry.failed, 'run')} did not end well: {failed[0].message or 'see the queue'}"
-                )
+                self._say_fault(f"{counted(entry.failed, 'run')} failed: {failed[0].message or 'see the queue'}")
             self._enable()
         if entry.quiet and entry.phase != "failed":
             QTimer.singleShot(0, self, lambda: self._runner.remove(entry))
@@ -432,7 +430,7 @@ def _reason(handle: Handle | None, *, loaded: bool, runs: bool) -> str:
         return "The study is being read."
     if not runs:
         return "No run of this study has ended yet; what-if runs are compared with actual ones."
-    return "This study was not simulated here: it has no request that could be run again with something different."
+    return "This study was not simulated here, so it has no request to run again with changes."
 
 
 def _runs(state: WhatIfState) -> str:

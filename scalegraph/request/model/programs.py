@@ -138,7 +138,7 @@ class Program(Strict):
     @model_validator(mode="after")
     def _names_agree(self) -> Program:
         names = [item.name for item in self.parameter]
-        problems = [f"parameter '{name}' is there twice" for name in sorted(set(names)) if names.count(name) > 1]
+        problems = [f"parameter '{name}' appears twice" for name in sorted(set(names)) if names.count(name) > 1]
         variables = frozenset(item.name for item in self.parameter if not isinstance(item.default, str))
         for what, text in (("memory", self.memory), ("work", self.work)):
             if text:

@@ -293,7 +293,7 @@ def test_a_damaged_file_says_what_is_wrong_and_gives_what_can_be_read(
     window.study.banner._go()  # the button offers this
     qtbot.waitUntil(lambda: handle.data() is not None)
     settled(window, qtbot)
-    assert "what could be read" in window.study.header.verdict.text()
+    assert "only part of it could be read" in window.study.header.verdict.text()
     assert "damaged" in window.study.banner.text
 
 

@@ -183,7 +183,7 @@ class FlamePanel(QWidget):
             share = f", {percent(geometry.found_value(self.canvas.found) / whole, 1)}" if whole > 0 and count else ""
             words = f"{counted(count, 'frame')}{share}"
         self.answer.setText(words)
-        self.answer.setToolTip(f"Share of {self.flame.base}; a frame on another that was found counts with that.")
+        self.answer.setToolTip(f"Share of {self.flame.base}; nested matches count once.")
         self.canvas.update()
 
     def _next_found(self) -> None:

@@ -35,7 +35,7 @@ def folded(grid: Grid) -> tuple[Grid, str]:
         row_processors=tuple(n for i, n in enumerate(grid.row_processors) if i in rows),
         column_processors=tuple(n for j, n in enumerate(grid.column_processors) if j in columns),
     )
-    return made, f"Without a value, left out: {'; '.join(part for part in said if part)}"
+    return made, f"Left out, as all values are missing: {'; '.join(part for part in said if part)}"
 
 
 def _said(names: list[str], label: str) -> str:

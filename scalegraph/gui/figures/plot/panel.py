@@ -413,7 +413,7 @@ class PlotPanel(QWidget):
             self._unhover()
             self._canvas.setCursor(cursor_of(handle))
             keys = "Shift+←→" if handle.axis == "x" else "Shift+↑↓"
-            tip = f"{handle.text or handle.option}\nDrag it, or press {keys}: views that hold the same follow."
+            tip = f"{handle.text or handle.option}\nDrag it, or press {keys}; views with the same option follow."
             tips.show(self._canvas.mapToGlobal(at.toPoint()) + QPoint(2, 4), tip, self._canvas)
             self._pointed = True
             return

@@ -79,7 +79,7 @@ class SourcePanel(QWidget):
         self.hotter = QToolButton()
         self.hotter.setText("Hot \N{DOWNWARDS ARROW}")
         self.hotter.setAccessibleName("Next hot line")
-        self.hotter.setToolTip("To the next hot line, in the order of the first column of costs (J, back with Shift+J)")
+        self.hotter.setToolTip("Go to the next hot line by the first cost column (J; Shift+J goes back)")
         self.hotter.clicked.connect(lambda: self.go_hot(1))
         self._file = QLabel()
         self._file.setProperty("role", "muted")
