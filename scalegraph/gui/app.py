@@ -71,10 +71,9 @@ def make_application() -> QApplication:
 
 
 def fit_on_screen(window: MainWindow, room: QSize) -> None:
-    """Make *window* no larger than *room*, the free part of its screen: at 200 % many screens have less than it wants.
+    """Shrink *window* to *room*, the free area of its screen, which at 200 % scaling is often too small.
 
-    The frame that the desktop puts around it is not known before it is shown; its title bar is about as high as a menu
-    bar.
+    The window frame's size is unknown until it is shown; a menu bar's height stands in for the title bar.
     """
     from PySide6.QtCore import QSize
 

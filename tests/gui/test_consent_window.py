@@ -166,7 +166,7 @@ def test_a_request_that_a_study_keeps_asks(start: Start, window: MainWindow, qtb
 @pytest.mark.parametrize("reopened", [False, True])
 def test_edits_of_what_was_run_here_do_not_ask(reopened: bool, window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
     path = foreign(tmp_path)
-    if reopened:  # approved on this computer before, as the study has it
+    if reopened:  # approved on this computer before, as stored in the study
         kept = Request.model_validate(Study.open(path).manifest.request)
         approved(resolved(kept), None)
     else:

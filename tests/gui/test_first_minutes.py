@@ -223,7 +223,7 @@ def test_sizes_of_an_own_program_grow_by_a_parameter_or_by_its_largest_argument(
     request, faults = read(grown.form)
     assert [fault.key for fault in faults] == ([] if form.args else ["parameters.n"])
     assert request is not None
-    if not form.args:  # what else needs the missing value is no fault of its own
+    if not form.args:  # fields that need the missing value are not reported
         said = {fault.key for fault in Session().check(request)} - {"parameters.n"}
         assert not [key for key in said if key.startswith(("program.args", "scaling"))]
 

@@ -458,7 +458,7 @@ def test_a_cell_is_marked_by_a_click_and_undo_takes_it_back(window: MainWindow, 
 
 
 def click_cell(page: ImportPage, row: int, column: int, role: str) -> None:
-    """Click on a cell of the first rows, and on an entry of its menu."""
+    """Click a cell of the first rows, and an entry of its menu."""
     page.rows.tree.cell_clicked.emit(row, column)
     menu = page.findChildren(QMenu)[-1]
     next(action for action in menu.actions() if action.data() == f"cell:{role}").trigger()

@@ -35,16 +35,16 @@ def fitted(name: str, metrics: QFontMetrics, room: int) -> str:
 
 
 def shortened(name: str, inside: Iterable[str]) -> str:
-    """Return *name* without the function that it names, if one of *inside*, the names around it, is that function.
+    """Return *name* without its function's name if that is one of *inside*, the names of its ancestors.
 
-    ``parallel initialize:296`` below ``initialize`` is ``parallel :296``.
+    ``parallel initialize:296`` below ``initialize`` becomes ``parallel :296``.
     """
     found = _OF_FUNCTION.fullmatch(name)
     return found["what"] + found["place"] if found is not None and found["function"] in inside else name
 
 
 def fit(option: QStyleOptionViewItem, inside: Iterable[str] = ()) -> None:
-    """Elide the text of *option*, an item of a table or tree, to fit its rectangle; *inside*: the items around it."""
+    """Elide the text of *option*, a table or tree item, to fit its rectangle; *inside*: names of its ancestors."""
     if option.rect.isEmpty():
         return  # the style measures the whole text here
     style = option.widget.style()
@@ -56,7 +56,7 @@ def fit(option: QStyleOptionViewItem, inside: Iterable[str] = ()) -> None:
 
 
 def names_around(index: QModelIndex | QPersistentModelIndex) -> Iterator[str]:
-    """Yield the names of the items that contain that at *index*, in its column."""
+    """Yield the names of the ancestors of *index*, from its column."""
     above = index.parent()
     while above.isValid():
         yield str(above.siblingAtColumn(index.column()).data())

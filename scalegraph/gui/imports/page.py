@@ -190,14 +190,14 @@ class ImportPage(QWidget):
             self.accepted.emit(self._source, self._latest)
 
     def _answered(self, answers: dict[str, str]) -> None:
-        """Take the *answers* to all open points, as one step that can be undone."""
+        """Apply the *answers* to all open questions as one undoable step."""
         state = self.model.state
         for question, value in answers.items():
             state = state.said(*placed(question, value))
         self.model.set(state, "answers")
 
     def show_roles(self, column: int) -> QMenu | None:
-        """Show below the heading of a column of the first rows what it can be; a click chooses it."""
+        """Show a menu of roles below a column's heading; a click sets the column's role."""
         made = self._roles_menu(column)
         if made is not None:
             header = self.rows.tree.header()
@@ -205,7 +205,7 @@ class ImportPage(QWidget):
         return made
 
     def show_cell(self, row: int, column: int) -> QMenu | None:
-        """Show at the pointer what a cell of the first rows can be: empty, in a row to skip or of names, a role."""
+        """Show a menu at the pointer for a cell of the first rows: mark it empty, skip its row, or set its role."""
         made = self._roles_menu(column)
         guess = self._latest.guess if self._latest is not None else None
         if made is None or guess is None or row >= len(guess.lines):

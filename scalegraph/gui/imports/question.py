@@ -1,4 +1,4 @@
-"""The one question of the import page: every open point with its guess, answered together."""
+"""All open questions of the import page with their guesses, answered together."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WORDS: Final = {
 
 
 class QuestionPanel(Group):
-    """Lists the open points with a choice for each; *answered* carries the choices by the key of their point."""
+    """Lists the open questions with a choice for each; *answered* carries the choices by question key."""
 
     answered = Signal(dict)
 
@@ -49,7 +49,7 @@ class QuestionPanel(Group):
         self.hide()
 
     def ask(self, questions: Sequence[Question]) -> None:
-        """Show the points of *questions* that have choices; nothing is shown unless all have."""
+        """Show *questions*, if every one of them has choices; otherwise hide the panel."""
         points = [(one.key, one.message) for one in questions]
         self.setVisible(bool(questions) and all(one.choices and one.key != "columns" for one in questions))
         if points == self._shown or self.isHidden():
@@ -73,5 +73,5 @@ class QuestionPanel(Group):
         self.choices[question.key] = choice
 
     def answer(self) -> None:
-        """Give what is chosen for every point."""
+        """Emit the chosen answers to all questions."""
         self.answered.emit({key: choice.currentData() for key, choice in self.choices.items()})

@@ -58,9 +58,9 @@ def reason(column: Any) -> str:
 
 
 def add_cell(made: QMenu, line: int, text: str, marked: Collection[str], choose: Callable[[str], None]) -> None:
-    """Put on top of a column's menu what its cell in *line* can be; *choose* gets ``none``, ``skip`` or ``header``.
+    """Add the roles of the cell in *line* to the top of a column's menu, with those in *marked* checked.
 
-    *marked* are those that hold already.
+    *choose* gets ``none``, ``skip`` or ``header``.
     """
     first = made.actions()[0]
     title = QAction(f"Line {line}: {text}" if text else f"Line {line}", made)

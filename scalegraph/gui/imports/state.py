@@ -21,7 +21,7 @@ _MEANT: Final = {"processors": "parameter", "time": "metric", "rate": "metric"} 
 class ImportState:
     """*table*: fields of `TableChoices` except columns; *columns*: roles by title; *meaning*: fields of `Mapping`.
 
-    *cells*: marks of single cells and rows, as `TableChoices` has them. Everything else is guessed.
+    *cells*: marks of single cells and rows, as in `TableChoices`. Everything else is guessed.
     """
 
     table: Pairs = ()

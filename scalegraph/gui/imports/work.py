@@ -172,7 +172,7 @@ def preview_of(source: Source, state: ImportState, token: CancelToken, share: Sh
         except InputError as error:
             if guess is None or not (guess.questions or _in_cells(error)):
                 raise
-            if not guess.questions:  # one click on the cell says what it is
+            if not guess.questions:  # the user can mark the cell with one click
                 words = f"{source.title} is a table with cells that cannot be read: click on one to say what it is."
                 rows, heads = preview.rows_of_table(guess), preview.roles_of_table(guess, None)
                 return Preview(words, guess, faults=error.faults, notes=guess.notes, rows=rows, heads=heads)
@@ -184,7 +184,7 @@ def preview_of(source: Source, state: ImportState, token: CancelToken, share: Sh
 
 
 def _in_cells(error: InputError) -> bool:
-    """Whether every fault is one of a cell."""
+    """Return whether all errors concern single cells."""
     return all(fault.line and fault.key.startswith("column ") for fault in error.faults)
 
 
@@ -224,7 +224,7 @@ def _idle(source: Source, state: ImportState, guess: TableGuess | None, found: g
 
 
 def placed(key: str, value: str) -> tuple[str, str, Any]:
-    """Return part, key and value of the state for the answer *value* to the question of *key*."""
+    """Return part, key and value of the state for the answer *value* to the question *key*."""
     part, _, title = key.partition(".")
     if title:
         return "columns", title, value

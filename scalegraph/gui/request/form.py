@@ -343,7 +343,7 @@ def _pairs(pairs: Pairs, key: str, reader: _Reader, take: Callable[[str], Any]) 
         if value is not None:
             made[word] = value
         elif key == "parameters":
-            made[word] = 1  # stands in for what is missing, so that this field alone is at fault
+            made[word] = 1  # a placeholder, so that only this field is reported
     return made
 
 

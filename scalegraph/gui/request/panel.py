@@ -62,9 +62,9 @@ class RequestPanel(QWidget):
         self._started: RequestForm | None = None
         self._started_in: Path | None = None  # the study of the runs started here
         self._named: tuple[object, ...] = ()  # the chosen program
-        self._like: tuple[tuple[object, ...], Path | None] = ((), None)  # `_kind` of runs done, and their study
-        self._kept: Request | None = None  # as the study has it whose request is shown
-        self._own: set[Path] = set()  # studies of requests that were typed here
+        self._like: tuple[tuple[object, ...], Path | None] = ((), None)  # `_kind` of finished runs, and their study
+        self._kept: Request | None = None  # the request as stored in the study it was loaded from
+        self._own: set[Path] = set()  # studies whose requests were typed here
         self.model = RequestModel(self)
         self._checker = Latest(jobs, "checking the request", self)
         self._describer = Latest(jobs, "reading the machine", self)
@@ -246,7 +246,7 @@ class RequestPanel(QWidget):
         return ""
 
     def _of_study(self, data: Mapping[str, Any], name: str, study: Path) -> Request:
-        """Return the request that *study* keeps; of a study whose runs were typed here, it is the user's own."""
+        """Return the request stored in *study*; if its runs were typed here, it counts as the user's own."""
         request = self._kept = of_study(data, name)
         return request.with_origin(HERE) if study.resolve() in self._own else request
 
@@ -303,7 +303,7 @@ class RequestPanel(QWidget):
         row.addWidget(self.side, 2)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Qt: plan again, since runs may have ended meanwhile."""
+        """Qt: plan again, as runs may have ended in the meantime."""
         super().showEvent(event)
         if self.model.form.chosen:
             self._timer.start()
@@ -378,7 +378,7 @@ class RequestPanel(QWidget):
             found = [*faults, *_others(session.check(request), faults)]
             reporter.token.check()
             wrong = any(fault.severity == "error" for fault in found)
-            # what was approved or typed here before, as the study has it, is the user's, and so are edits of it
+            # a request that was typed or approved here before counts as the user's own, and so do edits of it
             own = not wrong and kept is not None and _approved(session, kept)
             return found, None if wrong else session.plan(request, place, like), own
 
@@ -434,12 +434,12 @@ class RequestPanel(QWidget):
 
 
 def _kind(form: RequestForm) -> tuple[object, ...]:
-    """Return what runs must have in common to take about as long."""
+    """Return what runs of similar duration have in common."""
     return form.program, form.sources, form.executable, form.machine, form.machine_path, form.target
 
 
 def _approved(session: Any, request: Request) -> bool:
-    """Whether *request* may run here without a question."""
+    """Return whether *request* may run here without asking for consent."""
     try:
         return session.consent(request) is None
     except InputError:

@@ -14,7 +14,7 @@ from scalegraph.request.model.programs import Program
 from scalegraph.request.model.request import Speedups
 
 _LOWEST, _HIGHEST, _STEP = 0.1, 0.9, 0.05  # of a proposed efficiency
-_ROUND = (0.1, 0.925)  # efficiencies that are rounded to a step
+_ROUND = (0.1, 0.925)  # known efficiencies in this range are rounded to a step
 _USUAL: Final = 0.5
 _NUMBER: Final = re.compile(r"[1-9]\d*")
 _NAME: Final = "n"
@@ -151,7 +151,7 @@ def _held(kind: str, known: float | None) -> BoundForm:
     bound = replace(BoundForm.of_kind(kind), max_runs=_MOST_TRIES)
     if kind == "efficiency":
         if known is not None and 0 < known < 1 and not _ROUND[0] <= known <= _ROUND[1]:
-            return replace(bound, value=f"{known:.1g}" if known < 0.95 else f"{known:.2g}")  # rounded, none may meet it
+            return replace(bound, value=f"{known:.1g}" if known < 0.95 else f"{known:.2g}")  # a step may miss it
         value = _USUAL if known is None else round(known / _STEP) * _STEP
         return replace(bound, value=f"{min(max(value, _LOWEST), _HIGHEST):.2g}")
     if known is None or not known > 0:

@@ -1,4 +1,4 @@
-"""Callers that the source shows without a trace: functions that are called from one place only."""
+"""Finds callers from the source, without a trace, for functions called from only one place."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _MACRO: Final = re.compile(r"\s*#\s*define\b")
 
 
 def placed(regions: Sequence[Region], texts: Mapping[str, str]) -> tuple[list[Region], list[str]]:
-    """Return *regions* with every function below the only region that calls it, and the names of other functions.
+    """Return *regions* with each function below the only region that calls it, and the names of other functions.
 
-    A function is left where it is if it is called from several regions, if its name is used without a call (its address
+    A function stays where it is if it is called from several regions, if its name is used without a call (its address
     may be taken) or in a macro, or if not all sources are C or C++. *texts* are the sources by name.
     """
     functions = {region.name: region for region in regions if region.kind == "function"}
@@ -36,7 +36,7 @@ def placed(regions: Sequence[Region], texts: Mapping[str, str]) -> tuple[list[Re
             if around is None:
                 if not called:
                     callers[name].add(None)
-            elif not _within(around, functions[name], regions):  # a call of itself changes nothing
+            elif not _within(around, functions[name], regions):  # recursion does not count
                 callers[name].add(around.id if called else None)
     above = {functions[name].id: found for name, found in callers.items()}
     moved = [_below(region, above.get(region.id)) for region in regions]
@@ -45,7 +45,7 @@ def placed(regions: Sequence[Region], texts: Mapping[str, str]) -> tuple[list[Re
 
 
 def _uses(text: str, names: Mapping[str, Region]) -> list[tuple[int, str, bool]]:
-    """Return where *names* are used in *text*: line, name, and whether it is a call or a declaration."""
+    """Return the uses of *names* in *text*: line, name, and whether it is a call or a declaration."""
     bare = _NO_CODE.sub(lambda found: "\n" * found[0].count("\n") or " ", text)
     uses: list[tuple[int, str, bool]] = []
     macro = False

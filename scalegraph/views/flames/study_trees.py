@@ -89,8 +89,8 @@ def grown(
 ) -> Grown | None:
     """Return the call tree of a study and the meaning of its values, None without costs by region or call path.
 
-    *calls*: functions of simulated runs stand on the region that calls them, where the source shows only one, and what
-    messages cost has frames of its own.
+    *calls*: functions of simulated runs are placed below their caller if the source shows only one, and the cost of
+    messages gets frames of its own.
 
     Raises:
         InputError: no such metric, no such run, or a metric that does not add up.
@@ -111,7 +111,7 @@ def grown(
 
 
 def _calls_note(apart: Sequence[str]) -> str:
-    """Return the note on which functions stand on their callers; *apart* are those that do not."""
+    """Return a note on which functions are placed below their callers; *apart* are those that are not."""
     if not apart:
         return "Every function stands on the region that calls it: the source shows one for each."
     listed = f"{', '.join(apart[:3])}{' and others' if len(apart) > 3 else ''}"
@@ -123,7 +123,7 @@ def _calls_note(apart: Sequence[str]) -> str:
 
 
 def _with_messages(made: Grown, run: RunRecord) -> Grown:
-    """Return *made* with a frame below each region for each kind of time that its messages took."""
+    """Return *made* with a frame below each region for each kind of time spent on messages."""
     tree, scale = made.tree, 1 / (run.clock_hz or 1.0)
     place = {key: index for index, key in enumerate(tree.keys)}
     own, nodes, above, costs, roles = tree.own.copy(), list(tree.names), list(tree.parents), [], list(made.node_roles)
