@@ -39,7 +39,7 @@ class QuestionPanel(Group):
         self._grid.setColumnStretch(1, 2)
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(6)
-        self.confirm = button("Confirm", "Take all answers above as one step; Undo takes it back", "primary")
+        self.confirm = button("Confirm", "Apply all answers above as one undoable step", "primary")
         self.confirm.clicked.connect(self.answer)
         row = QHBoxLayout()
         row.addStretch(1)

@@ -173,7 +173,7 @@ def preview_of(source: Source, state: ImportState, token: CancelToken, share: Sh
             if guess is None or not (guess.questions or _in_cells(error)):
                 raise
             if not guess.questions:  # the user can mark the cell with one click
-                words = f"{source.title} is a table with cells that cannot be read: click on one to say what it is."
+                words = f"{source.title} is a table with cells that cannot be read: click one to set its role."
                 rows, heads = preview.rows_of_table(guess), preview.roles_of_table(guess, None)
                 return Preview(words, guess, faults=error.faults, notes=guess.notes, rows=rows, heads=heads)
     if guess is not None and measured is None:

@@ -72,7 +72,7 @@ MESSAGES: Final = (
     "idle_network",
     "idle_collective",
 )
-"""Categories of time that calls of MPI take."""
+"""Categories of time spent in MPI calls."""
 _COUNTS: Final = dict(COUNTERS)
 _RATIO: Final = 3  # rank of a metric that does not add up
 _SEVERAL: Final = ("busy_max", "useful_max")
@@ -113,11 +113,11 @@ def grown(
 def _calls_note(apart: Sequence[str]) -> str:
     """Return a note on which functions are placed below their callers; *apart* are those that are not."""
     if not apart:
-        return "Every function stands on the region that calls it: the source shows one for each."
+        return "Every function is shown below its caller: the source has exactly one for each."
     listed = f"{', '.join(apart[:3])}{' and others' if len(apart) > 3 else ''}"
     return (
-        f"Functions stand on the region that calls them where the source shows only one. {listed}: called from several"
-        " places, or in a way that the source does not show, so they stand on the program. A trace with regions records"
+        f"Functions are shown below their caller if the source has only one. {listed}: called from several"
+        " places, or indirectly, so shown at the top level. A trace with regions records"
         " all calls."
     )
 
