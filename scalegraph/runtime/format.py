@@ -32,9 +32,9 @@ COUNTERS: Final = accounts.COUNTERS
 
 # Why a reference was made (latency-metric.txt 5.2.1): by the program, or by the runtime on its behalf.
 CAUSES: Final[tuple[tuple[str, str], ...]] = (
-    ("computation", "the program's own references, atomic loads and stores included"),
-    ("barrier", "of barriers, that at the end of a parallel region included"),
-    ("lock", "of locks, critical sections and what else excludes others"),
+    ("computation", "the program's own references, including atomic loads and stores"),
+    ("barrier", "of barriers, including the one at the end of a parallel region"),
+    ("lock", "of locks, critical sections and other mutual exclusion"),
     ("atomic", "the program's atomic read-modify-writes"),
     ("other", "of forks, loop chunks, single, sections, ordered and tasks"),
 )
@@ -51,18 +51,18 @@ CATEGORY_CAUSES: Final = {
 # Causes of waiting, other than the place where it happened (see csrc/observe/sg_blame.c for the method).
 BLAMES: Final[tuple[tuple[str, str], ...]] = (
     ("serial", "code that one processor executed alone while all others waited"),
-    ("fork_join", "starting a parallel region, and ending it after all had come"),
-    ("lock", "what delayed the last one at locks and critical sections more than the others that wait for it"),
+    ("fork_join", "starting a parallel region, and ending it after all have arrived"),
+    ("lock", "lock delays of the last to arrive, beyond those of the others, which wait for it"),
 )
 
 # Why a line was not in the cache; each counted miss has one class (see csrc/observe/sg_miss_class.c).
 MISS_CLASSES: Final[tuple[tuple[str, str], ...]] = (
     ("cold", "first reference of the processor to the line"),
-    ("capacity", "replaced, and would have been in a fully associative cache of the same size too"),
-    ("conflict", "replaced, but would have stayed in a fully associative cache of the same size"),
+    ("capacity", "replaced; a fully associative cache of the same size would have replaced it, too"),
+    ("conflict", "replaced; a fully associative cache of the same size would have kept it"),
     ("true_sharing", "invalidated, and a word that another processor wrote is used before the line is lost again"),
     ("false_sharing", "invalidated, but no word that another processor wrote is used before the line is lost again"),
-    ("upgrade", "the line was there, only the right to write was not"),
+    ("upgrade", "the line was present, but without the right to write"),
 )
 
 # Kinds of variables, by where their memory lies.
@@ -78,7 +78,7 @@ VARIABLE_KINDS: Final[tuple[tuple[str, str], ...]] = (
 OWN_VARIABLES: Final[tuple[tuple[str, str], ...]] = (
     ("various", "everything else"),
     ("barrier", "counters and flags of barriers"),
-    ("lock", "words of locks that are no variable of the program, and what ticket locks serve"),
+    ("lock", "lock words outside the program's variables, and serving numbers of ticket locks"),
     ("queue", "each thread's own line, on which it waits in queue locks"),
     ("team", "where a team of threads is announced"),
     ("loop", "loop counters and other worksharing"),
@@ -107,11 +107,11 @@ STATUSES: Final[tuple[tuple[str, str], ...]] = (
     ("ok", "the program ended by itself"),
     ("deadlock", "every thread waits for another"),
     ("crashed", "the program received a fatal signal"),
-    ("stack_overflow", "a thread ran over its stack"),
+    ("stack_overflow", "a thread overflowed its stack"),
     ("out_of_memory", "the program requested more memory than the run may use"),
     ("timeout", "the run was stopped at its time limit"),
     ("unsupported", "the program called something the simulator does not support"),
-    ("internal", "the simulator found a fault of its own, for example a broken accounting identity"),
+    ("internal", "the simulator found a bug of its own, such as a broken accounting identity"),
 )
 
 CATEGORY_NAMES: Final = tuple(name for name, _, _ in CATEGORIES)
@@ -342,7 +342,7 @@ TRACE_EVENTS: Final[tuple[tuple[str, str], ...]] = (
     ("call", "what: 1 enters, 2 leaves the region"),
     ("share", "from first to time, second cycles went to category what; rows of one stretch follow each other"),
     ("wait", "why what, from first to time, for the object second; a record waker follows"),
-    ("waker", "of the wait before: processor region - 1 (0: nobody) let it go on at time"),
+    ("waker", "of the preceding wait: ended by processor region - 1 (0: nobody) at time"),
     ("lock", "what: 1 acquired, 2 released; lock first, for the second-th time"),
     ("task", "what: 1 created, 2 switched to, 3 ended; task first, 0: none"),
     ("mark", "mark what with the value first"),
@@ -353,7 +353,7 @@ TRACE_EVENTS: Final[tuple[tuple[str, str], ...]] = (
     ("carried", "of the operation before: bytes sent (first) and received (second)"),
     ("sent", "measured: to rank region, from first to time, stream second; a parcel with its bytes follows"),
     ("taken", "measured: from rank region, posted at first, there at time, stream second"),
-    ("counted", "measured: so many (first) of metric what since the record of it before"),
+    ("counted", "measured: count (first) of metric what since its previous record"),
 )
 EVENT: Final = {name: number for number, (name, _) in enumerate(TRACE_EVENTS)}
 # Events of two records, with the second one.

@@ -18,7 +18,7 @@ enum sg_category {
     SG_CATEGORY_BUSY_FP, /* floating-point operations */
     SG_CATEGORY_BUSY_MEM, /* issue of loads and stores that hit the first cache level */
     SG_CATEGORY_BUSY_CONTROL, /* branches, calls and returns */
-    SG_CATEGORY_STALL_LOCAL, /* miss of the first level served by a cache or memory of the own node */
+    SG_CATEGORY_STALL_LOCAL, /* first-level miss served by a cache or memory of the own node */
     SG_CATEGORY_STALL_REMOTE_READ, /* read served over the network */
     SG_CATEGORY_STALL_REMOTE_WRITE, /* write served over the network */
     SG_CATEGORY_STALL_UPGRADE, /* ownership of a line already held: other copies invalidated */
@@ -41,25 +41,25 @@ enum sg_category {
     SG_CATEGORY_PRIM_MESSAGE, /* sending and receiving messages */
     SG_CATEGORY_PRIM_THREAD, /* creating, ending and switching threads */
     SG_CATEGORY_IDLE_WAIT, /* waiting for a signal: condition variable, semaphore, futex, join, sleep */
-    SG_CATEGORY_PRIM_MONITOR, /* monitoring: what a probe at the beginning or end of a region costs */
+    SG_CATEGORY_PRIM_MONITOR, /* monitoring: the cost of probes at the beginning and end of regions */
     SG_CATEGORY_PRIM_SEND, /* sending a message: the sender's own software overhead */
     SG_CATEGORY_PRIM_RECEIVE, /* receiving a message: matching it and the receiver's own software overhead */
-    SG_CATEGORY_PRIM_PACK, /* packing and unpacking data that is not contiguous, and operations of reductions */
+    SG_CATEGORY_PRIM_PACK, /* packing and unpacking noncontiguous data, and reduction operations */
     SG_CATEGORY_IDLE_LATE_SENDER, /* waiting for a message that has not been sent yet */
     SG_CATEGORY_IDLE_LATE_RECEIVER, /* waiting to send until the receiver takes the message */
-    SG_CATEGORY_IDLE_TRANSFER, /* waiting for a message that is on its way: latency and bandwidth */
-    SG_CATEGORY_IDLE_NETWORK, /* waiting for a message that others hold up: interfaces, links and routers in use */
-    SG_CATEGORY_IDLE_COLLECTIVE, /* waiting in a collective operation for others that have not come yet */
+    SG_CATEGORY_IDLE_TRANSFER, /* waiting for a message under way: latency and bandwidth */
+    SG_CATEGORY_IDLE_NETWORK, /* waiting for a message held up by others: interfaces, links and routers in use */
+    SG_CATEGORY_IDLE_COLLECTIVE, /* waiting in a collective operation for members that have not arrived yet */
     SG_CATEGORY_IDLE_MASKED, /* masked off: the other elements of a SIMD machine execute something else */
-    SG_CATEGORY_PRIM_DISTURBANCE, /* the machine's disturbance: handlers of clock ticks */
+    SG_CATEGORY_PRIM_DISTURBANCE, /* disturbance by the machine: clock tick handlers */
     SG_CATEGORY_COUNT
 };
 
 enum sg_counter {
     SG_COUNTER_OPS, /* executed operations of the program (W of the papers) */
-    SG_COUNTER_FLOPS, /* floating-point operations, lanes of vector operations counted singly */
-    SG_COUNTER_READS, /* read references, the simulated runtime's own included */
-    SG_COUNTER_WRITES, /* write references, the simulated runtime's own included */
+    SG_COUNTER_FLOPS, /* floating-point operations; each lane of a vector operation counts */
+    SG_COUNTER_READS, /* read references, including the simulated runtime's own */
+    SG_COUNTER_WRITES, /* write references, including the simulated runtime's own */
     SG_COUNTER_L1_MISSES, /* references that miss the first cache level */
     SG_COUNTER_MISSES, /* references that leave the private caches (coherent misses and upgrades) */
     SG_COUNTER_REMOTE_READS, /* reads served over the network */
@@ -73,13 +73,13 @@ enum sg_counter {
     SG_COUNTER_LOCKS, /* locks acquired */
     SG_COUNTER_CHUNKS, /* loop chunks obtained */
     SG_COUNTER_VISITS, /* times the region was entered */
-    SG_COUNTER_PREFETCHES, /* lines that prefetchers brought */
+    SG_COUNTER_PREFETCHES, /* lines fetched by prefetchers */
     SG_COUNTER_TASKS, /* explicit tasks created and deferred */
     SG_COUNTER_STEALS, /* tasks taken from the queue of another member of the team */
-    SG_COUNTER_MISPREDICTIONS, /* branches that the machine's processors did not foresee */
-    SG_COUNTER_TRANSLATION_MISSES, /* references to pages whose place the processor had to look up */
+    SG_COUNTER_MISPREDICTIONS, /* mispredicted branches */
+    SG_COUNTER_TRANSLATION_MISSES, /* references whose page translation was not in the TLB */
     SG_COUNTER_SERIAL_OPS, /* operations executed by one processor while all others waited; not counted with virtual speedups */
-    SG_COUNTER_MEMORY_LINES, /* lines that came from memory, those of prefetchers included */
+    SG_COUNTER_MEMORY_LINES, /* lines fetched from memory, including by prefetchers */
     SG_COUNTER_COUNT
 };
 
@@ -104,11 +104,11 @@ enum sg_status {
     SG_STATUS_OK, /* the program ended by itself */
     SG_STATUS_DEADLOCK, /* every thread waits for another */
     SG_STATUS_CRASHED, /* the program received a fatal signal */
-    SG_STATUS_STACK_OVERFLOW, /* a thread ran over its stack */
+    SG_STATUS_STACK_OVERFLOW, /* a thread overflowed its stack */
     SG_STATUS_OUT_OF_MEMORY, /* the program requested more memory than the run may use */
     SG_STATUS_TIMEOUT, /* the run was stopped at its time limit */
     SG_STATUS_UNSUPPORTED, /* the program called something the simulator does not support */
-    SG_STATUS_INTERNAL, /* the simulator found a fault of its own, for example a broken accounting identity */
+    SG_STATUS_INTERNAL, /* the simulator found a bug of its own, such as a broken accounting identity */
     SG_STATUS_COUNT
 };
 
@@ -121,9 +121,9 @@ enum sg_group {
 };
 
 enum sg_cause {
-    SG_CAUSE_COMPUTATION, /* the program's own references, atomic loads and stores included */
-    SG_CAUSE_BARRIER, /* of barriers, that at the end of a parallel region included */
-    SG_CAUSE_LOCK, /* of locks, critical sections and what else excludes others */
+    SG_CAUSE_COMPUTATION, /* the program's own references, including atomic loads and stores */
+    SG_CAUSE_BARRIER, /* of barriers, including the one at the end of a parallel region */
+    SG_CAUSE_LOCK, /* of locks, critical sections and other mutual exclusion */
     SG_CAUSE_ATOMIC, /* the program's atomic read-modify-writes */
     SG_CAUSE_OTHER, /* of forks, loop chunks, single, sections, ordered and tasks */
     SG_CAUSE_COUNT
@@ -131,18 +131,18 @@ enum sg_cause {
 
 enum sg_blamed {
     SG_BLAME_SERIAL, /* code that one processor executed alone while all others waited */
-    SG_BLAME_FORK_JOIN, /* starting a parallel region, and ending it after all had come */
-    SG_BLAME_LOCK, /* what delayed the last one at locks and critical sections more than the others that wait for it */
+    SG_BLAME_FORK_JOIN, /* starting a parallel region, and ending it after all have arrived */
+    SG_BLAME_LOCK, /* lock delays of the last to arrive, beyond those of the others, which wait for it */
     SG_BLAME_COUNT
 };
 
 enum sg_miss_class {
     SG_CLASS_COLD, /* first reference of the processor to the line */
-    SG_CLASS_CAPACITY, /* replaced, and would have been in a fully associative cache of the same size too */
-    SG_CLASS_CONFLICT, /* replaced, but would have stayed in a fully associative cache of the same size */
+    SG_CLASS_CAPACITY, /* replaced; a fully associative cache of the same size would have replaced it, too */
+    SG_CLASS_CONFLICT, /* replaced; a fully associative cache of the same size would have kept it */
     SG_CLASS_TRUE_SHARING, /* invalidated, and a word that another processor wrote is used before the line is lost again */
     SG_CLASS_FALSE_SHARING, /* invalidated, but no word that another processor wrote is used before the line is lost again */
-    SG_CLASS_UPGRADE, /* the line was there, only the right to write was not */
+    SG_CLASS_UPGRADE, /* the line was present, but without the right to write */
     SG_CLASS_COUNT
 };
 
@@ -158,7 +158,7 @@ enum sg_variable_kind {
 enum sg_own {
     SG_OWN_VARIOUS, /* everything else */
     SG_OWN_BARRIER, /* counters and flags of barriers */
-    SG_OWN_LOCK, /* words of locks that are no variable of the program, and what ticket locks serve */
+    SG_OWN_LOCK, /* lock words outside the program's variables, and serving numbers of ticket locks */
     SG_OWN_QUEUE, /* each thread's own line, on which it waits in queue locks */
     SG_OWN_TEAM, /* where a team of threads is announced */
     SG_OWN_LOOP, /* loop counters and other worksharing */
@@ -179,7 +179,7 @@ enum sg_trace_event {
     SG_EVENT_CALL, /* what: 1 enters, 2 leaves the region */
     SG_EVENT_SHARE, /* from first to time, second cycles went to category what; rows of one stretch follow each other */
     SG_EVENT_WAIT, /* why what, from first to time, for the object second; a record waker follows */
-    SG_EVENT_WAKER, /* of the wait before: processor region - 1 (0: nobody) let it go on at time */
+    SG_EVENT_WAKER, /* of the preceding wait: ended by processor region - 1 (0: nobody) at time */
     SG_EVENT_LOCK, /* what: 1 acquired, 2 released; lock first, for the second-th time */
     SG_EVENT_TASK, /* what: 1 created, 2 switched to, 3 ended; task first, 0: none */
     SG_EVENT_MARK, /* mark what with the value first */
@@ -190,7 +190,7 @@ enum sg_trace_event {
     SG_EVENT_CARRIED, /* of the operation before: bytes sent (first) and received (second) */
     SG_EVENT_SENT, /* measured: to rank region, from first to time, stream second; a parcel with its bytes follows */
     SG_EVENT_TAKEN, /* measured: from rank region, posted at first, there at time, stream second */
-    SG_EVENT_COUNTED, /* measured: so many (first) of metric what since the record of it before */
+    SG_EVENT_COUNTED, /* measured: count (first) of metric what since its previous record */
     SG_EVENT_COUNT
 };
 
