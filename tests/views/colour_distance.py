@@ -63,7 +63,7 @@ def ciede2000(one: Any, other: Any) -> float:
 
 
 def least(colours: list[str], visions: tuple[str, ...] = tuple(VISION)) -> tuple[float, str, str, str]:
-    """Return the smallest difference between two of *colours* for any of *visions*, the two, and the vision."""
+    """Return the smallest difference between two of *colours* under any of *visions*, with the pair and the vision."""
     found = [
         (ciede2000(lab(one, vision), lab(other, vision)), one, other, vision)
         for vision in visions

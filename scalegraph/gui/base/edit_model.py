@@ -62,7 +62,7 @@ class _Edit(Change):
     def __init__(self, model: EditModel[Any], before: Any, after: Any, label: str, number: int) -> None:
         super().__init__(label, model.show, before, after)
         self._number = number
-        self._fields = model._fields  # an identity test: shows whether typing ended in between
+        self._fields = model._fields  # compared by identity: typing may have ended in between
 
     def id(self) -> int:
         return self._number

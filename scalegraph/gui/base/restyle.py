@@ -44,7 +44,7 @@ class Restyler(QObject):
         return len(self._waiting)
 
     def _portion(self) -> None:
-        """Restyle the next few widgets, after all that have become visible since."""
+        """Restyle the widgets that have become visible, if any, otherwise the next few."""
         appeared = [widget for widget in self._waiting if isValid(widget) and widget.isVisible()]
         if appeared:
             self._waiting = deque(widget for widget in self._waiting if isValid(widget) and not widget.isVisible())

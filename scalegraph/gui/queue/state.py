@@ -120,7 +120,7 @@ class QueueEntry:
         return []
 
     def _placed(self, item: RunItem, where: str) -> None:
-        """Record the worker that started a run; a worker that started it before is lost."""
+        """Record the worker that started a run, and take the run from a lost worker that had started it."""
         if before := self.workers.get(item.where):
             before.running = [key for key in before.running if key != item.point.key]
         item.where = where
