@@ -154,8 +154,16 @@ def large_grid() -> Grid:
     rows = [
         [Cell((None,), reason="none") if j == 5 else Cell((1 / (i + j + 1),)) for j in range(20)] for i in range(46)
     ]
-    return Grid("N", "N'", tuple(map(str, range(46))), tuple(map(str, range(20))), tuple(map(tuple, rows)),
-                ("efficiency",), row_processors=tuple(range(46)), column_processors=tuple(range(20)))  # fmt: skip
+    return Grid(
+        "N",
+        "N'",
+        tuple(map(str, range(46))),
+        tuple(map(str, range(20))),
+        tuple(map(tuple, rows)),
+        ("efficiency",),
+        row_processors=tuple(range(46)),
+        column_processors=tuple(range(20)),
+    )
 
 
 def test_columns_without_a_value_are_folded_and_said() -> None:
@@ -225,6 +233,7 @@ def test_everything_but_runs_works_where_nothing_can_be_simulated(tmp_path: Path
     trace = tmp_path / "pipeline.sgtrace"
     trace.write_bytes((ROOT / "traces" / "pipeline.sgtrace").read_bytes())
     code = textwrap.dedent(_HIDDEN)
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path), str(trace)], capture_output=True, text=True,
-                          cwd=ROOT, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path), str(trace)], capture_output=True, text=True, cwd=ROOT, check=False
+    )
     assert done.returncode == 0, done.stderr

@@ -89,9 +89,11 @@ class SearchList(QFrame):
     def show_longest(self, target: Target, table: pd.DataFrame, data: TraceData, field: QWidget) -> None:
         """List the rows of `found.longest`; each is a place to go to."""
         self.tree.clear()
-        self._heading(f"Longest: {target.name} ({thousands(len(table))} of"
-                      f" {thousands(target.count)})" if len(table) else
-                      f"{target.name}: nothing with a duration")  # fmt: skip
+        self._heading(
+            f"Longest: {target.name} ({thousands(len(table))} of {thousands(target.count)})"
+            if len(table)
+            else f"{target.name}: nothing with a duration"
+        )
         second = data.trace.meta.ticks_per_second
         for number, row in enumerate(table.to_dict("records"), 1):
             begin, end, location = int(row["begin"]), int(row["end"]), int(row["location"])

@@ -26,8 +26,9 @@ class NameDialog(QDialog):
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
-        column.addWidget(label("Save the open views, their options and places under a name, for any study or trace.",
-                               wrap=True))  # fmt: skip
+        column.addWidget(
+            label("Save the open views, their options and places under a name, for any study or trace.", wrap=True)
+        )
         column.addWidget(self.name)
         column.addWidget(self._said)
         column.addWidget(self._buttons)
@@ -43,10 +44,12 @@ class NameDialog(QDialog):
         name = self.chosen()
         taken = name in self._ready_made
         self._said.setText(
-            "A ready-made arrangement has this name." if taken
-            else "Replaces the saved arrangement of this name; Undo brings it back." if name in self._saved.names()
+            "A ready-made arrangement has this name."
+            if taken
+            else "Replaces the saved arrangement of this name; Undo brings it back."
+            if name in self._saved.names()
             else ""
-        )  # fmt: skip
+        )
         self._buttons.button(QDialogButtonBox.StandardButton.Save).setEnabled(bool(name) and not taken)
 
 

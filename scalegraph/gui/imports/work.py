@@ -189,9 +189,13 @@ def _in_cells(error: InputError) -> bool:
 
 
 def _meant(
-    source: Source, state: ImportState, guess: TableGuess | None, measured: MeasurementSet, share: Share,
+    source: Source,
+    state: ImportState,
+    guess: TableGuess | None,
+    measured: MeasurementSet,
+    share: Share,
     token: CancelToken,
-) -> Preview:  # fmt: skip
+) -> Preview:
     """Return the meaning of a set's names, open questions, and the runs as far as guesses give them."""
     words = words_of(source.title, measured)
     rows = preview.rows_of_set(measured) if guess is None else preview.rows_of_table(guess)

@@ -45,9 +45,15 @@ class PreferencesDialog(QDialog):
     applied = Signal(object)
 
     def __init__(
-        self, settings: Settings, theme: Theme, jobs: Jobs, parent: QWidget | None = None, *, busy: bool = False,
+        self,
+        settings: Settings,
+        theme: Theme,
+        jobs: Jobs,
+        parent: QWidget | None = None,
+        *,
+        busy: bool = False,
         machines: Sequence[tuple[str, str]] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Show the *settings*; *busy*: runs use the cache; *machines*: names and titles."""
         super().__init__(parent)
         self._settings, self._theme, self._jobs = settings, theme, jobs
@@ -89,9 +95,14 @@ class PreferencesDialog(QDialog):
         self.dpi = _number(50, 1200, " dots per inch")
         self.colours = _choice(_COLOURS)
         form.addRow(label("Initial settings of the export dialog.", "muted"))
-        for name, field in (("Format", self.format), ("Size", self.natural), ("Width", self.width_cm),
-                            ("Height", self.height_cm), ("Resolution", self.dpi),
-                            ("Colours", self.colours)):  # fmt: skip
+        for name, field in (
+            ("Format", self.format),
+            ("Size", self.natural),
+            ("Width", self.width_cm),
+            ("Height", self.height_cm),
+            ("Resolution", self.dpi),
+            ("Colours", self.colours),
+        ):
             form.addRow(name, field)
         return page
 
@@ -135,9 +146,13 @@ class PreferencesDialog(QDialog):
 
     def show_values(self, values: Preferences, mode: str) -> None:
         """Show *values* in the fields."""
-        for box, chosen in ((self.mode, mode), (self.at_start, values.at_start), (self.format, values.export_format),
-                            (self.colours, values.export_colours),
-                            (self.machine, values.machine)):  # fmt: skip
+        for box, chosen in (
+            (self.mode, mode),
+            (self.at_start, values.at_start),
+            (self.format, values.export_format),
+            (self.colours, values.export_colours),
+            (self.machine, values.machine),
+        ):
             box.setCurrentIndex(max(0, box.findData(chosen)))
         self.processors.setText(values.processors)
         self.text_size.setValue(values.text_size)

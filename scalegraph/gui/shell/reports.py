@@ -117,9 +117,12 @@ class ReportDialog(QDialog):
         self.bar.show()
         self._say(f"Writing {path.name} …")
         self._job = self._jobs.start(
-            f"writing {path.name}", work, done=self._done, failed=self._failed,
+            f"writing {path.name}",
+            work,
+            done=self._done,
+            failed=self._failed,
             said=lambda share: self.bar.setValue(round(100 * share)),
-        )  # fmt: skip
+        )
 
     def _about(self) -> dict[str, str]:
         fields = (("title", self.title), ("author", self.author), ("machine", self.machine))

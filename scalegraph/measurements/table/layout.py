@@ -137,8 +137,15 @@ def _named(found: Layout, table: list[tuple[int, list[str]]]) -> Layout:
         table = [table[0], *table[1 + used :]]
     rows = tuple(tuple(row) for _, row in table[1:])
     first = table[1][0] if rows else header + 1
-    made = replace(found, header=header, names=tuple(names), first=first, rows=rows, notes=notes,
-                   lines=tuple(line for line, _ in table[1:]))  # fmt: skip
+    made = replace(
+        found,
+        header=header,
+        names=tuple(names),
+        first=first,
+        rows=rows,
+        notes=notes,
+        lines=tuple(line for line, _ in table[1:]),
+    )
     if rows and all(len(row) == len(names) + 1 for row in rows):
         if all(is_missing(row[-1]) for row in rows):  # a superfluous delimiter at the end of each line
             return replace(made, names=(*names, ""))

@@ -177,8 +177,12 @@ def test_no_other_code_shows_tooltips() -> None:
 
 def test_only_names_in_lists_are_cut_in_the_middle() -> None:
     gui = Path(tips.__file__).parents[1]
-    cut = {path.name for folder in ("base", "dock", "study", "shell") for path in (gui / folder).glob("*.py")
-           if "ElideMiddle" in path.read_text(encoding="utf-8")}  # fmt: skip
+    cut = {
+        path.name
+        for folder in ("base", "dock", "study", "shell")
+        for path in (gui / folder).glob("*.py")
+        if "ElideMiddle" in path.read_text(encoding="utf-8")
+    }
     assert cut == {"fitted_names.py", "navigator.py", "call_tree.py"}
 
 
