@@ -61,6 +61,7 @@ METRIC_NAMES: Names = _words("metric counter event variable quantity measure met
 VALUES: Names = _words("value val values measurement result reading")
 UNITS: Names = _words("unit units")
 # Remarks on a row for people, which are not coordinates of a measurement.
+HOSTS: Names = _words("host hostname host_name")
 REMARKS: Names = _words(
     "date datetime timestamp time_stamp comment comments note notes remark host hostname user jobid job_id job "
     "command cmd unnamed_0 "

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeAlias
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.measurements.names import counts_processors, metric_kind
+from scalegraph.measurements.names import HOSTS, counts_processors, metric_kind, plain
 
 Setting: TypeAlias = float | int | str
 Settings: TypeAlias = dict[str, Setting]
@@ -15,8 +15,8 @@ Settings: TypeAlias = dict[str, Setting]
 MISSING = "none"  # text for runs that lack the setting
 # Words in the names of metadata that distinguish runs but are not settings of the study.
 _ABOUT = re.compile(
-    r"(?:^|_)(?:user|uid|date|day|time|timestamp|path|executable|libraries|cmdline|command|cluster|host|hosts|hostname"
-    r"|hostlist|nodelist|machine|dir|directory|workdir|file|outfile|output|job|jobid|walltime|systime|cputime"
+    r"(?:^|_)(?:user|uid|date|day|time|timestamp|path|executable|libraries|cmdline|command|host|hosts|hostname"
+    r"|hostlist|nodelist|dir|directory|workdir|file|outfile|output|job|jobid|walltime|systime|cputime"
     r"|adiakversion|uuid|id|hash|commit|built_by|mpi_version|mpi_library)(?:_|$)"
 )
 
@@ -59,7 +59,11 @@ def varied(settings: Sequence[Settings], always: Sequence[str], files: Sequence[
     *always*: parameters whenever every run has them. A text that some runs lack becomes `MISSING` in their settings.
     Raises `InputError` for a number that some runs lack and that does not follow from others.
     """
-    known = [name for name in dict.fromkeys(name for each in settings for name in each) if not is_about(name)]
+    known = [
+        name
+        for name in dict.fromkeys(name for each in settings for name in each)
+        if not is_about(name) or _tells_hosts(settings, name)
+    ]
     alike = [name for name in known if name not in always and _alike(settings, name)]
     left = [name for name in known if name not in alike]
     numbers = [name for name in left if not any(isinstance(each.get(name, 0), str) for each in settings)]
@@ -88,6 +92,12 @@ def varied(settings: Sequence[Settings], always: Sequence[str], files: Sequence[
         verb, what = ("follow", "are no parameters") if len(repeated) > 1 else ("follows", "is no parameter")
         notes.append(f"{', '.join(repeated)} {verb} from {', '.join(chosen)}, and {what}.")
     return [name for name in known if name in chosen], notes
+
+
+def _tells_hosts(settings: Sequence[Settings], name: str) -> bool:
+    """Whether a host's name tells runs apart: several runs were on one of several hosts, as nodes of a job are not."""
+    found = [each.get(name, MISSING) for each in settings]
+    return plain(name) in HOSTS and 1 < len(set(found)) < len(found)
 
 
 def _alike(settings: Sequence[Settings], name: str) -> bool:

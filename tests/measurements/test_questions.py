@@ -110,6 +110,26 @@ def test_the_guess_of_what_counts_is_a_product_where_numbers_show_it(tmp_path: P
     assert error.value.questions[0].guess == guess
 
 
+@pytest.mark.parametrize(
+    ("rows", "points"),
+    [
+        ("alpha,1,8\nalpha,2,4.1\nbeta,1,6\nbeta,2,3.1\n", 4),
+        ("a1,1,8\na2,2,4.1\na3,4,2.1\n", 3),  # the node that each job got
+        ("alpha,1,8\nalpha,2,4.1\nalpha,4,2.2\n", 3),
+        ("a1,1,8\na2,1,8.1\na3,2,4.1\na4,2,4.2\n", None),  # nodes of repetitions, or hosts to compare
+    ],
+)
+@pytest.mark.parametrize("title", ["host", "hostname"])
+def test_two_hosts_are_no_repetitions_of_one(tmp_path: Path, title: str, rows: str, points: int | None) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"{title},p,time_s\n{rows}")
+    if points is None:
+        with pytest.raises(Unanswered, match="holds a text of its own in every row, and may be left out"):
+            understood([path])
+        return
+    assert len(understood([path]).measured.points) == points
+
+
 def test_a_time_that_every_row_repeats_is_what_the_speedup_is_relative_to(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("threads,T1_ms,Tp_ms,speedup\n1,46.7,44.5,1.05\n2,46.7,131.5,0.355\n4,46.7,157.9,0.296\n")

@@ -57,6 +57,14 @@ def test_runs_of_caliper_that_differ_in_a_text_or_a_size_are_no_repetitions(tmp_
     assert any("flags follows from" in note for note in notes)
 
 
+def test_runs_on_several_hosts_are_no_repetitions(tmp_path: Path) -> None:
+    runs = [("alpha", 2), ("alpha", 4), ("beta", 2), ("beta", 4)]
+    files = [put(tmp_path / f"{at}.cali", cali(p, hostname=host)) for at, (host, p) in enumerate(runs)]
+    assert parameters(files)["hostname"] == [host for host, _ in runs]
+    clusters = [put(tmp_path / f"c{name}.cali", cali(2, cluster=name)) for name in ("ruby", "tuolumne")]
+    assert parameters(clusters)["cluster"] == ["ruby", "tuolumne"]
+
+
 def test_a_text_that_only_some_runs_have(tmp_path: Path) -> None:
     files = [put(tmp_path / "1.cali", cali(2, cuda="10")), put(tmp_path / "2.cali", cali(2, variant="seq"))]
     assert parameters(files)["variant"] == ["none", "seq"]

@@ -9,7 +9,7 @@ from typing import Any
 from scalegraph.base.cancel import CancelToken
 from scalegraph.measurements.collecting import Coordinate, as_number
 from scalegraph.measurements.model import MeasurementSet
-from scalegraph.measurements.names import counts_processors
+from scalegraph.measurements.names import HOSTS, counts_processors, plain
 from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._benchmarks import Measured, collect_benchmarks
 from scalegraph.measurements.readers._files import Checked, read_document
@@ -74,7 +74,12 @@ def _variables(experiment: dict[str, Any], place: str, check: Checked) -> Settin
     beside = {name: experiment[name] for name in _BESIDE if name in experiment}
     made: Settings = {}
     for name, value in {**beside, **given}.items():
-        if isinstance(value, (bool, dict, list)) or value is None or is_about(name) or name in _NAMES:
+        if (
+            isinstance(value, (bool, dict, list))
+            or value is None
+            or (is_about(name) and plain(name) not in HOSTS)
+            or name in _NAMES
+        ):
             continue
         number = as_number(str(value))
         made[name] = str(value) if number is None else number

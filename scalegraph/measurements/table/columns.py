@@ -64,7 +64,7 @@ def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str =
     columns = [
         _alone(index, title, [row[index] for row in shown if index < len(row)]) for index, title in enumerate(titles)
     ]
-    columns = _settle(_labelled(columns, shown))
+    columns = _settle(_hosts(_labelled(columns, shown), shown))
     columns, parameter = _wide(columns, across, shown)
     if not parameter:
         columns, parameter = series.found(columns, shown, across)
@@ -187,6 +187,24 @@ def _labelled(columns: list[Column], rows: Sequence[Sequence[str]]) -> list[Colu
             if any(names.without_counts(texts, [row[index] for row in whole]) for index in counting if whole):
                 item = replace(item, role="parameter", confidence=0.8, why="it names the number of processors")
         made.append(item)
+    return made
+
+
+def _hosts(columns: list[Column], rows: Sequence[Sequence[str]]) -> list[Column]:
+    """Return the columns with names of hosts as a parameter if they tell runs apart, and unsure if they may."""
+    keys = [item.index for item in columns if item.role in ("parameter", "call_path", "metric_name", "repetition")]
+    made = []
+    for item in columns:
+        whole = [row for row in rows if len(row) > max([item.index, *keys])]
+        texts = [row[item.index] for row in whole if not is_missing(row[item.index])]
+        if names.plain(item.name) not in names.HOSTS or item.kind != "text" or len(set(texts)) < 2:
+            made.append(item)
+        elif len(set(texts)) < len(texts):
+            made.append(replace(item, role="parameter", confidence=0.7, why="runs on different hosts"))
+        elif len({tuple(row[index] for index in keys) for row in whole}) < len(whole):
+            made.append(replace(item, confidence=0.5, why=_OF_ITS_OWN))  # another node for each repetition, or hosts
+        else:
+            made.append(item)
     return made
 
 
