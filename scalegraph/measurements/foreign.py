@@ -33,7 +33,7 @@ _TOOLS = (
     Tool(
         "the output of perf script",
         (r"^\S.*? +\d+(/\d+)? +(\[\d+\] +)?\d+\.\d{6,9}: +(\d+ +)?[\w./:-]+: *([0-9a-f]+ .*)?$",),
-        _STAT_OF_PERF,
+        f"{_STAT_OF_PERF}; speedscope (`npx speedscope FILE`) exports one thread of it as JSON, which is read",
     ),
     Tool("a recording of perf", (r"\APERFILE2|\A2ELIFREP",), _STAT_OF_PERF),
     Tool(
@@ -88,11 +88,13 @@ _TOOLS = (
     Tool(
         "the output of BabelStream",
         (r"^BabelStream\s*$|^BabelStream ", r"^Version: \d"),
-        "run it with --csv, and put the number of threads before each line as a column",
+        f"it does not say how many threads ran: {_LOGS}",
     ),
-    Tool("a profile for speedscope", (r'"\$schema":\s*"https://www.speedscope.app',), _INSTEAD),
-    Tool("a CPU profile of V8", (r'\A\s*\{"nodes":\s*\[\{"id":',), _INSTEAD),
-    Tool("a profile of Firefox (Gecko)", (r'\A\s*\{"meta":\s*\{"(interval|categories|version)"',), _INSTEAD),
+    Tool(
+        "a profile of Firefox (Gecko)",
+        (r'\A\s*\{"meta":\s*\{"(interval|categories|version)"',),
+        "open it in speedscope (`npx speedscope FILE`) and export one thread as speedscope's JSON, which is read",
+    ),
     Tool(
         "a call graph of gprof",
         (r"^\s*Call graph|^index % time +self +children", r"granularity: each|called +name"),

@@ -137,7 +137,7 @@ class Unanswered(InputError):  # noqa: N818 - reads as what it is in an except c
             faults = [
                 Fault(f"{len(faults)} points are open{said}", file=file),
                 *(
-                    Fault(f"{question}{question.reason}", key=str(number))
+                    Fault(f"{question}{question.reason}", file=file, key=str(number))
                     for number, question in enumerate(questions, 1)
                 ),
             ]

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.measurements.hpctoolkit_database import before_version_four, version_four
+from tests.measurements.sampled_profiles import SPEEDSCOPE, SPEEDSCOPE_EVENTS, V8
 
 TEXT = """\
 # what was measured
@@ -509,6 +510,9 @@ SAMPLES: dict[str, tuple[str, str, Callable[[Path], None]]] = {
     "hpctoolkit": ("hpctoolkit", "hpctoolkit", version_four),
     "hpctoolkit-xml": ("hpctoolkit", "hpctoolkit-xml", before_version_four),
     "perf": ("perf-directory", "perfs", _perf_directory),
+    "speedscope": ("sampled-json", "app.p2.json", _file(json.dumps(SPEEDSCOPE))),
+    "speedscope-events": ("sampled-json", "app.p2.json", _file(json.dumps(SPEEDSCOPE_EVENTS))),
+    "v8": ("sampled-json", "app.p2.cpuprofile", _file(json.dumps(V8))),
     "program": ("program-output", "cg.out", _file(NPB)),
     "logs": ("log-directory", "logs", _logs),
     "imb": ("imb", "imb.out", _file(IMB)),

@@ -10,7 +10,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.measurements.guessing import Guess
 from scalegraph.measurements.model import check
 from scalegraph.measurements.runs import make_runs
-from scalegraph.request.imports.sets import answered, read_set
+from scalegraph.request.imports.sets import answered, read_set, understood
 from tests.measurements.samples import write
 
 NPB = """ CG Benchmark Completed.
@@ -165,3 +165,27 @@ def test_operations_of_mpi_by_processes_and_bytes(tmp_path: Path) -> None:
         read_set([path])
     path.write_text(path.read_text().rsplit("# Benchmarking", 1)[0])
     assert "does not end like IMB's outputs" in read_set([path]).notes[-1]
+
+
+BABELSTREAM_CSV = """function,num_times,n_elements,sizeof,max_mbytes_per_sec,min_runtime,max_runtime,avg_runtime
+Copy,100,33554432,8,{copy},0.050000,0.060000,0.055000
+Triad,100,33554432,8,20100,{time},0.070000,0.060000
+"""
+BABELSTREAM = """BabelStream
+Version: 5.0
+Implementation: OpenMP
+Array size: 268.4 MB (=0.3 GB)
+Function    MBytes/sec  Min (sec)   Max         Average
+Copy        {copy}       0.05        0.06        0.055
+Triad       20100       {time}      0.07        0.06
+"""
+
+
+@pytest.mark.parametrize("text", [BABELSTREAM, BABELSTREAM_CSV])
+def test_logs_of_babelstream_are_read(tmp_path: Path, text: str) -> None:
+    for threads, time in ((1, 0.08), (2, 0.041), (4, 0.022)):
+        (tmp_path / f"stream_p{threads}.log").write_text(text.format(time=time, copy=10000 * threads))
+    assert times(understood([tmp_path], said={"scaling": "strong"})) == [(1, 0.08), (2, 0.041), (4, 0.022)]
+    rated = understood([tmp_path], said={"scaling": "strong", "rate": "Copy [MB/s]"})
+    first, *_, last = times(rated)
+    assert first[1] / last[1] == pytest.approx(4)

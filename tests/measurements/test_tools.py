@@ -40,8 +40,6 @@ FOREIGN = {
     "TAU": TAU,
     "HPL": "====\nHPLinpack 2.3  --  High-Performance Linpack benchmark\n\nN      :   29184\n",
     "BabelStream": "BabelStream\nVersion: 5.0\nImplementation: OpenMP\n",
-    "speedscope": '{"$schema": "https://www.speedscope.app/file-format-schema.json", "shared": {}}\n',
-    "V8": '{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"}}]}\n',
     "Gecko": '{"meta":{"interval":1,"startTime":1.5},"libs":[]}\n',
     "strace": "% time     seconds  usecs/call     calls    errors syscall\n------ --- ---\n 50.0 0.1 2 3 read\n",
     "darshan": "# darshan log version: 3.41\n# exe: ./solve\nPOSIX\t0\t1\tPOSIX_OPENS\t2\n",

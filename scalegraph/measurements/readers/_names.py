@@ -1,12 +1,14 @@
-"""Parameters in directory names: ``app.p4.n100.r2`` is p = 4, n = 100, second repetition."""
+"""Parameters in names of directories and files: ``app.p4.n100.r2`` is p = 4, n = 100, second repetition."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements.names import counts_processors
 
 EXPECTED = "expected a name such as app.p4.n100.r1: prefix, parameters with their values, repetition"
 
@@ -73,3 +75,19 @@ def _pairs(text: str) -> list[tuple[str, float]] | None:
         pairs.append((match[1], float(match[2].replace(",", "."))))
         place = match.end()
     return pairs or None
+
+
+def named_point(path: Path, counted: str, count: int) -> dict[str, float]:
+    """Return the parameters of the run at *path*: from its name (``app.p4.n10.r1.txt``), otherwise its directory's.
+
+    If none of them counts processors, *counted* does, with *count* from the file.
+    """
+    absolute = path.absolute()
+    for name in (absolute.name if path.is_dir() else absolute.stem, absolute.parent.name):
+        try:
+            found = parse_names([name], str(absolute.parent))[0].parameters
+        except InputError:
+            continue
+        if "." in name:
+            return found if any(map(counts_processors, found)) else {counted: count, **found}
+    return {counted: count}

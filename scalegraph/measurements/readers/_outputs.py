@@ -100,6 +100,20 @@ OUTPUTS = (
         note="the time is Triad's least; --rate 'Copy [MB/s]', say, takes another function's rate",
     ),
     Output(
+        "BabelStream",
+        r"^function,num_times,n_elements,sizeof,max_mi?bytes|^Function\s+Mi?Bytes/sec\s+Min \(sec\)",
+        {"n": rf"^Triad,\d+,{_N},", "array_mb": rf"^Array size:\s*{_N} MB"},
+        {
+            "time": (rf"^Triad(?:,\d+,\d+,\d+,[\d.]+,|\s+[\d.]+\s+){_N}", "s"),
+            **{
+                f"{name} [MB/s]": (rf"^{name}(?:,\d+,\d+,\d+,|\s+){_N}", "")
+                for name in ("Copy", "Mul", "Add", "Triad", "Dot")
+            },
+        },
+        failed=r"^Validation failed",
+        note="the time is Triad's least; --rate 'Copy [MB/s]', say, takes another function's rate",
+    ),
+    Output(
         "HPL",
         rf"^W[RC]\w+\s+\d+\s+\d+\s+\d+\s+\d+\s+{_N}\s+{_N}\s*$",
         {

@@ -12,7 +12,7 @@ from scalegraph.measurements.collecting import Collector
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._files import read_text
-from scalegraph.measurements.readers._runs import named_point
+from scalegraph.measurements.readers._names import named_point
 
 PROGRAM = "program"
 _HEAD = re.compile(r"^\s*time\s+seconds\s+seconds\s+calls\s+\S+/call\s+\S+/call\s+name\s*$")

@@ -12,8 +12,8 @@ from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._contexts import Threads
 from scalegraph.measurements.readers._hpctoolkit_db import META, PROFILE, Database
 from scalegraph.measurements.readers._hpctoolkit_xml import EXPERIMENT, VALUES, Experiment
+from scalegraph.measurements.readers._names import named_point
 from scalegraph.measurements.readers._ranks import NOTE
-from scalegraph.measurements.readers._runs import named_point
 
 _LINES = "Lines and instructions count for the function or loop around them."
 

@@ -11,8 +11,8 @@ from scalegraph.measurements.collecting import Collector
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.reader import Progress, Reader
 from scalegraph.measurements.readers._files import read_text
+from scalegraph.measurements.readers._names import named_point
 from scalegraph.measurements.readers._ranks import NOTE, Locations, collect
-from scalegraph.measurements.readers._runs import named_point
 
 _NAME = re.compile(r"profile\.\d+\.\d+\.\d+")
 _HEAD = re.compile(r"(?P<count>\d+) templated_functions(?:_MULTI_(?P<metric>\S+))?\s*")
