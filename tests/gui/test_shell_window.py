@@ -458,11 +458,11 @@ def test_every_field_that_can_be_reached_has_a_name(window: MainWindow, choose: 
 def test_instrumentation_is_shown_beside_the_original(window: MainWindow, qtbot: Any, choose: Choose) -> None:
     choose("ge1")
     window.actions_["instrumentation"].trigger()
-    qtbot.waitUntil(lambda: bool(window.instrument.instrumented.toPlainText()))
-    original, made = window.instrument.original.toPlainText(), window.instrument.instrumented.toPlainText()
+    qtbot.waitUntil(lambda: bool(window.late.instrument.instrumented.toPlainText()))
+    original, made = window.late.instrument.original.toPlainText(), window.late.instrument.instrumented.toPlainText()
     assert len(original.splitlines()) == len(made.splitlines())
     assert len(made) > len(original)
-    assert window.instrument.instrumented.extraSelections()
+    assert window.late.instrument.instrumented.extraSelections()
 
 
 def test_the_window_remembers_theme_recent_files_and_panels(

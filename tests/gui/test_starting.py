@@ -11,9 +11,9 @@ from shiboken6 import isValid
 
 from scalegraph.gui import app
 from scalegraph.gui.base.turn_queue import turn_queue
-from scalegraph.gui.request.panel import RequestPanel
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.starting.first import Starting
+from scalegraph.gui.study.navigator import Navigator
 
 pytestmark = pytest.mark.slow
 
@@ -69,7 +69,7 @@ def test_a_part_that_cannot_be_made_ends_the_start_with_its_fault(
     def fail(*_values: object) -> None:
         raise ValueError("no panel")
 
-    monkeypatch.setattr(RequestPanel, "__init__", fail)
+    monkeypatch.setattr(Navigator, "__init__", fail)
     starting = Starting(tmp_path / "window.ini")
     with qtbot.waitSignal(starting.failed) as failed:
         starting.begin()

@@ -45,7 +45,7 @@ class HelpCommands(QObject):
             window.jobs,
             window,
             busy=window.runner.busy,
-            machines=window.request.machines,
+            machines=[(machine.name, machine.title) for machine in window.late.catalog.machines],
         )
         dialog.applied.connect(tied(self, self._take))
         dialog.applied.connect(tied(self, lambda *_: self._show_mode()))

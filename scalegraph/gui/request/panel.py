@@ -52,7 +52,7 @@ class RequestPanel(QWidget):
     checked = Signal(bool)  # the current form was checked; whether it can run
     command_loaded = Signal(object)  # a Request that runs a command, shown on another page
 
-    def __init__(self, session: Any, jobs: Jobs, theme: Theme, settings: Settings) -> None:
+    def __init__(self, model: RequestModel, session: Any, jobs: Jobs, theme: Theme, settings: Settings) -> None:
         super().__init__()
         self._session = session
         self._settings = settings
@@ -65,7 +65,7 @@ class RequestPanel(QWidget):
         self._like: tuple[tuple[object, ...], Path | None] = ((), None)  # `_kind` of finished runs, and their study
         self._kept: Request | None = None  # the request as stored in the study it was loaded from
         self._own: set[Path] = set()  # studies whose requests were typed here
-        self.model = RequestModel(self)
+        self.model = model
         self._checker = Latest(jobs, "checking the request", self)
         self._describer = Latest(jobs, "reading the machine", self)
         self._machine = ""

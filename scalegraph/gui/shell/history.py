@@ -32,7 +32,7 @@ class History:
         if window.page == IMPORT:
             return window.imports.page.undo_stack
         if window.page != STUDY:
-            return window.request.model.undo_stack
+            return window.late.model.undo_stack
         stacks: dict[str, QUndoStack | None] = {
             "views": window.study.area.undo_stack if window.study.area is not None else None,
             "filter": handle.filter.stack if isinstance(handle := window.study.handle, TraceHandle) else None,
@@ -42,4 +42,4 @@ class History:
         order = sorted(stacks, key=lambda where: where != self._last)
         there = [stack for where in order if (stack := stacks[where]) is not None and isValid(stack)]
         moved = [stack for stack in there if stack.canUndo() or stack.canRedo()]
-        return (moved or [window.request.model.undo_stack])[0]
+        return (moved or [window.late.model.undo_stack])[0]

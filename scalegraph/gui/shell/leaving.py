@@ -48,10 +48,8 @@ class Leaving:
         window = self._window
         for handle in window.studies:
             handle.close()
-        window.request.stop()
-        window.measure.stop()
         window.imports.stop()
-        window.instrument.stop()
+        window.late.stop()
         window.runner.cancel_all()
         window.jobs.cancel_all()
 

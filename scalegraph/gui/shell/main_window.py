@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
@@ -24,18 +24,16 @@ from scalegraph.gui.dock.arrangements import TRACE_ARRANGEMENTS
 from scalegraph.gui.help.commands import HelpCommands
 from scalegraph.gui.imports.service import Imports
 from scalegraph.gui.inspect.inspector import Inspector
-from scalegraph.gui.measure.page import CommandPage
 from scalegraph.gui.queue.panel import QueuePanel
 from scalegraph.gui.queue.progress_note import ProgressNote
 from scalegraph.gui.queue.runner import QueueRunner
-from scalegraph.gui.request.instrument_page import InstrumentPage
-from scalegraph.gui.request.panel import RequestPanel
 from scalegraph.gui.request.sections import Catalog
 from scalegraph.gui.shell.actions import ARRANGEMENT_NAMES, Actions
 from scalegraph.gui.shell.command_palette import CommandPalette
 from scalegraph.gui.shell.demonstration import Demonstration
 from scalegraph.gui.shell.files import Files
 from scalegraph.gui.shell.history import History
+from scalegraph.gui.shell.late_pages import LatePages
 from scalegraph.gui.shell.leaving import Leaving
 from scalegraph.gui.shell.offered import Offered
 from scalegraph.gui.shell.outcomes import SHORT_MESSAGE_MS, Outcomes
@@ -54,6 +52,10 @@ from scalegraph.gui.study.studies import Studies, StudyHandle
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.whatif.panel import WhatIfPanel
 
+if TYPE_CHECKING:
+    from scalegraph.gui.measure.page import CommandPage
+    from scalegraph.gui.request.panel import RequestPanel
+
 
 class MainWindow(QMainWindow):
     """One window with its pages, docks and jobs."""
@@ -67,6 +69,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("ScaleGraph")
         self.setAcceptDrops(True)
         self.session, self.settings, self.theme = session, settings, theme
+        self._at_once = at_once
         self.jobs = Jobs(self)
         self.studies = Studies(session, self.jobs, self)
         self.selection = SelectionModel(parent=self)
@@ -77,7 +80,7 @@ class MainWindow(QMainWindow):
         self._way_back = WayBack()
         self._stack = QStackedWidget()
         self._pages: dict[str, QWidget] = {}
-        for part in (self._make_pages, self._make_request, self._make_docks, self._make_rest, self._begin):
+        for part in (self._make_pages, self._make_docks, self._make_rest, self._begin):
             if at_once:
                 part()
             else:
@@ -91,17 +94,13 @@ class MainWindow(QMainWindow):
             self.made.emit(error)
 
     def _make_pages(self) -> None:
-        session, theme, settings = self.session, self.theme, self.settings
+        theme, settings = self.theme, self.settings
         self.actions_ = Actions(self, theme)
         self.trace_actions = TraceActions(self.actions_, self.selection)
         self.setCentralWidget(self._stack)  # while still empty, because Qt restyles everything inside
         self.start = StartPage(theme, settings)
         self.study = StudyPage(self.studies, self.selection, self.jobs, theme, settings)
-        self.instrument = InstrumentPage(session, self.jobs, theme)
-
-    def _make_request(self) -> None:
-        self.request = RequestPanel(self.session, self.jobs, self.theme, self.settings)
-        self.measure = CommandPage(self.session, self.jobs, self.theme, self.settings)
+        self.late = LatePages(self)
 
     def _make_docks(self) -> None:
         session, theme = self.session, self.theme
@@ -119,10 +118,8 @@ class MainWindow(QMainWindow):
         self.demonstration = Demonstration(self)
         self.windows = Windows(self)
         self.imports = Imports(self.jobs, self.theme, self.settings, self)
-        self._pages |= {START: self.start, REQUEST: self.request, STUDY: self.study, INSTRUMENT: self.instrument}
-        self._pages[MEASURE] = self.measure
-        for page in self._pages.values():
-            self._stack.addWidget(page)
+        self.add_page(START, self.start)
+        self.add_page(STUDY, self.study)
         self.panels = self._add_panels()
 
     def _begin(self) -> None:
@@ -144,10 +141,26 @@ class MainWindow(QMainWindow):
         """Name of the current page."""
         return next(name for name, page in self._pages.items() if page is self._stack.currentWidget())
 
+    def add_page(self, name: str, page: QWidget) -> None:
+        """Take a page that `go` can show."""
+        self._pages[name] = page
+        self._stack.addWidget(page)
+
+    @property
+    def request(self) -> RequestPanel:
+        """The form of a simulation, built when it is first needed."""
+        return self.late.request
+
+    @property
+    def measure(self) -> CommandPage:
+        """The form of a command to measure, built when it is first needed."""
+        return self.late.measure
+
     def go(self, page: str) -> None:
         """Show a page; the study page without a study is the start page."""
         if page == STUDY and not len(self.studies):
             page = START
+        self.late.make(page)
         self._way_back.went(self.page, page)
         self._stack.setCurrentWidget(self._pages[page])
         self.panels.show_page(page)
@@ -201,9 +214,7 @@ class MainWindow(QMainWindow):
             self.imports.change(handle.path, *data.imported)
 
     def _import_page_made(self) -> None:
-        page = self.imports.page
-        self._pages[IMPORT] = page
-        self._stack.addWidget(page)
+        self.add_page(IMPORT, self.imports.page)
 
     def _imported(self, path: Path, remark: str, details: str) -> None:
         handle = self.studies.get(str(path.resolve()))
@@ -282,13 +293,6 @@ class MainWindow(QMainWindow):
         self.navigator.tracing_wanted.connect(self.demonstration.trace)
         self.navigator.mapping_wanted.connect(self.change_meaning)
         self.start.open_file.connect(lambda path: self.open_files([path]))
-        self.request.run_wanted.connect(self.outcomes.submit)
-        self.request.command_loaded.connect(self._show_command)
-        self._wire_measuring()
-        self.request.preview_wanted.connect(self._show_instrumentation)
-        self.request.checked.connect(self.offered.update)
-        self.request.model.undo_stack.indexChanged.connect(self.offered.update)
-        self.instrument.left.connect(lambda: self.go(REQUEST))
         self.navigator.close_wanted.connect(self.close_study)
         self.queue.study_wanted.connect(self.open_study)
         self.runner.added.connect(self.outcomes.added)
@@ -305,17 +309,8 @@ class MainWindow(QMainWindow):
         self.studies.closed.connect(lambda _key: self._opened(None))
         self.selection.changed.connect(self._selected)
 
-    def _wire_measuring(self) -> None:
-        page, runner = self.measure, self.runner
-        page.run_wanted.connect(lambda request, path, title: runner.submit(request, path, title, quiet=True))
-        page.stop_wanted.connect(runner.cancel)
-        page.study_wanted.connect(self.open_study)
-        page.checked.connect(self.offered.update)
-        runner.added.connect(page.follow)
-        runner.changed.connect(page.changed)
-        runner.ended.connect(page.changed)
-
-    def _show_command(self, request: Any) -> None:
+    def show_command(self, request: Any) -> None:
+        """Show the command of a request that was loaded."""
         self.measure.show_loaded(request)
         self.go(MEASURE)
 
@@ -329,7 +324,7 @@ class MainWindow(QMainWindow):
             "paste_table": self.files.paste,
             "open_directory": self.files.ask_directory,
             "change_meaning": lambda: self.change_meaning(self.selection.current.study or ""),
-            "save_request": self.request.ask_save,
+            "save_request": lambda: self.request.ask_save(),
             "save_study": self.files.ask_save_study,
             "write_report": Reports(self).ask,
             "reveal_study": self._reveal,
@@ -343,7 +338,7 @@ class MainWindow(QMainWindow):
             "predict_larger": self.way_commands.predict,
             "open_demo": self.demonstration.open,
             "compute_demo": self.demonstration.compute,
-            "instrumentation": self.request.program.show_preview,
+            "instrumentation": lambda: self.request.program.show_preview(),
             "cancel_all": self.runner.cancel_all,
             "clear_finished": self.runner.clear_ended,
             "full_screen": lambda: self.showNormal() if self.isFullScreen() else self.showFullScreen(),
@@ -398,8 +393,9 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{handle.title} – ScaleGraph" if handle is not None else "ScaleGraph")
         self.offered.update()
 
-    def _show_instrumentation(self, path: str) -> None:
-        self.instrument.show_source(path)
+    def show_instrumentation(self, path: str) -> None:
+        """Show a source of the request's program beside what is compiled of it."""
+        self.late.instrument.show_source(path)
         self.go(INSTRUMENT)
 
     def _edit_request(self) -> None:
@@ -442,7 +438,7 @@ class MainWindow(QMainWindow):
         self.jobs.start("reading programs and machines", read, done=self._catalog, failed=self._no_catalog)
 
     def _catalog(self, catalog: Catalog) -> None:
-        self.request.set_catalog(catalog)
+        self.late.set_catalog(catalog)
         self.start.show_catalog(catalog)
         self.files.ready()
         self.preload()
@@ -452,6 +448,8 @@ class MainWindow(QMainWindow):
 
         def begin() -> None:
             load_ahead(self.jobs, self.session)
+            if not self._at_once:
+                self.late.make_ahead()
 
         if self.jobs.running:
             self.jobs.idle.connect(begin, Qt.ConnectionType.SingleShotConnection)

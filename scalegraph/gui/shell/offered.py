@@ -52,8 +52,8 @@ class Offered(QObject):
             "start_request": (page == REQUEST and window.request.can_run)
             or (page == MEASURE and window.measure.can_run)
             or page == IMPORT,
-            "save_request": window.request.model.form.chosen,
-            "instrumentation": window.request.model.form.chosen,
+            "save_request": window.late.model.form.chosen,
+            "instrumentation": window.late.model.form.chosen,
             "edit_request": data is not None and bool(data.manifest.get("request")),
             "predict_larger": data is not None and bool((data.manifest.get("request") or {}).get("program")),
             "save_study": handle is not None and handle.subject == "study",
