@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -182,7 +183,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Give every worker whole files: what the tests of a file share is made once."""
     from xdist.scheduler import LoadFileScheduling
 
-    return LoadFileScheduling(config, log) if config.getoption("dist") == "load" else None
+    if config.getoption("dist") != "load":
+        return None
+    config.option.loadscopereorder = False  # it would put the files with the most tests first, which are quick
+    return LoadFileScheduling(config, log)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -191,11 +195,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep within the budgets of long tests; skip what needs a compiler where there is none."""
+    """Keep within the budgets of long tests; skip what needs a compiler where there is none.
+
+    Files with the most slow tests come first, and files of quick ones last: no worker ends with a long file alone.
+    """
     if not config.getoption("--all-cases"):
         beyond = _beyond_budget(items)
         config.hook.pytest_deselected(items=[item for item in items if item in beyond])
         items[:] = [item for item in items if item not in beyond]
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])  # stable: the order within a file stays
     if shutil.which((shlex.split(os.environ.get("CC", "")) or ["gcc"])[0]) is None:
         for item in items:
             if item.get_closest_marker("compiler"):

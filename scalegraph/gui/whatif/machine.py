@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from scalegraph.gui.base.turn_queue import turn_queue
@@ -65,7 +66,7 @@ class MachineKnobs(Group):
             return
         self._none.hide()
         self._coming.extend(knobs(machine))
-        turn_queue().add(self, self._make_some, heavy=True)
+        self._make_some_soon()
 
     @property
     def rows(self) -> dict[str, KnobRow]:
@@ -74,11 +75,20 @@ class MachineKnobs(Group):
             self._make_rows()
         return self._rows
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: create the sliders that were not needed while nobody saw them."""
+        super().showEvent(event)
+        self._make_some_soon()
+
+    def _make_some_soon(self) -> None:
+        turn_queue().drop(self)
+        if self._coming and self.isVisible():
+            turn_queue().add(self, self._make_some, heavy=True)
+
     def _make_some(self) -> None:
         if self._coming:
             self._make_rows()
-        if self._coming:
-            turn_queue().add(self, self._make_some, heavy=True)
+        self._make_some_soon()
 
     def _make_rows(self) -> None:
         """Create the sliders of one section."""
