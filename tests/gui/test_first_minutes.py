@@ -44,6 +44,27 @@ def drop(window: MainWindow, path: Path) -> None:
     window.dropEvent(QDropEvent(QPointF(5, 5), actions, data, LEFT, none))
 
 
+def test_a_new_request_is_empty_and_undo_brings_back_what_was_there(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    path = one_size(tmp_path / "one.sgstudy", SHIPPED)
+    shown(window, qtbot, path)
+    window.way_commands.go(ways.ADD_SIZES)
+    before = window.request.model.form
+    assert window.request.side.study_path() == path
+    window.actions_["new_request"].trigger()
+    assert window.page == "request"
+    assert window.request.model.form == RequestForm()
+    assert window.request.side.study_path() is None
+    window.request.program.choose("billiard")
+    proposed = window.request.side.study_path()
+    assert proposed is not None
+    assert proposed != path, "it does not run into the study of the request before"
+    for _ in range(2):
+        window.request.model.undo_stack.undo()
+    assert window.request.model.form == before
+
+
 def test_the_request_panel_begins_with_the_ways_to_a_program_of_ones_own(window: MainWindow) -> None:
     window.go("request")
     program = window.request.program

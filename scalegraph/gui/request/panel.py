@@ -166,6 +166,14 @@ class RequestPanel(QWidget):
         """Whether the form has changed since the last start."""
         return self._started != self.model.form
 
+    def begin_new(self) -> None:
+        """Empty the form for another request, as one undoable edit."""
+        if self.model.form.chosen:
+            self.banner.clear()
+            self._named = ()
+            self.side.forget_study()
+            self.model.set(RequestForm(), "new request")
+
     def load(self, path: Path) -> None:
         """Show a request file as one undoable edit; nothing is run."""
         from scalegraph.request import load_request

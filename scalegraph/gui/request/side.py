@@ -105,6 +105,11 @@ class RequestSide(QWidget):
         self._study_typed = self._study_given = True
         self.study.show_text(str(path))
 
+    def forget_study(self) -> None:
+        """Forget the path, typed or not."""
+        self._study_typed = self._study_given = False
+        self.study.show_text("")
+
     def show_waiting(self) -> None:
         """Show that the request is being checked."""
         self.run.setEnabled(False)

@@ -273,7 +273,7 @@ class MainWindow(QMainWindow):
         return panels
 
     def _wire(self) -> None:
-        self.start.new_request.connect(lambda: self.go(REQUEST))
+        self.start.new_request.connect(lambda: (self.request.begin_new(), self.go(REQUEST)))
         self.start.sources_wanted.connect(self.files.ask_sources)
         self.start.command_wanted.connect(lambda: self.go(MEASURE))
         self.start.open_wanted.connect(self.files.ask_open)
@@ -316,7 +316,7 @@ class MainWindow(QMainWindow):
 
     def _wire_actions(self) -> None:
         doing: dict[str, Callable[[], object]] = {
-            "new_request": lambda: self.go(REQUEST),
+            "new_request": lambda: (self.request.begin_new(), self.go(REQUEST)),
             "measure_command": lambda: self.go(MEASURE),
             "open": self.files.ask_open,
             "open_measurements": self.files.ask_measurements,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from scalegraph.base.units import counted
@@ -23,7 +24,7 @@ def watched(study: Study) -> Watched:
     """Return the progress of another process that works on *study*, if any; the file is only read."""
     version = study.version()
     process = writer(study.path) if study.path is not None else None
-    if process is None:
+    if process in (None, os.getpid()):  # what this one writes, its queue shows
         return Watched(version)
     kept = study.facts(FACT)
     ids = kept.get("ids") if isinstance(kept, dict) else None
