@@ -319,7 +319,7 @@ def a_region(number: int, kind: str, name: str, line: int, end: int, parent: int
 
 def test_a_function_that_one_region_calls_stands_on_it() -> None:
     regions = [
-        a_region(1, "function", "once", 3, 7),
+        a_region(1, "function", "function once", 3, 7),
         a_region(2, "function", "often", 8, 8),
         a_region(3, "function", "taken", 9, 9),
         a_region(4, "function", "main", 10, 15),
@@ -327,13 +327,19 @@ def test_a_function_that_one_region_calls_stands_on_it() -> None:
     ]
     made, apart = single_callers.placed(regions, {"a.c": PROGRAM_TEXT})
     assert {region.name: region.parent for region in made} == {
-        "once": 5,
+        "function once": 5,
         "often": 0,
         "taken": 0,
         "main": 0,
         "main:12": 4,
     }
     assert apart == ["often", "taken"]
+    bare = [region for region in regions if region.name != "main" and region.kind == "function"]
+    assert single_callers.placed(bare, {"a.c": PROGRAM_TEXT})[0][0].parent == 0, "main is no region of its own"
+    also = PROGRAM_TEXT.replace("int n) { n++; }", "int n) { once(n); }")
+    assert single_callers.placed(bare, {"a.c": also}) == (bare, ["often", "once", "taken"])
+    broken = PROGRAM_TEXT + "}"
+    assert "once" in single_callers.placed(regions, {"a.c": broken})[1], "a declaration may be a call"
     macro = PROGRAM_TEXT.replace("int main", "#define AGAIN(n) once(n)\nint main")
     assert single_callers.placed(regions, {"a.c": macro})[0][0].parent == 0, "a macro may be used anywhere"
     assert single_callers.placed(regions, {"a.f90": ""})[0] == regions

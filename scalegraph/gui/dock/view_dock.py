@@ -129,6 +129,7 @@ class ViewDock(QDockWidget):
             self._parts = parts = Parts(self, self.view, self.handle, self._selection, self._theme, self.link)
             self._wire(parts)
             self.setTitleBarWidget(parts.title)
+            parts.title.name_study(self._named)
             self.setWidget(parts.picture)
             parts.enable()
             if self.window().focusWidget() is self:  # true for each window, not only the active one
@@ -216,8 +217,11 @@ class ViewDock(QDockWidget):
         self._name_window(self.isFloating() and self.parent() is not None)  # for Qt a dock without a place is floating
 
     def _name_window(self, floating: bool) -> None:
-        named = floating or self._named
-        self.setWindowTitle(f"{self.view.title} — {self.handle.title}" if named else tab_name(self.view))
+        short = tab_name(self.view)
+        tab = f"{short}: {self.handle.title}" if self._named else short
+        self.setWindowTitle(f"{self.view.title} — {self.handle.title}" if floating else tab)
+        if self._parts is not None:
+            self._parts.title.name_study(self._named)
 
     # what it shows
 

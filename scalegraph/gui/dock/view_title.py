@@ -19,6 +19,7 @@ _GAP: Final = 2  # pixels between buttons
 _SIDES: Final = 32  # pixels of margins, also around the options
 _LEAST: Final = 40  # pixels of the name
 _NAME: Final = 0.42  # largest share of the width for the view's name
+_NAMED: Final = 0.6  # of the width, for a title with a study's name
 
 
 class ViewTitle(QWidget):
@@ -33,6 +34,7 @@ class ViewTitle(QWidget):
         self._theme = theme
         self._short = short or title  # used if the title does not fit
         self._title, self._study_text = title, study
+        self._named = False
         self._options = options
         self._name = QLabel()
         self._name.setProperty("role", "name")
@@ -98,6 +100,12 @@ class ViewTitle(QWidget):
         self.maximise.setText("⤡" if on else "⤢")
         self.maximise.setToolTip("Restore all views" if on else "Maximise (double click on the title)")
 
+    def name_study(self, on: bool) -> None:
+        """Show the study's name, even where there is little room: views of several studies are open."""
+        if on != self._named:
+            self._named = on
+            self._fit()
+
     def _dress(self, _name: str = "") -> None:
         paper = self._theme.paper
         self.export.setIcon(icon("export", paper.text, paper.line))
@@ -116,7 +124,12 @@ class ViewTitle(QWidget):
         metrics = self._name.fontMetrics()
         room = max(int(_NAME * width), min(metrics.horizontalAdvance(self._title), width - buttons - options))
         room = max(_LEAST, min(room, width - buttons - options))
-        title = self._title if metrics.horizontalAdvance(self._title) <= room else self._short
+        if self._named and width <= _STUDY_FROM:
+            room = max(room, min(width - buttons - options, int(_NAMED * width)))
+            titles = [f"{title}: {self._study_text}" for title in (self._title, self._short)]
+        else:
+            titles = [self._title, self._short]
+        title = next((one for one in titles if metrics.horizontalAdvance(one) <= room), titles[-1])
         self._name.setText(metrics.elidedText(title, Qt.TextElideMode.ElideRight, room))
         study = self._study.fontMetrics()
         self._study.setText(study.elidedText(self._study_text, Qt.TextElideMode.ElideRight, max(60, int(0.2 * width))))

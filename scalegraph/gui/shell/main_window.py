@@ -156,8 +156,10 @@ class MainWindow(QMainWindow):
         """The form of a command to measure, built when it is first needed."""
         return self.late.measure
 
-    def go(self, page: str) -> None:
-        """Show a page; the study page without a study is the start page."""
+    def go(self, page: str, *, new: bool = False) -> None:
+        """Show a page, with a *new* request; the study page without a study is the start page."""
+        if new:
+            self.request.begin_new()
         if page == STUDY and not len(self.studies):
             page = START
         self.late.make(page)
@@ -273,7 +275,7 @@ class MainWindow(QMainWindow):
         return panels
 
     def _wire(self) -> None:
-        self.start.new_request.connect(lambda: (self.request.begin_new(), self.go(REQUEST)))
+        self.start.new_request.connect(lambda: self.go(REQUEST, new=True))
         self.start.sources_wanted.connect(self.files.ask_sources)
         self.start.command_wanted.connect(lambda: self.go(MEASURE))
         self.start.open_wanted.connect(self.files.ask_open)
@@ -316,7 +318,7 @@ class MainWindow(QMainWindow):
 
     def _wire_actions(self) -> None:
         doing: dict[str, Callable[[], object]] = {
-            "new_request": lambda: (self.request.begin_new(), self.go(REQUEST)),
+            "new_request": lambda: self.go(REQUEST, new=True),
             "measure_command": lambda: self.go(MEASURE),
             "open": self.files.ask_open,
             "open_measurements": self.files.ask_measurements,

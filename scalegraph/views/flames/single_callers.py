@@ -10,7 +10,7 @@ from scalegraph.base.run import Region
 
 _ENDINGS: Final = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
 _NO_CODE: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", re.DOTALL)
-_NAME: Final = re.compile(r"\b[A-Za-z_]\w*\b")
+_NAMES_AND_BRACES: Final = re.compile(r"\b[A-Za-z_]\w*\b|[{}]")
 _MACRO: Final = re.compile(r"\s*#\s*define\b")
 
 
@@ -20,12 +20,12 @@ def placed(regions: Sequence[Region], texts: Mapping[str, str]) -> tuple[list[Re
     A function stays where it is if it is called from several regions, if its name is used without a call (its address
     may be taken) or in a macro, or if not all sources are C or C++. *texts* are the sources by name.
     """
-    functions = {region.name: region for region in regions if region.kind == "function"}
+    functions = {_name(region): region for region in regions if region.kind == "function"}
     files = {region.file for region in regions if region.file}
     if not all(name.endswith(_ENDINGS) for name in texts) or not files <= set(texts):
         return list(regions), sorted(functions)
     callers: dict[str, set[int | None]] = {name: set() for name in functions}
-    names = [region.name for region in regions if region.kind == "function"]
+    names = [_name(region) for region in regions if region.kind == "function"]
     for name in names:
         if names.count(name) > 1:
             callers[name].add(None)
@@ -34,9 +34,8 @@ def placed(regions: Sequence[Region], texts: Mapping[str, str]) -> tuple[list[Re
         for line, name, called in _uses(text, functions):
             around = _innermost(inside, line)
             if around is None:
-                if not called:
-                    callers[name].add(None)
-            elif not _within(around, functions[name], regions):  # recursion does not count
+                callers[name] |= {0} if called else {None}  # by the program, in a function that is no region
+            elif not _within(around, functions[name], regions):  # a call of itself changes nothing
                 callers[name].add(around.id if called else None)
     above = {functions[name].id: found for name, found in callers.items()}
     moved = [_below(region, above.get(region.id)) for region in regions]
@@ -44,20 +43,31 @@ def placed(regions: Sequence[Region], texts: Mapping[str, str]) -> tuple[list[Re
     return moved, sorted(apart)
 
 
+def _name(region: Region) -> str:
+    return region.name.removeprefix("function ")
+
+
 def _uses(text: str, names: Mapping[str, Region]) -> list[tuple[int, str, bool]]:
-    """Return the uses of *names* in *text*: line, name, and whether it is a call or a declaration."""
+    """Return where *names* are used in *text*: line, name, and whether it is a call.
+
+    Declarations, outside of all braces, are left out; where braces do not match, they count as calls.
+    """
     bare = _NO_CODE.sub(lambda found: "\n" * found[0].count("\n") or " ", text)
     uses: list[tuple[int, str, bool]] = []
-    macro = False
+    declared: list[tuple[int, str, bool]] = []
+    macro, matching, depth = False, True, 0
     for number, line in enumerate(bare.split("\n"), 1):
         macro = macro or _MACRO.match(line) is not None
-        uses += [
-            (number, found[0], line[found.end() :].lstrip().startswith("(") and not macro)
-            for found in _NAME.finditer(line)
-            if found[0] in names
-        ]
+        for found in _NAMES_AND_BRACES.finditer(line):
+            word = found[0]
+            if word in "{}":
+                depth += 0 if macro else 1 if word == "{" else -1
+                matching = matching and depth >= 0
+            elif word in names:
+                call = line[found.end() :].lstrip().startswith("(") and not macro
+                (declared if call and depth == 0 else uses).append((number, word, call))
         macro = macro and line.endswith("\\")
-    return uses
+    return uses if matching and depth == 0 else uses + declared
 
 
 def _innermost(regions: Sequence[Region], line: int) -> Region | None:
