@@ -172,9 +172,9 @@ def _anchor(
 
 def _unusable(bound: Bound, count: int, value: Floats) -> str:
     if bound == "memory" and not np.isfinite(value).any():
-        return "the memory that a run needs is not known: the program's description gives no memory per size"
+        return "the memory use of runs is unknown: the program's description gives no memory per size"
     if bound == "energy" and not np.isfinite(value).any():
-        return f"no run on {count} processors has an energy: its machine states no watts"
+        return f"no run on {count} processors has an energy: its machine file gives no power"
     return f"no run on {count} processors has a one-processor run of the same size, so its work is not known"
 
 
@@ -185,7 +185,7 @@ def _out_of_reach(rows: _Rows, value: Floats, target: float, count: int, goal: s
         return significant(number) if not unit else si(number, unit)
 
     below = bool((value < target).all())
-    verb = "reaches" if below else "is as low as"
+    verb = "reaches" if below else "gets down to"
     place = int(np.argmax(value)) if below else int(np.argmin(value))
     label = str(rows["label"][place]) or f"W = {si(float(rows['work'][place]), of_work)}"
     edge = "smallest" if place == 0 else "largest"

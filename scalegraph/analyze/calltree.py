@@ -273,7 +273,7 @@ def of_set(measured: MeasurementSet, metric: int, point: int) -> tuple[CallTree,
     if extent == "unknown" and (below > 0).any():
         enough = np.nan_to_num(values) >= below * (1 - _NEARLY)
         extent = "inclusive" if bool(enough[np.isfinite(values)].all()) else "exclusive"
-        said = f"The file does not say whether values contain those of callees; they were read as {extent}."
+        said = f"The file does not say whether values include callees; they were read as {extent}."
     own = np.nan_to_num(values) - (np.where(np.isfinite(values), below, 0.0) if extent == "inclusive" else 0.0)
     clipped = int(np.count_nonzero(own < -_NEARLY * np.abs(np.nan_to_num(values)))) if len(own) else 0
     return (

@@ -171,7 +171,7 @@ def sentence(found: Sequence[Contradiction], least: int = 3) -> str:
     for entry in found:
         printed, fits = f"{entry.printed:.12g}", f"{entry.fits:.{max(least, _digits(entry.printed))}g}"
         name = f"the time at N = {entry.n}" if entry.is_time else f"the entry ({entry.n}, {entry.n2})"
-        parts.append(f"{name} = {printed} contradicts the others, {fits} would fit")
+        parts.append(f"{name} = {printed} contradicts the others; {fits} would fit")
     text = "; ".join(parts[:4]) + (f"; and {len(parts) - 4} more" if len(parts) > 4 else "")
     return text[0].upper() + text[1:] + "." if text else ""
 

@@ -56,5 +56,5 @@ def _words(slope: float, p_value: float) -> str:
             f"1/scalability grows by {significant(slope)} at each doubling (p = {significant(p_value, 1)}):"
             " the scalability tends to 0"
         )
-    shown = f"growth of 1/scalability is not shown (p = {significant(p_value, 2)})"
-    return f"{shown}: the scalability may keep above a constant"
+    shown = f"1/scalability does not grow significantly (p = {significant(p_value, 2)})"
+    return f"{shown}: the scalability may stay above a constant"

@@ -84,7 +84,7 @@ def asymptotic_speed(rows: pd.DataFrame) -> AsymptoticSpeed | None:
             fastest,
             math.nan,
             len(rows),
-            "time does not grow with the work, so the speed has no asymptote in sight",
+            "time does not grow with the work, so the speed has no visible asymptote",
         )
     freedom = len(work) - 2
     error = float(np.sqrt(np.sum((fitted / total - 1) ** 2) / freedom)) if freedom > 0 else math.nan
@@ -115,7 +115,7 @@ def _doubt(rows: pd.DataFrame, start: float, share: float, error: float) -> str:
     if start < 0 and share > _ABOVE:
         return "the speed falls as the problem grows, so it approaches the asymptote from above"
     if error > _ROUGH:
-        return f"the runs depart from the fit by {significant(100 * error, 2)} %: more than one speed is at work"
+        return f"the runs deviate from the fit by {significant(100 * error, 2)} %: the speed is not constant"
     if share < _FAR:
         return f"the fastest run reaches {significant(100 * share, 2)} % of it: run larger sizes"
     return ""

@@ -327,7 +327,7 @@ def _psi(low: Anchor, high: Anchor) -> float | None:
 
 def _no_ratio(low: Anchor, high: Anchor, metric: Metric) -> str:
     if metric != "latency":
-        return "the work of a run is not known"
+        return "the work of a run is unknown"
     for anchor in (low, high):
         if anchor.latency_s is None:
             return f"the average latency at N = {anchor.processors} is not known"

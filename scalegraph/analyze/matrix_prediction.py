@@ -104,7 +104,7 @@ def _curves(scaling: pd.DataFrame, counts: Sequence[int], latency: Latency) -> t
     many = count > 1
     if many.sum() < _FEWEST or len(set(work[many])) < 2 or len(set(count[many])) < 2:
         raise ValueError(
-            f"a prediction needs {_FEWEST} runs or more of known work, of several sizes on several processor counts"
+            f"a prediction needs at least {_FEWEST} runs with known work, of several sizes on several processor counts"
         )
     steps = np.geomspace(work.min() / _DOWN, work.max() * _UP, _STEPS)
     grid = np.column_stack([np.repeat(np.asarray(counts, dtype=float), _STEPS), np.tile(steps, len(counts))])
@@ -135,7 +135,7 @@ def _curves(scaling: pd.DataFrame, counts: Sequence[int], latency: Latency) -> t
     notes = _said(models, one, latency)
     if few:
         listed = ", ".join(plain(n) for n in sorted(set(count)))
-        notes += (f"Runs on N = {listed} alone hardly show how times grow with N: one more count would.",)
+        notes += (f"Runs on N = {listed} alone hardly show how times grow with N; run one more count.",)
     return made, notes
 
 
@@ -237,7 +237,7 @@ def _anchor(curves: _Curves, index: int, n: int, met: Floats, largest: float, ma
             why = "a prediction of the efficiency needs runs of two sizes or more on one processor"
             return Anchor(n, reason=why, runs_tried=tried)
         return Anchor(
-            n, reason=f"the model of N = {n} meets the {made.bound} that is held at no size", runs_tried=tried
+            n, reason=f"the model for N = {n} does not meet the bound on the {made.bound} at any size", runs_tried=tried
         )
     work, time, t_seq, lost = (
         float(_at(one, met[:1])[0])
@@ -249,7 +249,7 @@ def _anchor(curves: _Curves, index: int, n: int, met: Floats, largest: float, ma
         )
     )
     far = work / largest
-    label = "model of T(N, W)" + (f", at {significant(far)} times the largest work that was run" if far > _FAR else "")
+    label = "model of T(N, W)" + (f", at {significant(far)} times the largest work run" if far > _FAR else "")
     memory = float(_at(curves.memory[None, :], met[:1])[0]) / n
     return Anchor(
         n,

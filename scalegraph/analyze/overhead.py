@@ -89,7 +89,7 @@ def measured(scaling: pd.DataFrame, one: SequentialTime, *, of_work: bool) -> Ov
     """
     found, accounted, doubts = _of_runs(scaling, one)
     if not found:
-        raise ValueError("no run on two processors or more gives an overhead: it needs times and known work")
+        raise ValueError("no run on two or more processors gives an overhead: that needs times and known work")
 
     def on(n: int, work: float) -> float:
         sizes, values = found[n]
@@ -110,7 +110,7 @@ def measured(scaling: pd.DataFrame, one: SequentialTime, *, of_work: bool) -> Ov
 
     if not of_work:
         doubts += tuple(_varies(n, values) for n, (_, values) in found.items() if _relative(values) > _SPREAD)[:1]
-    how = "by the accounts (idle, primitives, further stall)" if accounted else "as T - W/(N mu(W/N))"
+    how = "by the accounts (idle, primitives, additional stall)" if accounted else "as T - W/(N mu(W/N))"
     listed = ", ".join(str(n) for n in sorted(found))
     return Overhead(at, f"overhead of the runs on N = {listed} {how}", doubts)
 

@@ -48,7 +48,7 @@ class Factor:
 FACTORS: tuple[Factor, ...] = (
     Factor("global", "global efficiency", 0, "processors do not do useful work, or need more time for it"),
     Factor("parallel", "parallel efficiency", 1, "processors wait or execute primitives"),
-    Factor("load_balance", "load balance", 2, "some processors have more to do than others"),
+    Factor("load_balance", "load balance", 2, "some processors have more work than others"),
     Factor("communication", "communication efficiency", 2, "even the busiest processor waits or synchronises"),
     Factor("serialisation", "serialisation", 3, "processors wait for each other in turn, though their shares are even"),
     Factor("transfer", "transfer", 3, "barriers, locks, scheduling, tasks and messages themselves take time"),

@@ -62,7 +62,7 @@ def filled(matrix: Matrix) -> Matrix:
             for step in pairwise(matrix.processors[i : j + 1]):
                 factor = matrix.values.get(step)
                 if factor is None:
-                    reasons[pair] = f"not given, nor the value from {step[0]} to {step[1]}"
+                    reasons[pair] = f"neither given, nor is the value from {step[0]} to {step[1]}"
                     break
                 product *= factor
             else:

@@ -56,7 +56,7 @@ def model_input(
         [] if positive.all() else [f"{int((~positive).sum())} points have a parameter of 0 or less and are left out."]
     )
     if fixed:
-        notes.append(f"Taken are the points with {assigned(fixed.items())}.")
+        notes.append(f"Only the points with {assigned(fixed.items())} are used.")
     places, point_of = np.unique(numeric[positive], axis=0, return_inverse=True)
     if len(places) < LEAST_POINTS:
         return None

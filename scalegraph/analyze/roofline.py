@@ -28,7 +28,7 @@ _LOOPS: Final = ("loop", "for", "do")
 SHARE: Final = 0.01  # share of processor time; regions with less are not named
 _FEW: Final = 0.001  # with a smaller share of floating-point operations, all operations are counted
 _INSTEAD: Final = {
-    "busy": "instructions that wait for each other, or that are counted as none, take most of its time",
+    "busy": "instructions that wait for each other, or are not counted, take most of its time",
     "memory_stall": "waiting for single lines is most of its time",
     "idle": "idle processors are most of its time",
     "primitive": "synchronisation and scheduling are most of its time",

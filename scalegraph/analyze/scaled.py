@@ -69,7 +69,7 @@ def memory_bounded(scaling: pd.DataFrame, held: float | None, *, tolerance: floa
     Unit: none (ratio). Source: Sun and Ni 1993, eq. 8: (W*/T_N(W*))/(W/T_1(W)).
     """
     if held is None:
-        why = "neither the machine nor a bound says how much memory a processor has"
+        why = "neither the machine nor a bound gives the memory of a processor"
         return _without("memory-bounded", scaling, why)
     return _at(scaling, "memory-bounded", "memory", held, tolerance)
 
@@ -87,7 +87,7 @@ def _at(scaling: pd.DataFrame, kind: Kind, bound: bounds.Bound, held: float, tol
             # with fixed time the ratio of speeds is W'/W, apart from the tolerance of the times
             values[n] = one.work / base.work if kind == "fixed-time" else one.work / one.time_s / speed
         else:
-            reasons[n] = one.reason or "the work of a run is not known"
+            reasons[n] = one.reason or "the work of a run is unknown"
     return Speedups(kind, values, held, base, found, reasons)
 
 

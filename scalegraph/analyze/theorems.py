@@ -55,7 +55,7 @@ def predicted(made: Matrix, one: SequentialTime | None, overhead: Overhead | str
     if made.bound != "speed":
         return _empty(made, f"{theorem} holds at a constant speed: choose the metric isospeed")
     if one is None:
-        return _empty(made, f"{theorem} needs mu(w): runs of two sizes or more on one processor, their work known")
+        return _empty(made, f"{theorem} needs mu(w): runs of two or more sizes on one processor, with known work")
     if isinstance(overhead, str):
         return _empty(made, overhead)
     anchors = [_anchor(n, made.target, one, overhead, theorem) for n in made.processors]

@@ -162,9 +162,7 @@ def named_region(regions: Sequence[Region], name: str) -> Region:
     found = [region for region in regions if name in _names(region)]
     if not found:
         known = sorted({region.name for region in regions if region.id})
-        raise InputError(
-            Fault(f"there is no region '{name}'; expected clock, a region or a phase{near(name, known)}", key=KEY)
-        )
+        raise InputError(Fault(f"no region '{name}'; expected clock, a region or a phase{near(name, known)}", key=KEY))
     return found[0]
 
 
@@ -224,6 +222,6 @@ def sentence(part: Part | None, runs: Sequence[RunRecord]) -> str:
     if abs(ratio.speedup / whole - 1) < _DIFFERS:
         return ""
     return (
-        f"The program times {part.label} itself: the speedup there is {significant(ratio.speedup)} on "
-        f"{most.point.processors} processors, of the whole run {significant(whole)}."
+        f"The program times {part.label} itself: there the speedup is {significant(ratio.speedup)} on "
+        f"{most.point.processors} processors, and {significant(whole)} for the whole run."
     )

@@ -30,7 +30,7 @@ _STANDS_OUT = 0.15  # no part of the loss stands out if all are below this
 _GAINS = {"stall_s": "memory stalls shrink", "busy_s": "operations shrink"}
 _AT_CALL = {
     "message_s": "sending, receiving and packing",
-    "transfer_wait_s": "messages on their way, which others wait for, too",
+    "transfer_wait_s": "messages in transit, which others wait for, too",
     "message_wait_s": "waiting for the other side",
     "other_wait_s": "waiting",
 }
@@ -101,7 +101,7 @@ def strong(found: Series) -> Verdict | None:
     )
     good = _reached(counts, efficiency, RATINGS[0][0])
     if said != "good":
-        text += f"; it is good up to {good} processors" if good > 1 else "; it is good on no more than one processor"
+        text += f"; it is good up to {good} processors" if good > 1 else "; it is good on one processor only"
     beyond = counts[(counts > 1) & (efficiency > _SUPERLINEAR)]
     if len(beyond):
         text += (
@@ -158,7 +158,7 @@ def weak(found: Series, *, same_size: bool = False) -> Verdict:
     counts, time = numbers(made, "processors"), numbers(made, "time_s")
     efficiency = float(made["weak_efficiency"].iloc[-1])
     said = rating(efficiency)
-    how = "as the measurement set says, the problem grows with N" if same_size else "the work of each processor stays"
+    how = "the measurement set says that the problem grows with N" if same_size else "the work of each processor stays"
     text = (
         f"Weak scaling from {int(counts[0])} to {int(counts[-1])} processors is {said}: {how}, and the time becomes "
         f"{significant(float(time[-1] / time[0]))} times as long (efficiency {significant(efficiency, 2)})."
@@ -234,7 +234,7 @@ def _loss_words(parts: pd.DataFrame, whole: Whole | None) -> tuple[str, str]:
     if whole is None:
         return of, said
     if whole.reference is None:
-        of = "what is no computing"
+        of = "anything but computing"
     elif whole.reference != 1:
         of += f" against {whole.reference}"
     if whole.grows:

@@ -86,7 +86,7 @@ def _check(node: ast.AST, text: str, variables: frozenset[str], names: set[str],
         raise ValueError(f"'{text}' is nested too deeply")
     match node:
         case ast.Constant(value=bool()):
-            raise ValueError(f"'{text}' may hold numbers, + - * / ** and functions only")
+            raise ValueError(f"'{text}' may contain only numbers, + - * / ** and functions")
         case ast.Constant(value=int() | float()):
             children: list[ast.AST] = []
         case ast.Name(id=name):
@@ -101,12 +101,12 @@ def _check(node: ast.AST, text: str, variables: frozenset[str], names: set[str],
             children = [operand]
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             if name not in FUNCTIONS:
-                raise ValueError(f"'{text}' calls '{name}', but there are only {', '.join(sorted(FUNCTIONS))}")
+                raise ValueError(f"'{text}' calls '{name}'; the available functions are {', '.join(sorted(FUNCTIONS))}")
             if len(args) != FUNCTIONS[name][0]:
                 raise ValueError(f"'{text}': {name} takes {FUNCTIONS[name][0]} value(s), got {len(args)}")
             children = list(args)
         case _:
-            raise ValueError(f"'{text}' may hold numbers, + - * / ** and functions only")
+            raise ValueError(f"'{text}' may contain only numbers, + - * / ** and functions")
     for child in children:
         _check(child, text, variables, names, depth + 1)
 

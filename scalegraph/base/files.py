@@ -13,9 +13,9 @@ from scalegraph.base.errors import Fault, InputError, WorkError
 def check_directory(path: Path) -> None:
     """Raise `InputError` if the directory of *path* does not exist; it is not created."""
     if path.parent.exists() and not path.parent.is_dir():
-        raise InputError(Fault(f"'{path.parent}' is no directory", file=str(path)))
+        raise InputError(Fault(f"'{path.parent}' is not a directory", file=str(path)))
     if not path.parent.is_dir():
-        raise InputError(Fault(f"there is no directory '{path.parent}'; make it first", file=str(path)))
+        raise InputError(Fault(f"there is no directory '{path.parent}'; create it first", file=str(path)))
 
 
 def check_replaceable(path: Path) -> None:

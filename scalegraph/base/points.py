@@ -140,7 +140,7 @@ class RunPoint(_Frozen):
     @classmethod
     def _of_axes(cls, value: dict[str, str]) -> dict[str, str]:
         if strange := [name for name in value if name not in AXES]:
-            raise ValueError(f"'{strange[0]}' is nothing that a study varies; expected {', '.join(AXES)}")
+            raise ValueError(f"'{strange[0]}' cannot be varied in a study; expected one of {', '.join(AXES)}")
         return {name: value[name] for name in AXES if name in value}
 
     @property

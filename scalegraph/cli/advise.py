@@ -54,7 +54,7 @@ _SHOWN = 8
     "--until",
     type=click.FloatRange(min=0, min_open=True),
     metavar="PERCENT",
-    help="With --run: go on until the interval is within so many percent.",
+    help="With --run: continue until the interval is within this many percent.",
 )
 @click.option(
     "--runs",
@@ -62,7 +62,7 @@ _SHOWN = 8
     default=1,
     show_default=True,
     metavar="K",
-    help="With --run: at most so many points.",
+    help="With --run: the maximum number of points.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @trust_option
@@ -205,7 +205,7 @@ def _show(model: Model, goal: list[float], entries: list[Advice]) -> None:
         return
     if model.best.doubt:
         echo(model.best.doubt)
-    echo(f"its interval is {half_width(entries[0].now)} of it; what a run would make of that:")
+    echo(f"its interval is {half_width(entries[0].now)}; with one more run it should become:")
     rows = [
         [
             run_words(entry),

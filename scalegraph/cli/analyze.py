@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     metavar="KEY=VALUE",
     help="An option of a quantity of a trace, as in begin=0.01; repeatable.",
 )
-@click.option("--partial", is_flag=True, help="Of a damaged trace, take what can be read.")
+@click.option("--partial", is_flag=True, help="Read as much of a damaged trace as possible.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
     type=WRITTEN_FILE,
-    help="Write it to a file: .csv .tex .md .json .parquet, all digits but in .tex and .md.",
+    help="Write it to a file: .csv .tex .md .json .parquet; .tex and .md are rounded.",
 )
 @spreadsheet_option
 @click.option("--list", "list_names", is_flag=True, help="List the quantities.")
@@ -88,7 +88,7 @@ def analyze(
         return
     if options or partial:
         given = "--option is for traces" if options else "--partial is for traces"
-        raise InputError(Fault(f"{given}; this is none", file=str(source)))
+        raise InputError(Fault(f"{given}, and this is not one", file=str(source)))
     with open_input(source) as study:
         held = outcome(Session(), study, statements, junit, source.name)
         if name is not None:

@@ -63,7 +63,7 @@ _NOISY = 0.25  # spread of measurements above which the host counts as busy
     "--output",
     type=WRITTEN_FILE,
     metavar="FILE",
-    help="Write the machine file here; without it, it goes to standard output.",
+    help="Write the machine file here instead of standard output.",
 )
 @click.option("--name", default="this-host", show_default=True, help="Name of the machine.")
 @click.option(
@@ -72,7 +72,7 @@ _NOISY = 0.25  # spread of measurements above which the host counts as busy
     is_flag=True,
     help="Compare predicted and measured times of programs: shipped ones, and those of --also.",
 )
-@click.option("--machine", "given", metavar="FILE", help="With --compare: this machine, without measuring anew.")
+@click.option("--machine", "given", metavar="FILE", help="With --compare: use this machine instead of measuring.")
 @click.option("--program", "chosen", multiple=True, metavar="NAME", help="With --compare: only these; repeatable.")
 @click.option(
     "--also",
@@ -82,8 +82,8 @@ _NOISY = 0.25  # spread of measurements above which the host counts as busy
     metavar="FILE.toml",
     help="With --compare: the program that this file describes, too; repeatable.",
 )
-@click.option("--threads", metavar="LIST", help="With --compare: numbers of threads; 1,2 without it.")
-@click.option("--quick", is_flag=True, help="Try the way only: the values mean nothing.")
+@click.option("--threads", metavar="LIST", help="With --compare: thread counts; by default 1,2.")
+@click.option("--quick", is_flag=True, help="Trial run only: the values are meaningless.")
 @click.option("--json", "as_json", is_flag=True, help="With --compare: print one JSON document instead of the table.")
 def calibrate(
     output: Path | None,
@@ -189,7 +189,7 @@ def _subject(described: programs.Described, arguments: tuple[str, ...] | None = 
     program = described.program
     if arguments is None:
         if any(programs.COUNT in argument for argument in program.args):
-            text = f"'{programs.COUNT}' cannot stand among the arguments of a program to compare"
+            text = f"'{programs.COUNT}' cannot be used in the arguments of a program to compare"
             raise InputError(Fault(text, str(described.path), key="args"))
         arguments = programs.fill(program.args, program.parameters(), 1)
     include = tuple(str(described.path.parent / directory) for directory in program.include)

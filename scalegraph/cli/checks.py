@@ -113,7 +113,7 @@ def all_checks() -> Iterator[Check]:
     yield _display()
     yield _module("pictures (matplotlib)", "matplotlib")
     yield _module("traces in OTF2 (otf2)", "otf2")
-    yield Check("host", "ok", f"runs side by side: {default_workers()}, one for each core; {_memory()}")
+    yield Check("host", "ok", f"parallel runs: {default_workers()}, one for each core; {_memory()}")
     if compiler is not None:
         yield _messages()
     for target in targets().values():
@@ -128,7 +128,7 @@ def _dask() -> Check:
     name, advice = "clusters (Dask)", "pip install 'scalegraph[cluster]'"
     found = {module: _version(module) for module in ("distributed", "dask_jobqueue")}
     if not found["distributed"]:
-        return Check(name, "remark", "not installed; jobs written out and targets here work without", advice)
+        return Check(name, "remark", "not installed; batch jobs and targets on this computer work without it", advice)
     if not found["dask_jobqueue"]:
         said = f"distributed {found['distributed']}; without dask-jobqueue no jobs for Slurm, PBS, LSF or SGE"
         return Check(name, "remark", said, advice)
@@ -148,7 +148,7 @@ def _other_compiler(language: Language) -> Check:
     try:
         found = find_compiler(language)
     except ScaleGraphError as error:
-        return Check(kind.words, "remark", f"{str(error).split(';')[0]}; C programs run without", kind.install)
+        return Check(kind.words, "remark", f"{str(error).split(';')[0]}; C programs work without it", kind.install)
     return Check(kind.words, "ok", f"{' '.join(found.command)} {found.version}")
 
 
@@ -283,7 +283,7 @@ def _fixed_addresses(runtime: Library) -> Check:
     prefix = emulator(runtime.launcher)  # found; otherwise no compiled program would have run
     ran = _call([*prefix, str(runtime.launcher), str(os.getpid()), "/bin/cat", "cat", "/proc/self/personality"])
     if ran is None or not ran.stdout.strip() or not int(ran.stdout, 16) & _ADDR_NO_RANDOMIZE:
-        return Check(name, "remark", "not allowed; addresses of libraries vary, those of the program do not")
+        return Check(name, "remark", "not allowed; addresses vary in libraries, not in the program")
     return Check(name, "ok", "allowed")
 
 
@@ -294,7 +294,7 @@ def _qt() -> Check:
     )
     if ran is None or ran.returncode != 0:
         found = _last(ran.stderr if ran else "", "cannot be imported")
-        return Check(name, "remark", f"{found}; the command line works without", INSTALL_QT)
+        return Check(name, "remark", f"{found}; the command line works without it", INSTALL_QT)
     return Check(name, "ok", f"PySide6 {ran.stdout.strip()}")
 
 

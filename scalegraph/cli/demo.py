@@ -49,9 +49,9 @@ class Made:
     "directory",
     metavar="DIR",
     type=WRITTEN_DIRECTORY,
-    help="Where to (with --headless); it is made if needed.",
+    help="The output directory (with --headless); created if needed.",
 )
-@click.option("--fresh", is_flag=True, help="Run everything again, even if a study is there.")
+@click.option("--fresh", is_flag=True, help="Run everything again, even if a study exists.")
 @click.pass_context
 def demo(ctx: click.Context, directory: Path | None, *, headless: bool, fresh: bool) -> None:
     """Simulate the billiard program of the Scale-Graph paper on the KSR-1 and show how far it scales.
@@ -79,7 +79,7 @@ def _headless(directory: Path, *, fresh: bool) -> int:
         names = itertools.takewhile(lambda _: not cancel.cancelled, (_MAIN, *_MORE))
         made = [compute(session, name, directory / f"{name}.sgstudy", emit, cancel, fresh=fresh) for name in names]
     if cancel.cancelled:
-        raise Cancelled(f"interrupted; {directory} has what was finished, the same command goes on from there")
+        raise Cancelled(f"interrupted; {directory} has what was finished, the same command continues from there")
     problems: list[str] = []
     for item in made:
         echo(f"writing pictures and tables of {item.name}", err=True)

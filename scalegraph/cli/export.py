@@ -36,7 +36,7 @@ _SUBJECTS: tuple[tuple[str, Subject], ...] = (("Views of a study:", "study"), ("
     "--output",
     metavar="FILE",
     type=WRITTEN_FILE,
-    help="The ending is the format: .png .svg .pdf .csv .tex .md .json .parquet .folded",
+    help="The extension selects the format: .png .svg .pdf .csv .tex .md .json .parquet .folded",
 )
 @spreadsheet_option
 @click.option(
@@ -49,7 +49,7 @@ _SUBJECTS: tuple[tuple[str, Subject], ...] = (("Views of a study:", "study"), ("
 )
 @click.option("--size", metavar="WxH", help="Size of the picture in cm, as in 16x10.")
 @click.option("--theme", type=click.Choice(["light", "dark", "print"]), default="print", show_default=True)
-@click.option("--partial", is_flag=True, help="Of a damaged trace, take what can be read.")
+@click.option("--partial", is_flag=True, help="Read as much of a damaged trace as possible.")
 @click.option("--list", "list_views", is_flag=True, help="List the views with their options.")
 def export(
     sources: tuple[Path, ...],
@@ -176,4 +176,4 @@ def check_ending(path: Path, *, key: str = "-o") -> None:
     endings = known_endings()
     if path.suffix.lower() not in endings:
         hint = near(path.suffix.lower(), endings) or f"; one of {' '.join(endings)} was expected"
-        raise InputError(Fault(f"'{path.name}' has no ending that is a format{hint}", key=key))
+        raise InputError(Fault(f"'{path.name}' has no known extension{hint}", key=key))

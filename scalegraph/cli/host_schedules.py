@@ -117,7 +117,7 @@ def _verdict(best: Series, written: Series) -> str:
     threads, number = written.threads, len(written.times)
     sure = f"{number} runs of each; intervals of the median at {percent(written.interval[2])} confidence"
     if best.interval[1] >= written.interval[0]:
-        return f"With {threads} threads on this host no schedule is surely faster than what the program says ({sure})."
+        return f"With {threads} threads on this host no schedule is certainly faster than the program's own ({sure})."
     gain = percent(1 - best.median / written.median)
-    gained = f"{best.schedule} takes {gain} less time than what the program says"
+    gained = f"{best.schedule} takes {gain} less time than the program's own schedule"
     return f"With {threads} threads on this host {gained} ({sure})."

@@ -94,7 +94,7 @@ def _show_table(table: TableGuess) -> None:
 
     parted = DELIMITER_NAMES.get(table.delimiter, f"'{table.delimiter}'")
     names = f"line {table.header}" if table.header else "no line"
-    echo(f"table: {table.form}, {table.encoding}, parted by {parted}, decimal '{table.decimal}', names in {names}")
+    echo(f"table: {table.form}, {table.encoding}, separated by {parted}, decimal '{table.decimal}', names in {names}")
     rows = []
     for column in table.columns[:_SHOWN]:
         role: str = "region" if column.role == "call_path" else column.role

@@ -32,16 +32,16 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
     "--output",
     metavar="STUDY",
     type=WRITTEN_FILE,
-    help="The study file; FILE.sgstudy next to the first if not given.",
+    help="The study file; by default FILE.sgstudy next to the first FILE.",
 )
-@click.option("--format", "name", metavar="NAME", default="", help="The format; guessed if not given.")
+@click.option("--format", "name", metavar="NAME", default="", help="The format; detected by default.")
 @click.option("--list-formats", is_flag=True, help="List the formats.")
 @click.option("--processors", metavar="P", help="The parameter that counts the processors, or none.")
 @click.option("--time", metavar="METRIC", help="The metric that is the elapsed time, or none.")
 @click.option(
     "--rate",
     metavar="COLUMN",
-    help="The metric that counts work a second: larger is better; times are the work over it.",
+    help="The metric that is work per second; larger is better, and times are computed from it.",
 )
 @click.option("--unit", metavar="UNIT", help="Its unit: s, ms, us, ns, min, h, cycles; 1/s of a rate.")
 @click.option(
@@ -49,7 +49,7 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
     "clock_hz",
     metavar="HZ",
     type=click.FloatRange(min=0, min_open=True),
-    help="Cycles a second, where the unit is cycles.",
+    help="Clock rate in Hz, if the unit is cycles.",
 )
 @click.option("--total", metavar="PATH", help="The call path that is the whole program; * for all together.")
 @click.option("--summed/--elapsed", default=None, help="Whether times are sums over the processors.")
@@ -57,16 +57,14 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
     "--values",
     "extent",
     type=click.Choice(["inclusive", "exclusive"]),
-    help="Whether values of a call path hold those below it, where the file does not say.",
+    help="Whether values of a call path include those below it, if the file does not say.",
 )
 @click.option(
     "--scaling",
     type=click.Choice(["strong", "weak"]),
-    help="Whether the problem grows with the processors, where no size shows it.",
+    help="Whether the problem grows with the processors, if no size shows it.",
 )
-@click.option(
-    "--sizes", metavar="A,B,..", help="The parameters that are sizes of the problem, or none; others distinguish none."
-)
+@click.option("--sizes", metavar="A,B,..", help="The parameters that are problem sizes, or none.")
 @click.option(
     "--as",
     "columns",
@@ -74,14 +72,14 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
     metavar="COLUMN=METRIC",
     help="A metric for a column of the run table, as in work_flops=PAPI_DP_OPS; repeatable.",
 )
-@click.option("--names", metavar="A,B,..", help="Of a table: the names of its columns, where no line has them.")
-@click.option("--header", type=click.IntRange(min=0), metavar="LINE", help="Of a table: the line with names; 0: none.")
+@click.option("--names", metavar="A,B,..", help="For a table: its column names, if no line has them.")
+@click.option("--header", type=click.IntRange(min=0), metavar="LINE", help="For a table: the line with names; 0: none.")
 @click.option(
     "--column",
     "roles",
     multiple=True,
     metavar="NAME=ROLE",
-    help="Of a table: what a column is: parameter, metric, region, metric_name, value, unit, repetition, "
+    help="For a table: the role of a column: parameter, metric, region, metric_name, value, unit, repetition, "
     "wide, skip; repeatable.",
 )
 @click.option(
@@ -89,18 +87,16 @@ _CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space"
     "cells",
     multiple=True,
     metavar="LINE:COLUMN=none",
-    help="Of a table: a cell that has no value; LINE=skip leaves out its row; repeatable.",
+    help="For a table: a cell without a value; LINE=skip leaves out its row; repeatable.",
 )
 @click.option(
-    "--across", metavar="NAME", help="Of a table: the parameter that its columns are values of, or repetition."
+    "--across", metavar="NAME", help="For a table: the parameter whose values its columns are, or repetition."
 )
-@click.option(
-    "--delimiter", metavar="C", default="", help="Of a table: what parts cells; tab, space, or the character."
-)
-@click.option("--decimal", type=click.Choice([".", ","]), help="Of a table: the decimal sign.")
-@click.option("--comment", metavar="C", default="", help="Of a table: what lines that are remarks begin with.")
-@click.option("--encoding", metavar="NAME", default="", help="Of a table: utf-8, latin-1, ..")
-@click.option("--preview", is_flag=True, help="Say how FILE would be read and what is not sure; write nothing.")
+@click.option("--delimiter", metavar="C", default="", help="For a table: the delimiter; tab, space, or a character.")
+@click.option("--decimal", type=click.Choice([".", ","]), help="For a table: the decimal separator.")
+@click.option("--comment", metavar="C", default="", help="For a table: the prefix of comment lines.")
+@click.option("--encoding", metavar="NAME", default="", help="For a table: utf-8, latin-1, ..")
+@click.option("--preview", is_flag=True, help="Say how FILE would be read and what is uncertain; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of sentences.")
 def import_(
     sources: tuple[Path, ...],
@@ -196,7 +192,7 @@ def _choices(said: dict[str, Any]) -> TableChoices:
     roles = pairs("--column", said["roles"], "NAME=ROLE", last=True)
     delimiter = _CHARACTERS.get(said["delimiter"], said["delimiter"])
     if len(delimiter) > 1:
-        raise InputError(Fault(f"'{delimiter}' is no single character", key="--delimiter"))
+        raise InputError(Fault(f"'{delimiter}' is not a single character", key="--delimiter"))
     return TableChoices(
         encoding=said["encoding"],
         delimiter=delimiter,

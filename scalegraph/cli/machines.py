@@ -45,7 +45,7 @@ def machines(ctx: click.Context, *, as_json: bool) -> None:
 
 @machines.command("show")
 @click.argument("name")
-@click.option("--toml", "as_toml", is_flag=True, help="Print it as a machine file, to start one of your own from.")
+@click.option("--toml", "as_toml", is_flag=True, help="Print it as a machine file, as a template for your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 def show(name: str, *, as_toml: bool, as_json: bool) -> None:
     """Show every value of machine NAME (or of a machine file): its unit, meaning and origin."""

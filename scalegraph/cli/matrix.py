@@ -52,7 +52,7 @@ _WAYS = ["runs", "measured", "computed", "predicted", "best", *_AT_SPEED]
     "--efficiency",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     metavar="E",
-    help="The efficiency held; that of the request if not given.",
+    help="The efficiency held constant; by default that of the request.",
 )
 @click.option("--time", "time_s", type=click.FloatRange(min=0, min_open=True), metavar="S", help="The time held.")
 @click.option(
@@ -65,15 +65,15 @@ _WAYS = ["runs", "measured", "computed", "predicted", "best", *_AT_SPEED]
     type=click.Choice(["accounting", "method1"]),
     default="accounting",
     show_default=True,
-    help="How L(W,N) is taken: from the accounts of every cycle, or from times alone.",
+    help="How L(W,N) is computed: from the accounts of every cycle, or from times alone.",
 )
 @click.option(
     "--way",
     type=click.Choice(_WAYS),
     default="runs",
     show_default=True,
-    help="Runs and what lies between them; one of these alone; what models of the times "
-    "predict; predictions only where runs give nothing; at equal speed also by a line of the times over log2 N, or by "
+    help="Runs and interpolation between them; one of these alone; predictions by models of the times; "
+    "predictions only where runs give nothing; at equal speed also by a line of the times over log2 N, or by "
     "Theorem 1 or 2 of isospeed.",
 )
 @click.option(
@@ -269,7 +269,7 @@ def show(made: Matrix, words: str = "", work: str = "") -> None:
     for note in made.notes:
         echo(note)
     if made.intervals and set(made.ways.values()) <= {"measured", "computed"}:
-        echo("a run meets the bound within a tolerance: --json has what each cell may be for it (intervals)")
+        echo("runs meet the bound within a tolerance: --json has the resulting interval of each cell")
     for said in wording.checks(made):
         echo(said)
 

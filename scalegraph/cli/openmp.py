@@ -24,7 +24,7 @@ def openmp_options(command: _Command) -> _Command:
         type=click.Choice(["libgomp", "llvm"]),
         default="libgomp",
         show_default=True,
-        help="The OpenMP library whose barriers, locks, teams and task queue the program has; gcc's is libgomp.",
+        help="The OpenMP library whose barriers, locks, teams and task queue are simulated; gcc's is libgomp.",
     )
     return library(queue(command))
 

@@ -38,7 +38,7 @@ def _part(part: str, maximum: int, whose: str) -> list[int]:
         raise ValueError(f"'{part}' is not a processor count; {_FORM}")
     for count in counts:
         if not 1 <= count <= maximum:
-            raise ValueError(f"{count} processors: expected 1 to {maximum}, which is what {whose} has")
+            raise ValueError(f"{count} processors: expected 1 to {maximum}, the limit of {whose}")
     low, high = counts
     if low > high:
         raise ValueError(f"'{part}' runs backwards; {_FORM}")

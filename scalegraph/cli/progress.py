@@ -128,5 +128,5 @@ class _Lines:
 def summary(failed: int, *, cancelled: bool) -> str:
     """Return how a request ended, in words; empty if it is complete."""
     if cancelled:
-        return "interrupted; what was finished is kept"
+        return "interrupted; finished runs are kept"
     return f"{counted(failed, 'run')} failed" if failed else ""

@@ -32,15 +32,13 @@ def _name(name: str, source: Path) -> str:
     "--output",
     metavar="FILE.html|.pdf",
     type=WRITTEN_FILE,
-    help="Where to, as HTML or PDF by its ending; INPUT.html if not given.",
+    help="The output file, HTML or PDF by its extension; by default INPUT.html.",
 )
-@click.option("--views", default="", metavar="NAME,..", help="Only these views; all that show something if not given.")
-@click.option("--title", default="", metavar="TEXT", help="The title, in place of the study's.")
-@click.option("--author", default="", metavar="TEXT", help="Who made it; stands below the title.")
-@click.option(
-    "--machine", default="", metavar="TEXT", help="What the times were measured on, where INPUT does not say."
-)
-@click.option("--note", default="", metavar="TEXT", help="A remark that stands before the verdicts.")
+@click.option("--views", default="", metavar="NAME,..", help="Only these views; by default all that are not empty.")
+@click.option("--title", default="", metavar="TEXT", help="The title, by default the study's.")
+@click.option("--author", default="", metavar="TEXT", help="The author, shown below the title.")
+@click.option("--machine", default="", metavar="TEXT", help="What the times were measured on, if INPUT does not say.")
+@click.option("--note", default="", metavar="TEXT", help="A note shown before the verdicts.")
 @assert_options
 @click.pass_context
 def report(

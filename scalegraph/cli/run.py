@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     "--output",
     metavar="STUDY",
     type=WRITTEN_FILE,
-    help="The study file; REQUEST.sgstudy next to the request if not given.",
+    help="The study file; by default REQUEST.sgstudy next to the request.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
 @click.option("--plan", "only_plan", is_flag=True, help="Say what would be run, and run nothing.")
 @click.option(
-    "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs side by side; one a core if not given."
+    "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of parallel runs; by default one per core."
 )
 @click.option("--quiet", is_flag=True, help="Show failures and remarks only.")
 @on_options
@@ -94,7 +94,7 @@ def run(
         failed = _shown(session, study, request, path, as_json=as_json)
         held = outcome(session, study, statements, junit, path.name)
     if cancel.cancelled:
-        raise Cancelled(f"interrupted; {path} has what was finished, the same command goes on from there")
+        raise Cancelled(f"interrupted; {path} has what was finished, the same command continues from there")
     if failed or not held or emit.count:
         ctx.exit(1)
 

@@ -53,7 +53,7 @@ from scalegraph.views.study.schedules import words
 @request_option("program.accept_exit", type=Amount(request_value("program.accept_exit")))
 @request_option("limits.time_s", "timeout")
 @request_option("collect.sample", "sample")
-@click.option("--list", "listing", is_flag=True, help="List the schedules that there are; so does no SRC.")
+@click.option("--list", "listing", is_flag=True, help="List the available schedules; the default without SRC.")
 @click.option(
     "--schedules",
     "chosen",
@@ -75,7 +75,7 @@ from scalegraph.views.study.schedules import words
     type=click.Choice(["simulated", "host"]),
     default="simulated",
     show_default=True,
-    help="Where the program runs; host: on this computer, timed; with --machine simulated, too.",
+    help="Where the program runs; host: on this computer, timed; with --machine also simulated.",
 )
 @click.option(
     "--repeats",
@@ -139,7 +139,7 @@ def schedules(
                 series = _measured(request, [*names, *advised], sorted(counts), repeats)
             done = _report(kept, _Found(advices, gains, series, picks), names, sorted(counts), as_json=as_json)
     if cancel.cancelled:
-        raise Cancelled("interrupted; what was finished is kept")
+        raise Cancelled("interrupted; finished runs are kept")
     if not done:
         ctx.exit(1)
 

@@ -95,8 +95,8 @@ class ProgramArguments(click.Command):
 @request_option("collect.classes", is_flag=False, type=click.Choice(["classes"]))
 @request_option("collect.sample", "sample")
 @request_option("collect.monitor")
-@click.option("--show-output", is_flag=True, help="Print what the program printed, run by run.")
-@click.option("--output-by-rank", is_flag=True, help="The same of an MPI program, one rank after the other.")
+@click.option("--show-output", is_flag=True, help="Print the program's output, run by run.")
+@click.option("--output-by-rank", is_flag=True, help="The same for an MPI program, one rank after the other.")
 @request_option("what_if.ideal", "ideals")
 @click.option(
     "--ideal-network",
@@ -167,7 +167,7 @@ def simulate(
         done = _show(kept, shown, request, as_json=as_json, printed=printed)
         held = outcome(Session(), kept, statements, junit, kept.manifest.program)
     if cancel.cancelled:
-        raise Cancelled("interrupted; what was finished is kept")
+        raise Cancelled("interrupted; finished runs are kept")
     if not held or not done or emit.count:
         ctx.exit(1)
 
@@ -231,7 +231,7 @@ def as_typed(work: Callable[[], _Found]) -> _Found:
 def _print_output(record: RunRecord, *, by_rank: bool) -> None:
     ranks = record.rank_output if by_rank else None
     if by_rank and ranks is None:
-        echo("(which rank printed what is not known: not all of it was written with streams of the C library)")
+        echo("(which rank printed what is unknown: some of it was not written through C library streams)")
     if ranks is None:
         echo(record.stdout, nl=not record.stdout.endswith("\n"), exact=True)
     for rank, text in enumerate(ranks or ()):

@@ -45,7 +45,7 @@ def redirected(sources: Sequence[str]) -> Path | None:
         return None
     if not select.select([0], [], [], _SILENT_S)[0]:
         echo(
-            "standard input is a pipe in which nothing is: the runs get an empty one (--stdin FILE gives them another)",
+            "standard input is an empty pipe: the runs get no input (use --stdin FILE)",
             err=True,
         )
         return None

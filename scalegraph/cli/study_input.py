@@ -30,7 +30,7 @@ def _hertz(value: str) -> float:
     except ValueError:
         found = 0.0
     if not 0 < found < float("inf"):
-        raise ValueError("cycles a second were expected, as in 2.4e9")
+        raise ValueError("a clock rate in Hz was expected, as in 2.4e9")
     return found
 
 
@@ -75,7 +75,7 @@ def _meaning(ctx: click.Context, _parameter: click.Parameter, words: tuple[str, 
 _SWITCHES = {
     "time": "the metric that is the elapsed time",
     "unit": "the unit of the time: s, ms, us, ns, min, h, cycles",
-    "clock": "cycles a second, where the unit is cycles",
+    "clock": "the clock rate in Hz, if the unit is cycles",
     "total": "the call path that is the whole program",
     "values": "inclusive or exclusive",
     "scaling": "strong or weak",
@@ -120,7 +120,7 @@ def mapping_option(command: _Command) -> _Command:
         metavar="AXIS=VALUE",
         callback=_select,
         expose_value=False,
-        help="Of a study of several machines, splits, schedules ..: which, as in machine=ksr1; repeatable.",
+        help="Select from a study of several machines, splits, schedules .., as in machine=ksr1; repeatable.",
     )(command)
     return click.option(
         "--mapping",
@@ -128,7 +128,7 @@ def mapping_option(command: _Command) -> _Command:
         metavar="KEY=VALUE",
         callback=_meaning,
         expose_value=False,
-        help="Of measurements as INPUT: what their names mean, as in unit=s or processors=ranks; repeatable.",
+        help="For measurements as INPUT: the meaning of names, as in unit=s or processors=ranks; repeatable.",
     )(command)
 
 

@@ -18,13 +18,13 @@ from scalegraph.traces.kinds import KINDS
 from scalegraph.traces.model import Trace
 
 _FILE = click.argument("file", type=click.Path(path_type=Path))
-_FORMAT = click.option("--format", "name", metavar="NAME", default="", help="The format of FILE; recognised if absent.")
-_PARTIAL = click.option("--partial", is_flag=True, help="Of a damaged file, take what can be read.")
+_FORMAT = click.option("--format", "name", metavar="NAME", default="", help="The format of FILE; detected by default.")
+_PARTIAL = click.option("--partial", is_flag=True, help="Read as much of a damaged file as possible.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of sentences.")
 
 
 @click.group("trace", invoke_without_command=True)
-@click.option("--list-formats", is_flag=True, help="List the formats that are read and written.")
+@click.option("--list-formats", is_flag=True, help="List the readable and writable formats.")
 @click.pass_context
 def trace(ctx: click.Context, *, list_formats: bool) -> None:
     """Show what is in a trace, check it, or convert it to another format."""
@@ -107,7 +107,12 @@ def check(ctx: click.Context, file: Path, name: str, *, partial: bool, as_json: 
 @trace.command("convert")
 @_FILE
 @click.option(
-    "-o", "--output", required=True, metavar="OUT", type=WRITTEN, help="The file to write; its ending says the format."
+    "-o",
+    "--output",
+    required=True,
+    metavar="OUT",
+    type=WRITTEN,
+    help="The output file; its extension gives the format.",
 )
 @click.option("--to", "target", metavar="NAME", default="", help="The format of OUT.")
 @_FORMAT
@@ -119,7 +124,7 @@ def convert(file: Path, output: Path, target: str, name: str, *, partial: bool, 
 
     writer = writer_for(output, target)
     if output.exists() and file.exists() and output.samefile(file):
-        raise InputError(Fault("would be written over while it is read; choose another name", file=str(output)))
+        raise InputError(Fault("would be overwritten while it is read; choose another name", file=str(output)))
     with _read(file, name, partial=partial) as found, interruptible() as token, share_bar("writing") as progress:
         writing = Writing(found, output, token, progress)
         writer.write(writing)
@@ -136,7 +141,7 @@ def convert(file: Path, output: Path, target: str, name: str, *, partial: bool, 
             return
         warn_of_damage(found)
     for what, count in writing.lost.items():
-        echo(f"scalegraph: not written, as {writer.title} has no place for them: {thousands(count)} {what}", err=True)
+        echo(f"scalegraph: not written, as {writer.title} cannot hold them: {thousands(count)} {what}", err=True)
     echo(f"{output}: written as {writer.title}")
 
 

@@ -25,7 +25,7 @@ def are_traces(paths: Sequence[Path]) -> bool:
     found = [is_trace(path) for path in paths]
     if any(found) and not all(found):
         other = paths[found.index(False)]
-        why = "no such file" if not other.exists() else "is no trace, and traces are only compared with traces"
+        why = "no such file" if not other.exists() else "is not a trace, and traces can only be compared with traces"
         raise InputError(Fault(why, file=str(other)))
     return any(found)
 
@@ -39,7 +39,7 @@ class _Waiting:
     def __call__(self, _seconds: float) -> None:
         if not self._said:
             self._said = True
-            echo(f"waiting for another ScaleGraph that converts {self._path.name}", err=True)
+            echo(f"waiting for another ScaleGraph to convert {self._path.name}", err=True)
 
 
 def warn_of_damage(found: Trace) -> None:

@@ -35,7 +35,7 @@ class TraceGiven:
 
 def trace_options(command: _Command) -> _Command:
     """Add the options about traces to a command; `trace_given` evaluates them."""
-    place = "Where traces go; STUDY-NAME.traces next to the study if not given."
+    place = "The directory for traces; by default STUDY-NAME.traces next to the study."
     command = click.option(
         _DIRECTORY, "trace_directory", metavar="DIR", help=place, expose_value=False, callback=_keep("directory")
     )(command)
@@ -81,7 +81,7 @@ def trace_given(ctx: click.Context, study: Path | None) -> TraceGiven | None:
         text = "a place for the traces was expected: -o STUDY puts them next to the study, --trace-output into DIR"
         faults.append(Fault(text, key=flag_of("trace.what")))
     if directory is not None and Path(directory).exists() and not Path(directory).is_dir():
-        faults.append(Fault(f"'{directory}' is no directory", key=_DIRECTORY))
+        faults.append(Fault(f"'{directory}' is not a directory", key=_DIRECTORY))
     if faults or choice is None:
         raise InputError(faults)
     return TraceGiven(choice, Path(directory) if directory is not None else None)

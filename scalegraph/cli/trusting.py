@@ -25,8 +25,7 @@ def trust_option(command: _Command) -> _Command:
     return click.option(
         "--trust",
         is_flag=True,
-        help="Run code that came in the file (build command, executable, options) without asking; see "
-        "docs/SECURITY.md.",
+        help="Run code from the file (build command, executable, options) without asking; see docs/SECURITY.md.",
     )(command)
 
 

@@ -169,7 +169,7 @@ def adopt(
     if fresh:  # safe to skip the checks: the key covers all bytes of the executable and of the simulator
         (_ours if builds == "simulated" else _monitored)(path, name)
     if not os.access(path, os.X_OK):
-        raise InputError(Fault("may not be executed (chmod +x)", file=name))
+        raise InputError(Fault("is not executable (chmod +x)", file=name))
     emit(Building(path.name))
     get_or_make(place, lambda where: describe(path, where, _root(read_units(path)), builds=builds))
     if fresh:
@@ -199,7 +199,7 @@ def _plain(path: Path, key: str, cancel: CancelToken) -> Plain:
     """
     command, units = read_link(path), read_units(path)
     if command is None or not units or not all(linked.unit.options for linked in units):
-        raise BuildError("nothing says how its sources are compiled")
+        raise BuildError("there is no record of how its sources were compiled")
     return of_units(key, units, command, cancel)
 
 

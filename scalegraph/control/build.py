@@ -191,7 +191,7 @@ def read_sources(names: Sequence[str], where: Path) -> tuple[Source, ...]:
         elif not is_program_part(name):
             faults.append(Fault(f"ends in '{path.suffix}'; expected {EXPECTED}", file=name))
         elif path.suffix in PLAIN and b"\0" in path.read_bytes()[:4096]:
-            faults.append(Fault("is no text, it has zero bytes; a source was expected", file=name))
+            faults.append(Fault("is not text, as it contains zero bytes; a source was expected", file=name))
         elif language is not None:
             if isinstance(read := _read(path, name, language), Fault):
                 faults.append(read)
@@ -210,7 +210,7 @@ def _read(path: Path, name: str, language: Language) -> Source | Fault:
     except OSError as error:
         return Fault(f"cannot be read: {reason(error)}", file=name)
     if b"\0" in content:
-        return Fault("is no text, it has zero bytes; a source was expected", file=name)
+        return Fault("is not text, as it contains zero bytes; a source was expected", file=name)
     return Source(name, content.decode("utf-8", "surrogateescape"), language)
 
 
@@ -250,7 +250,7 @@ def _make(request: _Request, place: Path) -> None:
         made = compile_source(request.compilation(source.language), source, target)
         remarks += [*made.remarks, *_warnings(source.file, made.messages)]
         if request.builds == "simulated" and find_compiler(source.language).clang and _OMP.search(source.text):
-            remarks.append(f"{source.file}: compiled by clang, whose OpenMP is not served: its pragmas have no effect")
+            remarks.append(f"{source.file}: compiled by clang, whose OpenMP is not supported: pragmas have no effect")
         objects[target] = source.file
     for number, name in enumerate(request.plain, len(objects)):
         target = place / f"{number}.o"

@@ -59,7 +59,7 @@ def built(
     flags = read_flags(cflags, ldflags, [str(item) for item in include])
     clang = [" ".join(one.command) for one in map(find_compiler, sorted(_languages(texts))) if one.clang]
     if clang:
-        said = f"schedules on this host need gcc; '{clang[0]}' is clang, whose OpenMP runtime is not served"
+        said = f"schedules on this host need gcc; '{clang[0]}' is clang, whose OpenMP runtime is not supported"
         raise InputError([Fault(said)])
     others = tuple(name for name in names if Path(name).suffix in {*PLAIN, *LINKED})
     with tempfile.TemporaryDirectory(prefix="scalegraph-native-", ignore_cleanup_errors=True) as place:

@@ -79,7 +79,7 @@ def of_units(key: str, units: Sequence[LinkedUnit], command: LinkCommand, cancel
         try:
             text = path.read_bytes().decode("utf-8", "surrogateescape")
         except OSError as error:
-            raise BuildError(f"{unit.file}: is not there any more") from error
+            raise BuildError(f"{unit.file}: no longer exists") from error
         if text != unit.text:
             raise BuildError(f"{unit.file}: has changed since the program was built")
         sources.append(PlainSource(unit.file, unit.language, unit.options, Path(unit.directory)))

@@ -122,7 +122,7 @@ def fit_count(samples: Sequence[Sample], *, divided: bool = False, most: int = M
     there are too few samples, or the counts depend on more than the parameters.
     """
     if not samples:
-        raise CannotTellError("no run has this count")
+        raise CannotTellError("no sample has this count")
     parameters = tuple(sorted(samples[0].values))
     counts = [sample.count for sample in samples]
     possible = False
@@ -149,8 +149,8 @@ def fit_count(samples: Sequence[Sample], *, divided: bool = False, most: int = M
         return found
     runs = counted(len(samples), "run")
     if possible:
-        raise CannotTellError(f"{runs} cannot tell how this count grows: more sizes are needed")
-    raise CannotTellError(f"no polynomial of degree {most} gives the counts of {runs}: they depend on the data, too")
+        raise CannotTellError(f"{runs}: more sizes are needed to determine how this count grows")
+    raise CannotTellError(f"no polynomial of degree {most} gives the counts of {runs}: they also depend on the data")
 
 
 def _single(samples: Sequence[Sample], parameters: tuple[str, ...], counts: Sequence[int], most: int) -> Count | None:

@@ -377,9 +377,9 @@ def _spent(run: RunRecord, chosen: set[int], kind: str) -> float:
 def usable(runs: Sequence[RunRecord]) -> None:
     """Raise `InputError` unless there are runs, all successful and with a time."""
     if not runs:
-        raise InputError("there is no sample run to predict from")
+        raise InputError("there are no sample runs to predict from")
     if bad := [run for run in runs if not run.ok or not run.time_s]:
-        raise InputError(f"{bad[0].point.label()}: a sample must have ended well")
+        raise InputError(f"{bad[0].point.label()}: a sample must have succeeded")
 
 
 @dataclass(frozen=True)
@@ -431,7 +431,7 @@ def fit_sizes(sizes: Sequence[Size], samples: Sequence[Place], times_s: Sequence
         if best is None or residual < best.residual * (1 - 1e-9):
             best = Sizes(tuple(sizes), tuple(map(float, found / scale)), wac, float(residual))
     if best is None:
-        raise CannotTellError("no sample is there")
+        raise CannotTellError("there are no samples")
     return best
 
 

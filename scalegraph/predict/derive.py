@@ -199,7 +199,7 @@ class _Building:
             return (self._segment(region, passes),) if timed else ()
         more, rest = divmod(turns, passes)
         if rest:
-            raise CannotTellError(f"{region.name}: {turns} events in {passes} passes are no regular pattern")
+            raise CannotTellError(f"{region.name}: {turns} events in {passes} passes are not a regular pattern")
         segment = (self._segment(region, turns),) if timed else ()
         place = _said(region)
         if region.id in self.found.locks:

@@ -199,6 +199,6 @@ class Levels:
             return ""
         where = assigned([("N", processors), *sorted(values.items())])
         return (
-            f"{where}: the data grow from {si(data, 'B')} to {si(data * factor, 'B')} and leave {left[-1]}; no sample "
-            "shows what that costs"
+            f"{where}: the data grow from {si(data, 'B')} to {si(data * factor, 'B')} and no longer fit in {left[-1]}; "
+            "no sample shows what that costs"
         )

@@ -111,10 +111,10 @@ class Predictor:
 
     def __post_init__(self) -> None:
         if not self.runs:
-            raise InputError("there is no sample run to predict from")
+            raise InputError("there are no sample runs to predict from")
         bad = [run for run in self.runs if not run.ok or not self._usable(run)]
         if bad:
-            raise InputError(f"{bad[0].point.label()}: a sample must have ended well, with {self.needs}")
+            raise InputError(f"{bad[0].point.label()}: a sample must have succeeded, with {self.needs}")
 
     def _usable(self, run: RunRecord) -> bool:
         return bool(run.time_cycles and run.regions)
@@ -212,7 +212,7 @@ class Predictor:
         """
         if self.sampled == [1]:
             raise CannotTellError(
-                "all samples are on one processor, and do not show which work others would share; samples on two or "
+                "all samples are on one processor, and do not show which work would be shared; samples on two or "
                 "more were expected"
             )
         below = [n for n in self.sampled if 1 < n < processors]

@@ -316,7 +316,7 @@ def event_count(samples: RegionSamples, totals: Sequence[int], threads: int) -> 
     for runs in samples.counted:
         uneven = any(totals[i] % threads for i in runs)
         if uneven:
-            why = f"{what}: not all threads meet the event equally often, so the pattern is not regular"
+            why = f"{what}: not all threads reach the event equally often, so the pattern is irregular"
             continue
         known = [Sample(samples.runs[i], samples.processors, totals[i] // threads) for i in runs]
         try:

@@ -452,7 +452,7 @@ class _Traversing:
         text = f"{KIND_NAMES[kind]} '{thread.code.labels[thread.event]}'"
         if kind == BARRIER:
             meeting = self._meeting(thread, number)
-            return f"{text} ({meeting.arrived} of {meeting.members} have come)"
+            return f"{text} ({meeting.arrived} of {meeting.members} have arrived)"
         return text
 
     def _sum_up(self) -> None:

@@ -67,7 +67,7 @@ def test_energy_and_price_that_a_machine_does_not_state_are_said() -> None:
         point("A", 2, 1.0, energy_j=5.0, price=2.0, currency="EUR"),
         point("B", 2, 1.0, why_no_energy="machine 'B' states no watts"),
     ]
-    with pytest.raises(InputError, match="machine 'B' states no watts; --select machine=A takes one that does"):
+    with pytest.raises(InputError, match="machine 'B' states no watts; --select machine=A picks one that does"):
         choose(mixed, Wishes("energy"))
     assert choose(mixed[:1], Wishes("energy")).point.energy_j == 5.0
     dollars = point("C", 2, 1.0, price=1.0, currency="USD")
@@ -78,7 +78,7 @@ def test_energy_and_price_that_a_machine_does_not_state_are_said() -> None:
 @pytest.mark.parametrize(
     ("points", "wishes", "said"),
     [
-        ([], Wishes(), "no run ended well"),
+        ([], Wishes(), "no run has succeeded"),
         (ALL, Wishes(efficiency=0.999999999), ""),
         (A[2:], Wishes(efficiency=0.7), "no point has an efficiency of 70.% or more: the best is 0.571, A, N = 8"),
         (B[:2], Wishes(whole_nodes=True), "no point fills whole nodes: nodes have 16 processors"),

@@ -77,9 +77,9 @@ def test_what_is_not_stated_has_no_number_and_a_reason() -> None:
     bare = _machine(None)
     assert energy.energy_j(_run(), bare) is None
     assert energy.price(_run(), bare) is None
-    assert "states no watts" in energy.why_no_energy(_run(), bare)
-    assert "states no price" in energy.why_no_price(_run(), bare)
+    assert "has no power data" in energy.why_no_energy(_run(), bare)
+    assert "has no price" in energy.why_no_price(_run(), bare)
     old = _run(counters={})
     assert energy.energy_j(old, _machine()) is None
-    assert "did not count the lines" in energy.why_no_energy(old, _machine())
+    assert "did not count memory traffic" in energy.why_no_energy(old, _machine())
     assert "no account" in energy.why_no_energy(_run(categories={}), _machine())

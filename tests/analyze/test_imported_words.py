@@ -68,7 +68,7 @@ def test_weak_scaling_without_a_size_has_a_verdict(tmp_path: Path) -> None:
     with opened([table], said={"scaling": "weak"}) as study:
         found = said(study_data(study))
     assert found[0].text == (
-        "Weak scaling from 27 to 125 processors is good: as the measurement set says, the problem grows with N, and "
+        "Weak scaling from 27 to 125 processors is good: the measurement set says that the problem grows with N, and "
         "the time becomes 1.25 times as long (efficiency 0.80)."
     )
 

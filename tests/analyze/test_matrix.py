@@ -115,7 +115,7 @@ def test_of_several_crossings_the_smallest_size_counts() -> None:
     ("rows", "words"),
     [
         (((32, 10, 0.1, 1.0), (32, 99, 0.18, 1.0)), "no run at N = 32 reaches E = 0.25: the largest size tried"),
-        (((32, 10, 0.31, 1.0), (32, 99, 0.5, 1.0)), "no run at N = 32 is as low as E = 0.25: the smallest size tried"),
+        (((32, 10, 0.31, 1.0), (32, 99, 0.5, 1.0)), "no run at N = 32 gets down to E = 0.25: the smallest size tried"),
         (((32, 10, 0.31, 1.0),), "the only size tried, W = 10, gives 0.310"),
         (((32, float("nan"), float("nan"), 1.0),), "has a one-processor run of the same size"),
     ],

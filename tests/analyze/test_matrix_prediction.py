@@ -98,20 +98,20 @@ def test_memory_is_predicted_from_its_growth_with_the_work(exact: pd.DataFrame) 
 
 def test_a_size_far_beyond_the_runs_is_said(exact: pd.DataFrame) -> None:
     made = completed(held(exact, "latency", "efficiency", 0.99), exact, latency="method1", replace_all=True)
-    assert "times the largest work that was run" in made.anchors[64].labels[0]
+    assert "times the largest work run" in made.anchors[64].labels[0]
 
 
 def test_a_bound_that_no_size_meets_stays_empty_with_its_reason(exact: pd.DataFrame) -> None:
     made = completed(held(exact, "latency", "time", 1e-6), exact, latency="method1")
     assert made.value(2, 4) is None
-    assert "at no size" in made.reasons[(2, 4)]
+    assert "at any size" in made.reasons[(2, 4)]
     assert made.intervals == {}
 
 
 def test_too_few_runs_and_runs_without_one_processor_say_what_is_missing(exact: pd.DataFrame) -> None:
     few = exact[exact["processors"] <= 2]
     made = completed(held(few, "isospeed", "speed", SPEED / 2), few)
-    assert "a prediction needs 5 runs or more" in made.reasons[(2, 64)]
+    assert "a prediction needs at least 5 runs" in made.reasons[(2, 64)]
     assert made.value(2, 2) == 1
     none = exact[exact["processors"] > 1].assign(efficiency=math.nan)
     made = completed(held(none, "latency", "efficiency", 0.5), none, latency="method1")

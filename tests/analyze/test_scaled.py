@@ -49,4 +49,4 @@ def test_what_no_run_reaches_has_a_reason_and_no_value() -> None:
     memory = scaled.memory_bounded(runs(), 1e6)
     assert not memory.values
     assert "1 MB" in memory.reasons[4] or "no run" in memory.reasons[4]
-    assert "how much memory" in scaled.memory_bounded(runs(), None).reasons[4]
+    assert "gives the memory" in scaled.memory_bounded(runs(), None).reasons[4]

@@ -76,7 +76,8 @@ def test_the_run_on_the_fewest_processors_decides_and_others_follow() -> None:
     assert ratios[four.point.key] == timed.Ratio(2.0, 4.0, 1.0)
     assert lost.point.key not in ratios
     assert timed.sentence(part, [one, four]) == (
-        "The program times a.c:2 to b.c:3 itself: the speedup there is 4.00 on 4 processors, of the whole run 2.50."
+        "The program times a.c:2 to b.c:3 itself: there the speedup is 4.00 on 4 processors, and "
+        "2.50 for the whole run."
     )
 
 

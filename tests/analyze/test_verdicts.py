@@ -112,7 +112,7 @@ def test_a_point_is_found_by_processors_and_parameters():
 @pytest.mark.slow
 def test_a_single_run_says_what_it_does_besides_computing():
     assert VIEW.build(_data([synthetic.run(1)])).empty
-    assert "what is no computing" in VIEW.build(_data([synthetic.run(48, barrier=2000)])).sentence
+    assert "anything but computing" in VIEW.build(_data([synthetic.run(48, barrier=2000)])).sentence
 
 
 @pytest.mark.slow

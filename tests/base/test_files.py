@@ -16,7 +16,7 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="is no directory"):
+    with pytest.raises(InputError, match="is not a directory"):
         write_atomic(tmp_path / "file" / "below", "x")
 
 

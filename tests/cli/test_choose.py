@@ -43,8 +43,8 @@ def test_an_imported_table_with_ranks_and_threads_is_a_space(call: Any, table: P
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--minimise", "energy"), "machine 'A' is not known, so its watts are not"),
-        (("--minimise", "price"), "machine 'A' is not known, so its price is not"),
+        (("--minimise", "energy"), "machine 'A' is unknown, and so is its power"),
+        (("--minimise", "price"), "machine 'A' is unknown, and so is its price"),
         (("--minimise", "speed"), "'speed' is not one of"),
         (("--within", "0.5"), "--within: a factor of 1 or more was expected, got 0.5"),
         (("--within", "nan"), "--within: a factor of 1 or more was expected"),

@@ -97,7 +97,7 @@ def test_what_the_machine_does_not_state_is_said_in_a_sentence(call: Any, study:
     assert code == 2
     assert not out
     assert len(err.strip().splitlines()) == 1
-    assert "states no" in err
+    assert "add a section [" in err
 
 
 @pytest.mark.parametrize("study", ["graviton3"], indirect=True)

@@ -70,7 +70,7 @@ def test_input_of_other_commands_may_be_measurements(call: Any, tmp_path: Path) 
 def test_a_preview_writes_nothing_and_says_how_sure_it_is(call: Any, wide: Path) -> None:
     code, out, _ = call("import", wide, "--preview")
     assert code == 0
-    assert "table: wide, utf-8, parted by semicolon, decimal ',', names in line 1" in out
+    assert "table: wide, utf-8, separated by semicolon, decimal ',', names in line 1" in out
     assert "processors = 8" in out
     assert "open: 'time' has no unit; say --unit s (s is what most leave out)" in out
     assert "to take every guess: --unit s" in out
@@ -124,7 +124,7 @@ def test_a_mapping_can_be_changed_later(call: Any, tmp_path: Path) -> None:
         (("t.csv", "--format", "extrap"), "unknown format 'extrap'; did you mean 'extrap-"),
         (("t.csv", "--processors", "q"), "'q' is no parameter of the set; there is p"),
         (("t.csv", "--column", "time"), "--column: 'time': expected NAME=ROLE"),
-        (("t.csv", "--delimiter", "ab"), "no single character"),
+        (("t.csv", "--delimiter", "ab"), "not a single character"),
         ((".",), "holds nothing that is read from a directory"),
     ],
 )

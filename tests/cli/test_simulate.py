@@ -168,7 +168,7 @@ def test_runs_are_kept_in_a_study_and_not_run_again(place: Path, capsys: pytest.
     ("text", "words"),
     [
         ("0", "0 processors: expected 1 to 1088"),
-        ("1089", "1089 processors: expected 1 to 1088, which is what machine 'ksr1' has"),
+        ("1089", "1089 processors: expected 1 to 1088, the limit of machine 'ksr1'"),
         ("-3", "'-3' is not a processor count"),
         ("2x", "'2x' is not a processor count"),
         ("8-4", "'8-4' runs backwards"),
@@ -242,7 +242,7 @@ def test_interrupt_keeps_what_is_finished_and_says_so(place: Path) -> None:
             break
     out, err = process.communicate()
     assert process.returncode == 130
-    assert "interrupted; what was finished is kept" in err
+    assert "interrupted; finished runs are kept" in err
     assert "some on Two-socket server" in out
     with Study.open(place / "kept.sgstudy") as study:
         assert [record.point.processors for record in study.runs()] == [1]

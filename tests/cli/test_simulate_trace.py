@@ -122,7 +122,7 @@ WRONG = {
     ("--trace-from", "soon", "--trace-output", "t"): "--trace-from: a time, like 0.5 s, 20 ms or 2e6 cycles",
     ("--trace-from", "2s", "--trace-to", "1s", "--trace-output", "t"): "--trace-to: '1s': a time after '2s'",
     ("--trace-limit", "huge", "--trace-output", "t"): "--trace-limit: a size in bytes",
-    ("--trace-output", "p.c"): "--trace-output: 'p.c' is no directory",
+    ("--trace-output", "p.c"): "--trace-output: 'p.c' is not a directory",
 }
 
 

@@ -89,7 +89,7 @@ def test_views_are_listed_by_what_they_show(call: Any) -> None:
         (["runs.csv", "--view", "spacetime"], "'spacetime' is a view of traces, not of a study; those of a study: "),
         (["traces/ring.trf", "--view", "spacetim"], "unknown view 'spacetim'; did you mean 'spacetime'"),
         (["traces/ring.trf", "traces/ring.trf", "--view", "spacetime"], "'spacetime' shows one trace; 2 were given"),
-        (["traces/ring.trf", "runs.csv", "--view", "trace-compare"], "traces are only compared with traces"),
+        (["traces/ring.trf", "runs.csv", "--view", "trace-compare"], "traces can only be compared with traces"),
         (["traces/ring.trf", "missing.trf", "--view", "trace-compare"], "missing.trf: no such file"),
         (["traces/ring.trf", "--view", "spacetime", "--set", "begin=1"], "begin: expected a time between begin"),
         (["traces/ring.trf", "--view", "spacetime", "--set", "colour=red"], "expected one of activity"),
@@ -141,7 +141,7 @@ def test_options_of_studies_are_refused_for_a_trace_and_the_other_way_round(
     table.write_text("processors,time_s\n1,2\n2,1\n")
     code, _, err = call("analyze", table, "--what", "speedup", "--set", "begin=1")
     assert code == 2
-    assert "--option is for traces; this is none" in err
+    assert "--option is for traces, and this is not one" in err
     code, _, err = call("analyze", root / "traces/ring.trf", "--what", "speedup")
     assert code == 2
     assert "unknown quantity 'speedup' of a trace" in err

@@ -71,7 +71,7 @@ def test_jobs_are_written_run_by_an_array_of_slurm_and_collected(call: Any, requ
         "missing": 0,
         "failures": [],
     }
-    assert call("collect", jobs) == (0, f"0 runs collected into {study}, 6 in it already\n", "")
+    assert call("collect", jobs) == (0, f"0 runs collected into {study}, 6 already there\n", "")
     code, out, _err = call("run", request_file, "--write-jobs", jobs)
     assert out == f"nothing to write: {study} has every run of this request\n"
     session = Session()

@@ -428,7 +428,7 @@ def test_number_of_processors_cannot_stand_among_compared_arguments(tmp_path: Pa
     path = _described(tmp_path, "own", "int main(void) { return 0; }\n", 'args = ["{N}"]\n')
     result = CliRunner().invoke(cli, ["machines", "calibrate", "--compare", "--machine", "ksr1", "--also", str(path)])
     assert isinstance(result.exception, InputError)
-    assert "'{N}' cannot stand among the arguments" in str(result.exception)
+    assert "'{N}' cannot be used in the arguments" in str(result.exception)
 
 
 @pytest.mark.slow

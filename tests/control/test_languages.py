@@ -119,7 +119,7 @@ def test_clang_builds_programs_without_openmp_and_says_what_it_leaves_out(
     text += '    for (int i = 0; i < 9; i++)\n        s += i;\n    printf("%d\\n", s);\n    return 0;\n}\n'
     (place / "a.c").write_text(text)
     made = build(["a.c"])
-    assert made.remarks == ("a.c: compiled by clang, whose OpenMP is not served: its pragmas have no effect",)
+    assert made.remarks == ("a.c: compiled by clang, whose OpenMP is not supported: pragmas have no effect",)
     assert simulated(made, 2).stdout == "36\n"
 
 
@@ -132,7 +132,7 @@ def test_missing_fortran_compiler_is_one_sentence(place: Path, monkeypatch: pyte
 
 def test_executable_named_like_assembler_is_no_source(place: Path) -> None:
     (place / "cg.S").write_bytes(b"\x7fELF" + bytes(100))
-    with pytest.raises(InputError, match=r"^cg\.S: is no text"):
+    with pytest.raises(InputError, match=r"^cg\.S: is not text"):
         build(["cg.S"])
 
 

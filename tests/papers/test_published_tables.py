@@ -102,7 +102,7 @@ def test_one_entry_of_the_quick_sort_matrix_contradicts_its_row() -> None:
     found = consistency.contradictions(printed("latency-metric-table-11"))
     assert [(entry.n, entry.n2, entry.printed) for entry in found] == [(2, 4, 0.9419)]
     assert found[0].fits == pytest.approx(1.042, abs=0.0005)
-    assert consistency.sentence(found) == "The entry (2, 4) = 0.9419 contradicts the others, 1.042 would fit."
+    assert consistency.sentence(found) == "The entry (2, 4) = 0.9419 contradicts the others; 1.042 would fit."
 
 
 def test_the_printed_sizes_of_quick_sort_contradict_its_matrix() -> None:
@@ -112,7 +112,7 @@ def test_the_printed_sizes_of_quick_sort_contradict_its_matrix() -> None:
     (found,) = consistency.against_sizes(printed("latency-metric-table-11"), work)
     assert (found.n, found.n2, found.printed) == (2, 32, 0.0090)
     assert found.fits == pytest.approx(0.00421, abs=0.00001)
-    assert consistency.sentence([found]) == "The entry (2, 32) = 0.009 contradicts the others, 0.00421 would fit."
+    assert consistency.sentence([found]) == "The entry (2, 32) = 0.009 contradicts the others; 0.00421 would fit."
 
 
 def test_sizes_that_agree_with_a_matrix_contradict_nothing() -> None:

@@ -36,7 +36,7 @@ def test_a_serial_count_needs_one_run_more_than_it_has_coefficients() -> None:
 
 @pytest.mark.parametrize("runs", [1, 2, 3])
 def test_too_few_runs_cannot_tell(runs: int) -> None:
-    with pytest.raises(CannotTellError, match="cannot tell"):
+    with pytest.raises(CannotTellError, match="more sizes are needed"):
         fit_count(samples(triangular, [3, 5, 8][:runs], [1]))
 
 

@@ -202,14 +202,14 @@ def test_another_number_of_processors_is_predicted_between_its_neighbours() -> N
 def test_samples_on_one_processor_alone_predict_no_other_number() -> None:
     made = predictor([32, 64, 128, 192], [1], [768])
     assert made.at({"n": 768}, 1).time_s > 0
-    with pytest.raises(CannotTellError, match="do not show which work others would share"):
+    with pytest.raises(CannotTellError, match="do not show which work would be shared"):
         made.at({"n": 768}, 8)
 
 
 def test_samples_without_regions_or_with_failures_are_refused() -> None:
     whole = record(8, 8)
     for bad in (whole.model_copy(update={"regions": ()}), whole.model_copy(update={"status": "crashed"})):
-        with pytest.raises(InputError, match="a sample must have ended well"):
+        with pytest.raises(InputError, match="a sample must have succeeded"):
             Predictor([bad], REGIONS, {}, [{"n": 80}])
     with pytest.raises(InputError, match="no sample run"):
         Predictor([], REGIONS, {}, [{"n": 80}])

@@ -75,7 +75,9 @@ def test_the_growth_of_the_data_is_what_the_program_declares() -> None:
     assert base(runs, {"n": 400}, 1, lambda _: None) == (runs[-1], 1.0)  # by pages, as the formula has no value there
     machine = machines.load("server-2x32-inorder", {})
     levels = Levels(machine, memory=lambda values: 1e6 * values["n"])
-    assert "n = 400: the data grow from 40.0 MB to 400 MB and leave l3" in levels.warning(runs, {"n": 400}, 1)
+    assert "n = 400: the data grow from 40.0 MB to 400 MB and no longer fit in l3" in levels.warning(
+        runs, {"n": 400}, 1
+    )
     assert not Levels(machine).warning(runs, {"n": 400}, 1)
 
 
@@ -167,7 +169,8 @@ def test_data_that_leave_a_level_without_such_a_sample_are_named() -> None:
     small = [run(n, 10 * n, touched=n) for n in (100, 200, 400)]  # 1.6 MB fit in the second level, 16 MB do not
     found = Predictor(small, REGIONS, COSTS, [{"n": 4000}], levels=Levels(machine)).at({"n": 4000}, 1)
     assert found.warning == (
-        "N = 1, n = 4000: the data grow from 1.64 MB to 16.4 MB and leave l2; no sample shows what that costs"
+        "N = 1, n = 4000: the data grow from 1.64 MB to 16.4 MB and no longer fit in l2; no sample "
+        "shows what that costs"
     )
     near = Predictor(small, REGIONS, COSTS, [{"n": 450}], levels=Levels(machine)).at({"n": 450}, 1)
     assert near.warning == ""
@@ -185,7 +188,10 @@ def test_a_run_whose_data_leave_a_cache_is_predicted(
     # 16 and 32 KiB fit in the first level of 48 KiB, 256 KiB do not
     words = ["predict", "sweep.c", "-p", "1", "-m", "server-2x32-inorder"]  # where misses are not overlapped
     words += ["--samples", "n=2048,4096", "--at", "n=32768", "--verify", "--json"]
-    for switch, error, said in ((["-o", "kept.sgstudy"], 0.05, ""), (["--no-smaller-caches"], 1.0, "leave l1")):
+    for switch, error, said in (
+        (["-o", "kept.sgstudy"], 0.05, ""),
+        (["--no-smaller-caches"], 1.0, "no longer fit in l1"),
+    ):
         with pytest.raises(SystemExit) as ended:
             main([*words, *switch, "--", "{n}"])
         assert ended.value.code == 0

@@ -224,7 +224,7 @@ def test_a_barrier_that_not_all_reach_is_a_deadlock() -> None:
     count = "3"
     steps = [ { barrier = "b", when = "thread" } ]
     """
-    with pytest.raises(DeadlockError, match=r"'team' 1 waits at barrier 'b' \(2 of 3 have come\)"):
+    with pytest.raises(DeadlockError, match=r"'team' 1 waits at barrier 'b' \(2 of 3 have arrived\)"):
         of(text)
 
 

@@ -81,7 +81,7 @@ def test_what_is_selected_is_all_that_is_compared() -> None:
     part = selecting.only(SPACE, {"machine": "xeon-6126"})
     found = choosing.answer(Session().study_data(part), Wishes())
     assert (found.choice.point.machine, len(found.choice.points)) == ("xeon-6126", 2)
-    with pytest.raises(InputError, match="states no watts"):
+    with pytest.raises(InputError, match="has no power data"):
         choosing.answer(Session().study_data(SPACE), Wishes("energy"))
 
 

@@ -55,7 +55,7 @@ def test_formulas_compute(text: str, at: float, expected: float) -> None:
     ],
 )
 def test_anything_else_is_refused_in_a_sentence(text: str) -> None:
-    with pytest.raises(ValueError, match=r"formula|may hold|not known|calls|takes|nested|no finite value"):
+    with pytest.raises(ValueError, match=r"formula|may contain only|not known|calls|takes|nested|no finite value"):
         parse(text, N)({"N": 2})
 
 

@@ -110,7 +110,7 @@ def test_a_trace_of_another_run_is_never_replaced(link: Any, request_of: Request
 def test_a_directory_of_one_s_own_takes_the_traces(link: Any, request_of: Requests, tmp_path: Path) -> None:
     session = Session(link=link())
     made = tmp_path / "deep" / "traces"
-    with pytest.raises(InputError, match="make it first"):
+    with pytest.raises(InputError, match="create it first"):
         session.submit(request_of(processors=[2], trace={}), None, traces=made)
     made.parent.mkdir()
     (tmp_path / "other").mkdir()

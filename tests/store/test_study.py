@@ -380,7 +380,7 @@ def test_a_read_only_study_can_be_viewed_but_not_written(path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="is no directory"):
+    with pytest.raises(InputError, match="is not a directory"):
         Study.create(tmp_path / "file" / "x.sgstudy", MANIFEST)
 
 

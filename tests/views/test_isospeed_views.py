@@ -161,7 +161,7 @@ def test_a_printed_matrix_is_shown_with_its_source_and_its_contradictions(name: 
     assert figure.panels
     assert "Efficiency held at 0.25: from 2 to 32 processors scale 0.00900" in figure.sentence
     assert any("Table XI of X. Zhang" in note for note in figure.notes)
-    assert any("(2, 4) = 0.9419 contradicts the others, 1.042 would fit" in note for note in figure.notes)
+    assert any("(2, 4) = 0.9419 contradicts the others; 1.042 would fit" in note for note in figure.notes)
 
 
 def test_cells_of_a_printed_matrix_are_imported_and_products_computed() -> None:

@@ -131,7 +131,7 @@ def test_an_unknown_ending_names_the_known_ones(tmp_path: Path, figures: dict[st
 
 def test_a_place_that_cannot_be_written_is_said_in_a_sentence(tmp_path: Path, figures: dict[str, Figure]) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="is no directory"):
+    with pytest.raises(InputError, match="is not a directory"):
         render.save(figures["runs"], tmp_path / "file" / "x.csv")
 
 

@@ -89,7 +89,7 @@ def choose(points: Sequence[Point], wishes: Wishes) -> Choice:
 
     """
     if not points:
-        raise InputError("no run ended well and has a time; run some points first")
+        raise InputError("no run has succeeded with a time; run some points first")
     check_known(points, wishes.minimise)
     waiting = queued(points, wishes.queue_s)
     allowed, dropped = _allowed(waiting, wishes)
@@ -107,14 +107,14 @@ def check_known(points: Sequence[Point], minimise: Objective) -> None:
     lacking = [point for point in points if point.cost(minimise) is None]
     currencies = sorted({point.currency for point in points if point.currency})
     if minimise == "price" and len(currencies) > 1:
-        text = f"prices are in {' and '.join(currencies)}, which cannot be compared; --select machine=.. takes one"
+        text = f"prices are in {' and '.join(currencies)}, which cannot be compared; --select machine=.. picks one"
         raise InputError(Fault(text, key="--minimise"))
     if not lacking:
         return
     why = lacking[0].why_no_energy if minimise == "energy" else lacking[0].why_no_price
     text = why or f"the {OBJECTIVES[minimise]} of {lacking[0].words()} is not known"
     known = sorted({point.machine for point in points} - {point.machine for point in lacking})
-    more = f"; --select machine={known[0]} takes one that does" if known else ""
+    more = f"; --select machine={known[0]} picks one that does" if known else ""
     raise InputError(Fault(f"{text}{more}", key="--minimise"))
 
 
@@ -128,7 +128,7 @@ def _allowed(points: Sequence[Point], wishes: Wishes) -> tuple[list[Point], list
             what = f"nodes have {', '.join(map(str, sizes))} processors" if sizes else "the size of a node is not known"
             raise InputError(Fault(f"no point fills whole nodes: {what}", key="--whole-nodes"))
         if len(whole) < len(left):
-            said.append(f"{counted(len(left) - len(whole), 'point')} that fill no whole nodes are left out")
+            said.append(f"{counted(len(left) - len(whole), 'point')} that do not fill whole nodes are left out")
         left = whole
     if wishes.efficiency is not None:
         enough = [one for one in left if one.efficiency is not None and one.efficiency >= wishes.efficiency]

@@ -92,15 +92,15 @@ def why_no_energy(run: RunRecord, machine: Machine | None) -> str:
     Source: ScaleGraph.
     """
     if machine is None:
-        return f"machine '{run.machine}' is not known, so its watts are not"
+        return f"machine '{run.machine}' is unknown, and so is its power"
     if machine.power is None:
-        return f"machine '{machine.name}' states no watts: a section [power] in its file would"
+        return f"machine '{machine.name}' has no power data: add a section [power] to its file"
     if not run.ok:
-        return "the run did not end well"
+        return "the run failed"
     if not run.categories or not run.clock_hz:
-        return "the run has no account of its processors' cycles: its energy is known of simulated runs only"
+        return "the run has no account of its processors' cycles: energy is known for simulated runs only"
     if machine.power.memory_j_gb and _LINES not in run.counters:
-        return "the run is of a version that did not count the lines from memory; run it again"
+        return "the run is from a version that did not count memory traffic; run it again"
     return ""
 
 
@@ -158,7 +158,7 @@ def why_no_price(run: RunRecord, machine: Machine | None) -> str:
     Source: ScaleGraph.
     """
     if machine is None:
-        return f"machine '{run.machine}' is not known, so its price is not"
+        return f"machine '{run.machine}' is unknown, and so is its price"
     if machine.price is None:
-        return f"machine '{machine.name}' states no price: a section [price] in its file would"
+        return f"machine '{machine.name}' has no price: add a section [price] to its file"
     return "" if run.time_s is not None else "the run has no time"

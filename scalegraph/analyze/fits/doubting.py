@@ -42,7 +42,7 @@ def doubt(models: Models, series: int) -> str:
         most = percent(apart.max())
         return f"These points cannot distinguish {chosen} from {others}: at {place} they differ by up to {most}."
     if not _predicts(alone, 0):
-        return f"From the other points {chosen} does not predict those with the largest values."
+        return f"Fitted to the other points, {chosen} does not predict those with the largest values."
     unlike = alone.unlike()[0]
     equal = [int(rank) for rank in np.flatnonzero(unlike > select.ALIKE) if _predicts(alone, int(rank))]
     if equal:
@@ -74,6 +74,6 @@ def _unsettled(models: Models, chosen: str, place: str) -> str:
         return ""
     low, high = (float(end[0, 0]) for end in models.band([far]))
     return (
-        f"What else these points allow is more than {percent(select.ALIKE)} off {chosen} at {place}:"
+        f"These points also allow values more than {percent(select.ALIKE)} off {chosen} at {place}:"
         f" there the value is between {significant(low, 3)} and {significant(high, 3)} (95\u00a0%)."
     )

@@ -189,7 +189,7 @@ def _best(fit: Fit, fits: Sequence[Fit], raw: Sequence[_Raw], n: Floats) -> Fit:
     if apart := [o for o, close, differs in zip(fits[1:], plausible, unlike, strict=True) if close and differs]:
         return replace(doubtful, doubt=_cannot_tell(fit, apart, largest))
     if not told[0]:
-        return replace(doubtful, doubt=f"From the other points {fit.title} does not predict those at the largest N.")
+        return replace(doubtful, doubt=f"Fitted to the others, {fit.title} does not predict those at the largest N.")
     if equal := [o for o, well, differs in zip(fits[1:], told[1:], unlike, strict=True) if well and differs]:
         return replace(doubtful, doubt=_as_good_ahead(fit, equal, largest))
     if not (isinstance(fit.curve, deciding.PredictiveCurve) and fit.curve.settled(far)):
@@ -221,7 +221,7 @@ def _as_good_ahead(fit: Fit, equal: Sequence[Fit], largest: float) -> str:
 def _unsettled(fit: Fit, far: float) -> str:
     low, high = fit.band([far])
     return (
-        f"What else these points allow is more than {percent(select.ALIKE)} off {fit.title} at N = {plain(far)}:"
+        f"These points also allow times more than {percent(select.ALIKE)} off {fit.title} at N = {plain(far)}:"
         f" there T is between {si(float(low[0]), 's')} and {si(float(high[0]), 's')} (95\u00a0%)."
     )
 
@@ -233,14 +233,14 @@ def _close(fit: Fit, other: Fit) -> bool:
 
 def _against(fit: Fit, best: Fit) -> str:
     if fit.curve.freedom <= 0:
-        return "It has as many numbers as there are points, so it cannot be judged."
+        return "It has as many parameters as there are points, so it cannot be judged."
     if fit.adjusted_r2 < 0:
         return "It explains less than a constant time would."
     if _close(best, fit):
         return f"As plausible as {best.title}, which has the better criterion."
     if fit.cv_error < 2 * best.cv_error and len(fit.curve.theta) > len(best.curve.theta):
-        return f"Explains no more than {best.title} does with fewer numbers."
-    return f"The points speak against it: {best.title} is {select.odds(best.weight, fit.weight)} times as likely."
+        return f"Explains no more than {best.title} does with fewer parameters."
+    return f"The points contradict it: {best.title} is {select.odds(best.weight, fit.weight)} times as likely."
 
 
 def _cannot_tell(fit: Fit, apart: Sequence[Fit], largest: float) -> str:

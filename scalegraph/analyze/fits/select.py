@@ -124,7 +124,7 @@ def poor(cv_error: float, best: str) -> str:
     if not cv_error > POOR:
         return ""
     share = "over 1000\u00a0%" if cv_error > 10 else percent(cv_error)
-    return f"Nothing explains these points: even by {best} each is {share} off what the others say, on average."
+    return f"Nothing explains these points: even {best} predicts each from the others with an error of {share}."
 
 
 def odds(first: float, second: float) -> str:

@@ -245,12 +245,12 @@ class LoopType:
     def words(self) -> str:
         """The type in words. Source: adaptive-loop-scheduling.txt section 3.2."""
         if not self.load:
-            return "type not known: no execution was kept whole"
+            return "type unknown: no execution was recorded completely"
         again = "executed again and again, so that its data may stay in caches" if self.repeated else "executed once"
         how = {
             "balanced": "all iterations take about the same time",
-            "predictable": "iterations take different times in a pattern that can be foreseen",
-            "unpredictable": "iterations take different times that cannot be foreseen",
+            "predictable": "iteration times vary in a predictable pattern",
+            "unpredictable": "iteration times vary unpredictably",
         }[self.load]
         return f"type {self.number}: {again}; {how}"
 

@@ -73,7 +73,7 @@ def call_sums(
         raise InputError(
             Fault(
                 f"there are {thousands(len(paths))} call paths on {thousands(width)} locations, too many to"
-                " be summed up; choose"
+                " sum up; choose"
                 f" {thousands(few)} locations or fewer",
                 key="locations",
             )

@@ -293,9 +293,8 @@ def _at_calls(trace: Trace, stacks: Stacks, kinds: AbstractSet[str], doubts: lis
     found, unusual = call_waits(trace, stacks, idle.operations(trace, kinds), beyond)
     if unusual:
         doubts.append(
-            f"In {thousands(unusual)} regions all wait for all by their names, but their calls do not fit"
-            " together: who waited"
-            " there for whom is not assumed."
+            f"Regions named like barriers whose calls do not match: {thousands(unusual)};"
+            " no waits are derived from them."
         )
     return found
 

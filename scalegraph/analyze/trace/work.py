@@ -33,7 +33,7 @@ class Counted:
     def __init__(self, trace: Trace, metric: int) -> None:
         self.metric = trace.definitions.metrics[metric]
         if self.metric.mode == "last":
-            raise ValueError(f"'{self.metric.name}' is a value at a moment and counts nothing")
+            raise ValueError(f"'{self.metric.name}' is an instantaneous value, not a count")
         found = [
             {name: values[keep] for name, values in columns.items()}
             for columns in trace.chunks("counters")

@@ -40,7 +40,7 @@ _PRESETS = ("efficient", "whole-nodes")
     "--within",
     type=float,
     metavar="FACTOR",
-    help="Only points whose time is at most so many times the fastest, as 1.2.",
+    help="Only points whose time is at most this multiple of the fastest, such as 1.2.",
 )
 @click.option(
     "--efficiency", type=float, metavar="E", help="Only points with at least this efficiency, between 0 and 1."
@@ -50,7 +50,7 @@ _PRESETS = ("efficient", "whole-nodes")
     "--queue",
     metavar="N=TIME,..",
     default="",
-    help="How long jobs of at least N processors wait, as in 1=5min,64=2h: part of their time.",
+    help="Queue time of jobs with at least N processors, as in 1=5min,64=2h; it is added to their time.",
 )
 @click.option(
     "--preset",
@@ -149,7 +149,7 @@ def _print(found: Answer) -> None:
     heads = ["point", "time", "core-hours", "energy", "price", "E"]
     rows = [_row(point, found.choice.point) for point in found.choice.frontier]
     kept = [at for at in range(len(heads)) if at == 0 or any(row[at] != "–" for row in rows)]
-    title = f"Frontier of time against {against.replace('_', '-')}: none is both faster and cheaper than these"
+    title = f"Frontier of time against {against.replace('_', '-')}: no other point is both faster and cheaper"
     print_rows([heads[at] for at in kept], [[row[at] for at in kept] for row in rows], left=(0,), title=title)
 
 

@@ -18,7 +18,7 @@ from scalegraph.cli.places import WRITTEN_FILE
     "--output",
     metavar="STUDY",
     type=WRITTEN_FILE,
-    help="The study; the one that the jobs were written for if not given.",
+    help="The study; by default the one that the jobs were written for.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 @click.pass_context
@@ -45,7 +45,7 @@ def collect(ctx: click.Context, directory: Path, output: Path | None, *, as_json
         for failure in done.failures:
             echo(failure, err=True)
         parts = [f"{counted(done.fresh, 'run')} collected into {done.study}"]
-        parts += [f"{done.known} in it already"] if done.known else []
+        parts += [f"{done.known} already there"] if done.known else []
         parts += [f"{done.missing} not run yet"] if done.missing else []
         echo(", ".join(parts))
     if done.failures:

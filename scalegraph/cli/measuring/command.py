@@ -146,7 +146,7 @@ def _measure(
         )
         held = outcome(Session(), kept, given["statements"], given["junit"], kept.manifest.program)
     if cancel.cancelled:
-        raise Cancelled("interrupted; what was finished is kept")
+        raise Cancelled("interrupted; finished runs are kept")
     if not held or not done or emit.count:
         ctx.exit(1)
 

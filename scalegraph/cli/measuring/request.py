@@ -45,7 +45,7 @@ def command_request(asked: Asked, *, on: bool) -> tuple[Request, tuple[int, ...]
     """
     given = asked.given
     if asked.time_from and asked.rate_from:
-        raise InputError(Fault("--time-from and --rate-from both say what counts; one of them was expected"))
+        raise InputError(Fault("--time-from and --rate-from exclude each other"))
     counts = parse_processors(given["processors"] or own_counts(), _ANY, "a request")
     base, grow = _grown(asked.grow)
     parameters = {**_parameters(given["parameters"]), **base}

@@ -124,7 +124,7 @@ def _sentences(every: Sequence[RunRecord]) -> Iterator[str]:
         yield f"{len(outliers) - _LISTED} more outliers: the view 'noise' has all"
     waits = [run.usage.queue_s for run in every if run.usage and run.usage.queue_s]
     if waits:
-        yield f"waited {si(sum(waits), 's')} for nodes, in {counted(len(waits), 'job')}; no run has that in its time"
+        yield f"waited {si(sum(waits), 's')} for nodes, in {counted(len(waits), 'job')}; not included in the run times"
     for text in remarks(every):
         yield f"! {text}"
     yield from _uncounted(every)

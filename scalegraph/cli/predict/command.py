@@ -57,7 +57,7 @@ _REGIONS = 3  # regions named in the text for each point
     "processors",
     default="",
     metavar="LIST",
-    help="N of the sample runs. N = 1 is run, too: efficiency needs it.",
+    help="N of the sample runs. N = 1 is also run, as the efficiency needs it.",
 )
 @click.option(
     "--samples",
@@ -70,9 +70,9 @@ _REGIONS = 3  # regions named in the text for each point
     "at",
     default="",
     metavar="PARAMS",
-    help="Parameters to predict, as in n=800,1600; needed but for graphs without any.",
+    help="Parameters to predict, as in n=800,1600; required unless a graph has none.",
 )
-@click.option("--at-processors", default="", metavar="LIST", help="N to predict; those of the samples if not given.")
+@click.option("--at-processors", default="", metavar="LIST", help="N to predict; by default those of the samples.")
 @click.option("--no-counting", is_flag=True, help="Make no further small runs for exact counts.")
 @click.option("--no-smaller-caches", is_flag=True, help="Make no runs of the largest samples on smaller caches.")
 @click.option("--verify", is_flag=True, help="Run the predicted points, too, and compare.")
@@ -253,7 +253,7 @@ def _from_program(request: Request, wanted: Wanted, blocks: str, study: Path | N
         else:
             found = as_typed(lambda: predict_program(Session(), request, wanted, study, emit, cancel))
     if cancel.cancelled:
-        raise Cancelled("interrupted; what was finished is kept")
+        raise Cancelled("interrupted; finished runs are kept")
     return found
 
 

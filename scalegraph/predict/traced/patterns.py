@@ -131,7 +131,7 @@ def _difference(first: SampleTrace, other: SampleTrace, own: Sequence[_Own], oth
         name = first.read.trace.definitions.locations[one.operations.location].name
         changes = "the pattern of messages changes with the parameters"
         if said[0] == said[1]:
-            return f"{changes}: {name} repeats '{said[0]}' in another way with {places[0]} than with {places[1]}"
+            return f"{changes}: {name} repeats '{said[0]}' differently with {places[0]} than with {places[1]}"
         return f"{changes}: {name} has '{said[0]}' with {places[0]} where it has '{said[1]}' with {places[1]}"
     return f"the patterns of messages with {places[0]} and {places[1]} differ"
 

@@ -63,7 +63,7 @@ class TracedPredictor(Predictor):
         try:
             return super().at(values, processors)
         except DeadlockError as error:
-            raise CannotTellError(f"the messages of the ranks do not fit each other there: {error}") from error
+            raise CannotTellError(f"the messages of the ranks do not match there: {error}") from error
 
     def graph(self, values: Values, processors: int) -> Graph:
         """Return the thread graph at a point whose N has samples. Raises as `at`."""

@@ -160,10 +160,10 @@ class _Work:
     def _target(self, described: Described | None) -> Target:
         choice = self.request.program
         if not self.base_dir.is_dir():
-            self.fault("program.directory", f"'{self.base_dir}' is no directory")
+            self.fault("program.directory", f"'{self.base_dir}' is not a directory")
         run_dir = self.base_dir / Path(choice.cwd).expanduser()
         if choice.cwd and not run_dir.is_dir():
-            self.fault("program.cwd", f"'{choice.cwd}' is no directory")
+            self.fault("program.cwd", f"'{choice.cwd}' is not a directory")
         stdin = self.base_dir / choice.stdin if choice.stdin and choice.stdin != os.devnull else None
         if stdin is not None and not stdin.is_file():
             self.fault("program.stdin", f"'{choice.stdin}': no such file")

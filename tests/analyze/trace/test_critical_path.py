@@ -228,7 +228,7 @@ def test_barriers_whose_calls_do_not_match_are_not_guessed() -> None:
     )
     waits = Waits.of(made)
     assert not len(waits.rows)
-    assert "not assumed" in waits.doubts[0]
+    assert "no waits are derived" in waits.doubts[0]
 
 
 def test_members_of_a_broadcast_wait_for_its_root_only() -> None:

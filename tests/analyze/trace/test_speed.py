@@ -115,7 +115,7 @@ def test_counter_since_the_start_of_the_run_is_what_it_says() -> None:
     )
     counted = work.Counted(trace, 0)
     assert counted.at(0, np.array([0, 5, 10, 15, 20, 30])).tolist() == [0, 50, 100, 125, 150, 150]
-    with pytest.raises(ValueError, match="counts nothing"):
+    with pytest.raises(ValueError, match="not a count"):
         work.Counted(trace, 1)
 
 
