@@ -83,7 +83,7 @@ def _line(row: pd.Series) -> tuple[str, int]:
 def _factor(row: pd.Series, worked: Mapping[int, float]) -> str:
     """Return the speedup factor for a place at which none of its loss remains.
 
-    Without uneven work a loop takes the mean of what its threads take; with it, as long as the slowest.
+    Evenly divided, a loop would take the mean time of its threads; unevenly, it takes as long as the slowest.
     """
     work = worked.get(int(row["place"]), 0.0)
     uneven = row["cause"] == "barrier_wait_s" and (row["kind"] in DIVIDED or str(row["name"]).startswith(PARALLEL))

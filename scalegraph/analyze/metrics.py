@@ -119,7 +119,7 @@ def work_unit(scaling: pd.DataFrame) -> str:
 
 
 def speed_unit(work: str) -> str:
-    """Return the unit of the unit speed for a unit of *work*; empty if work is T_seq (seconds per second).
+    """Return the unit of the unit speed, given that of the *work*; empty if work is T_seq (seconds per second).
 
     Source: ScaleGraph.
     """

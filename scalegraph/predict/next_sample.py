@@ -40,7 +40,7 @@ class Doubtful(Protocol):
     def doubts(self, values: Values, processors: int) -> Sequence[Sequence[Doubt]]:
         """Return the fits behind a predicted time on an N with samples.
 
-        The sides of one group add up; those of several groups as the root of the sum of squares.
+        Within a group uncertainties add up; groups combine as the root of the sum of squares.
         """
 
 

@@ -123,7 +123,7 @@ def energy_delay_js(run: RunRecord, machine: Machine) -> float | None:
 
 
 def core_hours(run: RunRecord, machine: Machine | None = None) -> float | None:
-    """Return N T in core-hours; two hardware threads share a core if *machine* says so. None without a time.
+    """Return N T in core-hours, counting cores if processors of *machine* are hardware threads; None without a time.
 
     Unit: core-hours. Source: as centres count them.
     """

@@ -22,7 +22,7 @@ from scalegraph.base.measures import percent
 
 PROBE: Final = "mFSC"  # equal chunks, few enough to be cheap and many enough to resolve the iterations
 STATIC: Final = "static"
-EVEN: Final = 0.01  # imbalance of equal shares from which anything but static is tried
+EVEN: Final = 0.01  # imbalance under equal shares from which schedules other than static are tried
 _MOST: Final = 20_000  # replay at most this many chunks one by one; with more, a formula is accurate enough
 _NEAR: Final = 0.03  # schedules whose predicted times differ by less are equivalent
 
@@ -78,7 +78,7 @@ class Seen:
 
 
 def seen(loop: LoopCost, home: float = 1.0) -> Seen | None:
-    """Return what the chunks of *loop*, under `PROBE`, show; None if there are too few, or none of a whole execution.
+    """Return what the chunks of *loop*, under `PROBE`, show; None for too few chunks, or without a whole execution.
 
     *home* as in `Seen`.
 
