@@ -288,7 +288,7 @@ class Machine(Section):
 
     name: str = choice("Short name.", min_length=1, max_length=40, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     title: str = choice("Name for people.", min_length=1, max_length=120)
-    summary: str = choice("What it is and what is simplified.", max_length=4000)
+    summary: str = choice("Description, with simplifications.", max_length=4000)
     processor: Processor
     cache: tuple[Cache, ...] = Field(
         min_length=1, max_length=4, strict=False, description="Cache levels, nearest to the processor first."
@@ -303,16 +303,16 @@ class Machine(Section):
     prefetch: Prefetch = Field(default_factory=Prefetch, description="The prefetcher.")
     monitor: Monitor = Field(default_factory=Monitor, description="Monitoring of programs, and what it costs.")
     disturbance: Disturbance = Field(
-        default_factory=Disturbance, description="What takes processors away from the program, and how often."
+        default_factory=Disturbance, description="System noise: what interrupts the program, and how often."
     )
     nodes: Nodes = Field(default_factory=Nodes, description="The nodes of a machine with an interconnect.")
     interconnect: Interconnect | None = Field(
-        default=None, description="What joins the nodes; without it the machine is one node."
+        default=None, description="The interconnect between nodes; without it the machine is one node."
     )
-    messages: Messages = Field(default_factory=Messages, description="What messages between processes cost.")
-    power: Power | None = Field(default=None, description="What the machine draws, where a source says it.")
-    price: Price | None = Field(default=None, description="What the machine costs its user, where a source says it.")
-    origin: dict[str, str] = Field(default_factory=dict, description="Where each value comes from, by dotted key.")
+    messages: Messages = Field(default_factory=Messages, description="Cost of messages between processes.")
+    power: Power | None = Field(default=None, description="Power of the machine, if a source states it.")
+    price: Price | None = Field(default=None, description="Price of the machine, if a source states it.")
+    origin: dict[str, str] = Field(default_factory=dict, description="Origin of each value, by dotted key.")
 
     @model_validator(mode="after")
     def _consistent(self) -> Machine:

@@ -18,24 +18,24 @@ class Power(Section):
     """Power of the machine in additive parts; a file states them only if a source does."""
 
     covers: str = choice(
-        "What the watts are of, in words: sockets, or sockets and memory, or whole nodes at the plug.",
+        "What the power values cover: sockets, sockets and memory, or whole nodes at the plug.",
         min_length=1,
         max_length=120,
     )
     node_w: float = quantity(
-        "Each node that a run has, whatever its cores do, beside its sockets.", "W", 0, _WATTS, default=0.0, runtime=()
+        "Each node in use without its sockets, whatever the load.", "W", 0, _WATTS, default=0.0, runtime=()
     )
     socket_w: float = quantity(
-        "Each socket with processors of the run, whatever its cores do.", "W", 0, _WATTS, default=0.0, runtime=()
+        "Each socket in use, whatever the load.", "W", 0, _WATTS, default=0.0, runtime=()
     )
     core_w: float = quantity(
-        "Each core while it executes, or waits for memory, above that.", "W", 0, _WATTS, runtime=()
+        "In addition each core while it executes or waits for memory.", "W", 0, _WATTS, runtime=()
     )
     waiting_core_w: float = quantity(
-        "Each core while its thread waits for others, above that: libraries spin.", "W", 0, _WATTS, runtime=()
+        "In addition each core while its thread waits for others, spinning.", "W", 0, _WATTS, runtime=()
     )
     memory_j_gb: float = quantity(
-        "Each 10^9 bytes that move between memory and caches, above that.", "J/GB", 0, 1e6, default=0.0, runtime=()
+        "In addition each 10^9 bytes moved between memory and caches.", "J/GB", 0, 1e6, default=0.0, runtime=()
     )
 
 
