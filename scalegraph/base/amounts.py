@@ -60,7 +60,7 @@ def duration_text(value: float) -> str:
 
 
 def cycles(text: str, clock_hz: float) -> int:
-    """Parse a time in seconds or cycles into cycles of a machine with that clock: ``20 ms``, ``2e6 cycles``.
+    """Parse a time, in seconds or in cycles, and return it in cycles at *clock_hz*: ``20 ms``, ``2e6 cycles``.
 
     Raises `ValueError`.
     """

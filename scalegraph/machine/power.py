@@ -25,12 +25,8 @@ class Power(Section):
     node_w: float = quantity(
         "Each node in use without its sockets, whatever the load.", "W", 0, _WATTS, default=0.0, runtime=()
     )
-    socket_w: float = quantity(
-        "Each socket in use, whatever the load.", "W", 0, _WATTS, default=0.0, runtime=()
-    )
-    core_w: float = quantity(
-        "In addition each core while it executes or waits for memory.", "W", 0, _WATTS, runtime=()
-    )
+    socket_w: float = quantity("Each socket in use, whatever the load.", "W", 0, _WATTS, default=0.0, runtime=())
+    core_w: float = quantity("In addition each core while it executes or waits for memory.", "W", 0, _WATTS, runtime=())
     waiting_core_w: float = quantity(
         "In addition each core while its thread waits for others, spinning.", "W", 0, _WATTS, runtime=()
     )
