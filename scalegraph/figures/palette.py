@@ -112,7 +112,7 @@ def paper(theme: Theme) -> str:
 def colour(role: str, theme: Theme = "light") -> str:
     """Return the ``#rrggbb`` of *role*.
 
-    Roles are group names, ``<group>:<i>`` for the i-th category of a group, ``series:<i>`` for equal curves,
+    Roles are group names, ``<group>:<i>`` for the i-th category of a group, ``series:<i>`` for curves of one rank,
     ``count:<i>/<k>`` for the i-th of k processor counts, ``name:<i>`` for the i-th colour of regions (`name_slots`),
     ``ideal``, ``grid`` and ``other`` for background elements, ``ink`` for text, ``paper`` for the background, a
     quantity's name, or an ``#rrggbb``, which is returned unchanged.
