@@ -97,7 +97,7 @@ def _sentence(best: BackTest) -> str:
     return (
         f"Without N = {plain(best.at)}, {best.title} would have been chosen; it predicts"
         f" {si(best.predicted, 's')} there,"
-        f" {percent(abs(best.error))} {way} than the {si(best.measured, 's')} measured, which lie {inside} its"
+        f" {percent(abs(best.error))} {way} than the run's {si(best.measured, 's')}, which is {inside} its"
         " interval."
     )
 
@@ -137,7 +137,7 @@ VIEW = View(
     "back-test",
     _TITLE,
     "Models",
-    "Laws fitted without the largest N: their predictions there, and the measured times.",
+    "Laws fitted without the largest N: their predictions there, and the times of the runs.",
     _make,
     (
         common.SIZE,
