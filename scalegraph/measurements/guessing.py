@@ -337,6 +337,7 @@ def _time(
     if (word := said.get("time")) is not None:
         return "" if word == NONE else str(word), columns, False
     times = [metric for metric in measured.metrics if metric.kind == "time"]
+    times = [metric for metric in times if not names.SPREADS & set(names.plain(metric.name).split("_"))] or times
     by_name = {metric.name: metric for metric in times}
     if "elapsed" in by_name and "time" in by_name and by_name["time"].extent != "unknown":
         notes.append("'time' is summed over the processors; runs take 'elapsed'")

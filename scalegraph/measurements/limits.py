@@ -10,6 +10,7 @@ from scalegraph.base.files import reason
 
 LONGEST = 16 << 20  # bytes of a line
 LONGEST_JSON = 32 << 20  # of a line of JSON, whose values take ten times the memory once parsed
+LARGEST_JSON = 128 << 20  # of a document of JSON with line breaks, likewise
 MOST_LINES = 20_000_000
 _BLOCK = 4 << 20
 

@@ -13,71 +13,74 @@ from scalegraph.measurements.model import MetricKind
 Names: TypeAlias = frozenset[str]
 
 
-def _words(text: str) -> Names:
+def words(text: str) -> Names:
+    """Return the words of *text*."""
     return frozenset(text.split())
 
 
-PROCESSORS: Names = _words(
+PROCESSORS: Names = words(
     "p np procs proc nprocs nproc numprocs num_procs n_procs processors nprocessors num_processors processor_count "
     "processes nprocesses num_processes ranks nranks num_ranks n_ranks mpi_ranks mpi_processes mpi_tasks tasks ntasks "
     "num_tasks n_tasks cores ncores num_cores n_cores core_count threads nthreads num_threads n_threads thread_count "
     "omp_threads omp_num_threads pes npes num_pes pe_count nodes nnodes num_nodes n_nodes workers nworkers num_workers "
     "cpus ncpus num_cpus n_cpus gpus ngpus num_gpus devices processor cpu core thread locations jobsize mpi_world_size "
     "thread_num proc_num core_num rank_num process_num task_num num_proc num_thread num_core num_rank num_process "
+    "kerne prozesse prozessoren knoten rechenkerne coeurs processus hilos procesos nucleos processi nuclei "
     "hosts nhosts numhosts num_hosts alloccpus alloc_cpus allocnodes alloc_nodes reqcpus req_cpus"
 )
 # `Number of MPI ranks` ends with what is counted; the words before it are all from these
-_COUNTED: Names = _words(
+_COUNTED: Names = words(
     "processors processes procs ranks tasks cores threads pes nodes workers cpus gpus mpi omp openmp"
 )
-_COUNTING: Names = _words(
+_COUNTING: Names = words(
     "num number no nr nb n of the total count max mpi omp openmp cpu gpu compute physical used worker"
 )
-REPETITIONS: Names = _words(
+REPETITIONS: Names = words(
     "rep reps repetition repetitions repeat run runs run_id runid run_no run_number trial trials sample "
     "samples attempt replicate replica measurement_id seed iteration_id repetition_number r"
 )
-TIMES: Names = _words(
+TIMES: Names = words(
     "time times t runtime run_time elapsed elapsed_time wall wall_time walltime wallclock wall_clock wallclock_time "
     "duration real real_time exec_time exectime execution_time total_time tot_time t_para tpara t_p tp "
     "time_to_solution seconds secs zeit laufzeit temps tiempo tempo mean_time avg_time min_time median_time "
     "max_time t_total user sys system user_time sys_time system_time cpu_time"
 )
-SIZES: Names = _words(
+SIZES: Names = words(
     "size sizes problem_size problemsize problem n m k nx ny nz dim dims dimension grid gridsize grid_size elements "
     "nelements cells ncells particles atoms length len w work input_size mesh points npoints rows cols columns steps "
     "nsteps iterations iters niter scale matrix_size width height depth order level refinement"
 )
-_SPENT: Names = _words(  # t_wall_with_comm
+_SPENT: Names = words(  # t_wall_with_comm
     "wall total tot comp compute comm solve solver par parallel seq serial exec run loop kernel cpu gpu elapsed real "
     "avg mean min max median main setup init io step iter all best"
 )
-PARTS: Names = _words("latency comm communication io wait waiting overhead std stddev sd idle sync setup init startup")
-REGIONS: Names = _words(
+PARTS: Names = words("latency comm communication io wait waiting overhead std stddev sd idle sync setup init startup")
+SPREADS: Names = words("std stddev sd stdev stderr var variance deviation ci")
+REGIONS: Names = words(
     "region regions function callpath call_path callsite routine kernel section phase timer code_region path "
     "region_name function_name name"
 )
-METRIC_NAMES: Names = _words("metric counter event variable quantity measure metric_name")
-VALUES: Names = _words("value val values measurement result reading")
-UNITS: Names = _words("unit units")
+METRIC_NAMES: Names = words("metric counter event variable quantity measure metric_name")
+VALUES: Names = words("value val values measurement result reading")
+UNITS: Names = words("unit units")
 # Remarks on a row for people, which are not coordinates of a measurement.
-HOSTS: Names = _words("host hostname host_name")
-REMARKS: Names = _words(
+HOSTS: Names = words("host hostname host_name")
+REMARKS: Names = words(
     "date datetime timestamp time_stamp comment comments note notes remark host hostname user jobid job_id job "
     "command cmd unnamed_0 "
     "file filename log logfile commit git_hash hash uuid id index row_name start end started finished "
     "start_time end_time submit_time begin_time finish_time time_start time_end clock submit eligible "
     "exitcode exit_code derivedexitcode derived_exit_code exit_status jobidraw account user_name qos"
 )
-_COUNTS: Names = _words(
+_COUNTS: Names = words(
     "flops flop fp_ops ops operations work_ops work_flops ins instructions tot_ins cycles tot_cyc visits calls misses "
     "references invalidations cache_misses l1_misses l2_misses l3_misses messages branches loads stores"
 )
-_BYTES: Names = _words("bytes memory mem rss max_rss maxrss memory_bytes footprint bytes_sent bytes_received")
-_RATIOS: Names = _words(
+_BYTES: Names = words("bytes memory mem rss max_rss maxrss memory_bytes footprint bytes_sent bytes_received")
+_RATIOS: Names = words(
     "speedup efficiency ipc miss_rate utilisation utilization parallel_efficiency load_balance scalability"
 )
-_OTHERS: Names = _words(
+_OTHERS: Names = words(
     "energy power bandwidth throughput gflops mflops gflop_s joules watts rate performance mean "
     "median min max stddev std sd stdev average avg minimum maximum"
 )

@@ -26,7 +26,7 @@ def question(measured: MeasurementSet, processors: str, left: Sequence[str], *, 
     """
     numeric = [name for name in left if _varying_number(measured.points[name])]
     if not weak and (texts := splitting_texts(measured, processors, left)):
-        return _of_texts(measured, left, texts)
+        return _of_texts(measured, processors, left, texts)
     found = next((([name]) for name in numeric if _splits(measured, processors, left, [name])), [])
     if not found:
         many = [name for name in numeric if measured.points[name].nunique() > _ALONE * len(measured.points)]
@@ -72,7 +72,7 @@ def _are_speeds(texts: pd.Series, processors: pd.Series) -> bool:
         return False
 
 
-def _of_texts(measured: MeasurementSet, left: Sequence[str], found: Sequence[str]) -> Question:
+def _of_texts(measured: MeasurementSet, processors: str, left: Sequence[str], found: Sequence[str]) -> Question:
     points = measured.points
     kept = [name for name in left if pd.api.types.is_numeric_dtype(points[name].dtype)]
     without, whole = ",".join(kept) or "none", ",".join([*kept, *found])
@@ -81,7 +81,9 @@ def _of_texts(measured: MeasurementSet, left: Sequence[str], found: Sequence[str
         "problem: a remark on the run, or the problem's name"
     )
     switch = f"--sizes {without} if it is a remark, or --sizes {whole} if it names the problem"
-    return Question("sizes", message, switch, (without, whole))
+    rest = [processors, *(name for name in left if name not in found)]
+    choices = (whole, without) if points.duplicated(rest).any() else (without, whole)  # names tell these apart
+    return Question("sizes", message, switch, choices)
 
 
 def _varying_number(column: pd.Series) -> bool:

@@ -62,3 +62,14 @@ def test_a_document_in_one_line_has_a_limit(tmp_path: Path, name: str, monkeypat
     monkeypatch.setattr(_files, "LONGEST_JSON", 30)
     with pytest.raises(InputError, match=r":1: is longer than 0 MiB; .* expected"):
         read_set([path])
+
+
+@pytest.mark.parametrize("name", ["newer.json", "split.json", "google.json"])
+def test_a_document_of_many_lines_has_a_limit(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = {"newer": JSON_NEWER, "split": SPLIT, "google": GOOGLE}
+    path = tmp_path / name
+    path.write_text(json.dumps(documents[path.stem], indent=1))
+    read_set([path])
+    monkeypatch.setattr(_files, "LARGEST_JSON", 100)
+    with pytest.raises(InputError, match=r"is JSON of 0 MiB; at most 0 MiB are read"):
+        read_set([path])

@@ -235,8 +235,8 @@ def test_result_tables_of_jube(tmp_path: Path, text: str) -> None:
 
 def test_a_cell_without_a_value_and_a_row_that_is_left_out_are_said(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    path.write_text("# head\np,time_s\n1,8\n2,4.1\n4,crashed\n8,1.2\nTotal,15\n")
-    with pytest.raises(InputError, match="got 'Total'; --cell 7=skip"):
+    path.write_text("# head\np,time_s\n1,8\n2,4.1\n4,crashed\n8,1.2\nrest,15\n")
+    with pytest.raises(InputError, match="got 'rest'; --cell 7=skip"):
         read_table(path)
     choices = TableChoices(cells={"5:time_s": "none", "7": "skip"})
     measured = read_table(path, choices)
@@ -244,7 +244,7 @@ def test_a_cell_without_a_value_and_a_row_that_is_left_out_are_said(tmp_path: Pa
     assert list(measured.values["value"]) == [8, 4.1, 1.2]
     assert [str(one) for one in measured.skipped] == [
         f"rows (1): left out, as said, first at {path}:7",
-        f"cells (1): no value is there, first at {path}:5",
+        f"cells (1): empty, first at {path}:5",
     ]
 
 

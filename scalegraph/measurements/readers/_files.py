@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.measurements.limits import LONGEST, LONGEST_JSON, check_lines
+from scalegraph.measurements.limits import LARGEST_JSON, LONGEST, LONGEST_JSON, check_lines
 from scalegraph.measurements.reader import Progress
 
 
@@ -33,6 +33,7 @@ def read_text(path: Path, *, lines: bool = True) -> str:
     else:
         expected = "JSON with line breaks, or of fewer runs, was expected"
         check_lines(path, longest=LONGEST_JSON, expected=expected)
+        _check_size(path)
     data = read_bytes(path)
     try:
         return data.decode("utf-8-sig")
@@ -40,6 +41,17 @@ def read_text(path: Path, *, lines: bool = True) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         fault = Fault(f"byte {error.start} is not UTF-8 text; expected text", file=str(path), line=line)
         raise InputError(fault) from error
+
+
+def _check_size(path: Path) -> None:
+    """Refuse a document of JSON that would take gigabytes of memory once parsed."""
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise InputError(Fault(f"cannot be read: {error.strerror}", file=str(path))) from error
+    if size > LARGEST_JSON:
+        message = f"is JSON of {size >> 20} MiB; at most {LARGEST_JSON >> 20} MiB are read: divide it by its parameters"
+        raise InputError(Fault(message, file=str(path)))
 
 
 def first_line(head: bytes) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from pyarrow import compute
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
@@ -17,7 +18,7 @@ from scalegraph.measurements import names
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.model import CallPath, Floats, MeasurementSet, Metric, Skipped
 from scalegraph.measurements.reader import Progress
-from scalegraph.measurements.table import jobs, layout, marking
+from scalegraph.measurements.table import jobs, layout, marking, summaries
 from scalegraph.measurements.table.columns import Column
 from scalegraph.measurements.table.guess import TableChoices, TableGuess, guess_table
 from scalegraph.measurements.table.rows import Flags, Ints, Rows, parse
@@ -107,24 +108,34 @@ class _Builder:
         )
 
     def _only_runs(self) -> None:
-        """Leave out the rows that are not runs, and count them."""
+        """Leave out the rows that are not runs or sum up others, and count them."""
         titles = [column.title for column in self.guess.columns]
         known = [jobs.may_tell(title) for title in titles]
-        if not any(known):
-            return
-        cells = [
-            self.rows.texts(column.index).to_pylist() if there else []
-            for column, there in zip(self.guess.columns, known, strict=True)
-        ]
-        keep, why = jobs.kept(titles, cells)
-        if why and not any(keep):
-            message = f"holds no run that completed: {why[0][0]}"
-            raise InputError(Fault(message, file=self.guess.file, line=int(self.rows.lines[why[0][1]])))
+        if any(known):
+            cells = [
+                self.rows.texts(column.index).to_pylist() if there else []
+                for column, there in zip(self.guess.columns, known, strict=True)
+            ]
+            keep, why = jobs.kept(titles, cells)
+            if why and not any(keep):
+                message = f"holds no run that completed: {why[0][0]}"
+                raise InputError(Fault(message, file=self.guess.file, line=int(self.rows.lines[why[0][1]])))
+            self._leave_out(why)
+        numeric = [column for column in self.guess.columns if column.kind in ("count", "number")]
+        texts = [self.rows.texts(column.index) for column in numeric]
+        words = [one for one in texts if compute.any(compute.match_substring_regex(one, "^[A-Za-z]")).as_py()]
+        again = summaries.rows([one.to_pylist() for one in words])
+        self._leave_out([("sum up other rows, as total or mean", row) for row in again])
+
+    def _leave_out(self, why: Sequence[tuple[str, int]]) -> None:
+        """Leave out rows, each with its reason and index."""
         for reason, count in Counter(reason for reason, _ in why).items():
             first = next(row for other, row in why if other == reason)
             self.skipped.append(Skipped("rows", count, reason, f"{self.guess.file}:{self.rows.lines[first]}"))
         if why:
-            self.rows = self.rows.only(np.array(keep))
+            keep = np.ones(len(self.rows), dtype=bool)
+            keep[[row for _, row in why]] = False
+            self.rows = self.rows.only(keep)
 
     def _filled(self) -> Flags:
         """Return which rows have a nonempty cell."""

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, get_args
 from scalegraph.measurements import grids, names, rates
 from scalegraph.measurements.model import Metric
 from scalegraph.measurements.table import durations, jobs, series, suffixes
-from scalegraph.measurements.table.layout import COMMA_NUMBER, GROUPED, NUMBER, is_missing, is_number
+from scalegraph.measurements.table.layout import COMMA_NUMBER, GROUPED, GROUPED_POINT, NUMBER, is_missing, is_number
 
 # parameter: a coordinate; metric: measured; wide: measured at the parameter value `at`; call_path: the place in the
 # program; metric_name, value, unit: one measured value per row; repetition: its number; skip: left out, with a note
@@ -393,9 +393,24 @@ def grouped(found: Sequence[str]) -> bool:
 
 def decimal_comma(found: Sequence[str]) -> str:
     """Return ``comma`` if numbers have decimal commas, ``unsure`` if these may separate thousands, else empty."""
+    if any("," in cell and GROUPED_POINT.fullmatch(cell) for cell in found):  # 8.100,5
+        return "comma"
     with_comma = [cell for cell in found if COMMA_NUMBER.fullmatch(cell)]
+    if with_comma and any(cell.count(",") > 1 and GROUPED.fullmatch(cell) for cell in found):
+        return "thousands" if all(GROUPED.fullmatch(cell) for cell in with_comma) else "comma"
     if not with_comma or any("." in cell and NUMBER.fullmatch(cell) for cell in found):
         return "thousands" if with_comma and all(GROUPED.fullmatch(cell) for cell in with_comma) else ""
     if all(GROUPED.fullmatch(cell) for cell in with_comma):
         return "unsure"
     return "comma"
+
+
+def point_groups(found: Sequence[str]) -> bool:
+    """Whether points may separate thousands: some of *found* are like ``2.300`` and the others, like ``950``, whole."""
+    pointed = [cell for cell in found if "." in cell]
+    whole = [cell for cell in found if "." not in cell and not is_missing(cell)]
+    return (
+        bool(pointed and whole)
+        and all(re.fullmatch(r"[+-]?[1-9]\d{0,2}\.\d{3}", cell) for cell in pointed)
+        and all(re.fullmatch(r"[+-]?\d{1,3}", cell) for cell in whole)
+    )

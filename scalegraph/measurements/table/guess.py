@@ -13,7 +13,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.names import counts_processors
 from scalegraph.measurements.table import columns as columns_
-from scalegraph.measurements.table import jobs, layout, marking
+from scalegraph.measurements.table import jobs, layout, marking, summaries
 from scalegraph.measurements.table.columns import ROLES, SURE, Column, Role
 from scalegraph.measurements.table.text import read_lines
 
@@ -140,6 +140,9 @@ def _runs(titles: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Sequence[tu
     """Return the rows that are runs; all rows if none is, so that their columns are known."""
     cells = [[row[index] if index < len(row) else "" for row in rows] for index in range(len(titles))]
     keep, why = jobs.kept(titles, cells)
+    for row in summaries.rows(cells):
+        keep[row] = False
+        why.append(("", row))
     return [row for row, good in zip(rows, keep, strict=True) if good] if why and any(keep) else rows
 
 
@@ -237,6 +240,12 @@ def _numbers(found: layout.Layout, columns: Sequence[Column], said: TableChoices
             "--decimal , or --decimal .",
             (",", "."),
         )
+        return ".", "", [question]
+    by_column = [[row[at] for row in found.rows if at < len(row)] for at in numeric]
+    if not comma and (doubtful := next((each for each in by_column if columns_.point_groups(each)), None)):
+        example = next(cell for cell in doubtful if "." in cell)
+        message = f"{found.first}: '{example}', beside whole numbers, may have a decimal point or a group of thousands"
+        question = Question("decimal", message, "--decimal . or --decimal ,", (".", ","))
         return ".", "", [question]
     decimal = "," if comma == "comma" else "."
     return decimal, _grouping(cells, decimal), []

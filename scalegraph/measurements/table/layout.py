@@ -10,15 +10,18 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.measurements import names as names_
 from scalegraph.measurements.mapping import SECONDS
 from scalegraph.measurements.table import durations
 
 DELIMITERS = (";", "\t", ",", "|", " ")
 DELIMITER_NAMES = {";": "semicolon", "\t": "tab", ",": "comma", "|": "bar", " ": "space"}
 COMMENTS = ("#", "%", "//")
-MISSING = frozenset({"", "-", "--", "\u2013", "na", "n/a", "#n/a", "nan", "null", "none", "missing", "?", "-nan"})
+MISSING = frozenset(
+    {"", "-", "--", "\u2013", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "missing", "?", "-nan"}
+)
 INFINITE = frozenset({"inf", "+inf", "-inf", "infinity", "-infinity", "+infinity"})
-NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?")  # with D as Fortran writes it
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 GROUPED = re.compile(r"[+-]?\d{1,3}([,' \u00a0\u202f\u2019]\d{3})+(\.\d+)?")
 GROUPED_POINT = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
@@ -188,6 +191,9 @@ def _joined(names: list[str], below: Sequence[Sequence[str]]) -> tuple[list[str]
 def _under(above: str, below: str) -> str:
     """Return the name of a column from those of two lines: a unit goes into brackets."""
     short = below.strip("[](){} ")
+    name, unit = names_.without_unit(above)
+    if unit and above.rstrip().endswith(("]", ")", "}", ">")):  # `Time [s]` over `mean` and `std`
+        return f"{name} {below} [{unit}]".strip()
     if above and (short.lower() in SECONDS or "/" in short or short == "%" or short != below):
         return f"{above} [{short}]"
     return f"{above} {below}".strip()

@@ -22,7 +22,7 @@ Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 
 _MOST_FAULTS = 20
-_NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
+_NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?$"
 _MISSING = sorted({*layout.MISSING, *(word.upper() for word in layout.MISSING), "NaN", "Null", "None", "N/a", "-NaN"})
 _INFINITE = sorted({*layout.INFINITE, *(word.upper() for word in layout.INFINITE), "Inf", "-Inf", "+Inf", "Infinity"})
 
@@ -116,6 +116,7 @@ class Rows:
             raise InputError(faults)
         cells = compute.if_else(missing, pa.scalar(None, pa.string()), cells)
         cells = compute.if_else(infinite, pa.scalar("inf"), cells)
+        cells = compute.replace_substring_regex(cells, r"^([^dD]*\d\.?)[dD]([+-]?\d+)$", r"\1e\2")
         cells = compute.replace_substring_regex(cells, r"^\+", "")
         cells = compute.replace_substring_regex(cells, r"^(-?)\.", r"\10.")
         cells = compute.replace_substring_regex(cells, r"\.($|[eE])", r".0\1")

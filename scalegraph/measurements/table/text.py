@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from scalegraph.measurements.table import blocks, sheets
 
 LARGEST = 4 * 2**30  # bytes of a file read at once
 _TABLES = (".csv", ".tsv", ".tab", ".psv")  # extensions of files that are not logs
+_MOST_JOINED = 1000  # lines of one quoted cell
+_OPEN = re.compile(r'(?:^|[,;\t|])\s*"(?:[^"]|"")*$')
+_CLOSED = re.compile(r'^(?:[^"]|"")*"\s*(?:$|[,;\t|])')
 _BLOCK = 1 << 20  # bytes of a file of unknown size
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -84,7 +88,29 @@ def decoded(raw: bytes, file: str, encoding: str = "", *, cut: bool = False) -> 
     lines = text.split("\n")
     if cut and len(lines) > 1:
         lines.pop()
-    return Lines(lines, name, notes)
+    return Lines(_joined(lines) if '"' in text else lines, name, notes)
+
+
+def _joined(lines: list[str]) -> list[str]:
+    """Return *lines* with quoted cells of several lines (RFC 4180) in their first line, and blank lines in place.
+
+    A quotation opens at the beginning of a cell and closes at its end; without such an end the lines stay as they are.
+    """
+    made = list(lines)
+    at = 0
+    while at < len(made):
+        if made[at].count('"') % 2 and (opened := _OPEN.search(made[at])):
+            for end in range(at + 1, min(at + _MOST_JOINED, len(made))):
+                if made[end].count('"') % 2:
+                    closed = _CLOSED.match(made[end])
+                    words = "".join([opened[0], *made[at + 1 : end], closed[0] if closed else ""])
+                    if closed and any(map(str.isalpha, words)):  # numbers alone: a quotation mark too many
+                        made[at] = " ".join(line.strip() for line in made[at : end + 1])
+                        made[at + 1 : end + 1] = [""] * (end - at)
+                        at = end
+                    break
+        at += 1
+    return made
 
 
 def _decode(raw: bytes, file: str, encoding: str, *, cut: bool) -> tuple[str, str, tuple[str, ...]]:
