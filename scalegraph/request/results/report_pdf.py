@@ -22,6 +22,7 @@ _MM: Final = 72 / 25.4  # points
 _MARGIN: Final = 18.0  # mm
 _MUTED: Final = (90, 98, 112)
 _WIDEST: Final = 9  # columns of a table across the page; more columns go into further tables below
+_PADDING: Final = 1.2  # mm, beside a cell
 _PARTS: Final = 2  # tables per panel
 _ROWS: Final = 12  # of the numbers below a picture
 
@@ -211,6 +212,9 @@ class _Report:
         self._pdf.set_text_color(0, 0, 0)
         self._pdf.set_font(_FONT, "", size)
         widths = self._widths(header, rows)
+        if self._fits(header, rows, widths):
+            self._lines(header, rows, texts, widths, size)
+            return
         with self._pdf.table(
             width=sum(widths),
             col_widths=tuple(widths),
@@ -219,12 +223,61 @@ class _Report:
             borders_layout="HORIZONTAL_LINES",
             line_height=size * 0.5,
             headings_style=FontFace(emphasis="BOLD"),
-            padding=(0.4, 1.2),
+            padding=(0.4, _PADDING),
         ) as table:
             for row in [header, *rows]:
                 cells = table.row()
                 for cell in row:
                     cells.cell(visible(cell))
+
+    def _fits(self, header: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[float]) -> bool:
+        """Whether every cell is one line in its column, in bold letters even."""
+        self._pdf.set_font(style="B")
+        fits = all(
+            "\n" not in cell and self._pdf.get_string_width(visible(cell)) <= width - 2 * _PADDING
+            for row in [header, *rows]
+            for cell, width in zip(row, widths, strict=True)
+        )
+        self._pdf.set_font(style="")
+        return fits
+
+    def _lines(
+        self,
+        header: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        texts: Sequence[bool],
+        widths: Sequence[float],
+        size: float,
+    ) -> None:
+        """Write a table whose cells are one line each, with the header again on every page.
+
+        fpdf2's tables look for line breaks in every cell, twice, which takes ten times as long.
+        """
+        height, margin = size * 0.5 + 0.8, self._pdf.c_margin
+        self._pdf.c_margin = 0
+        for number, row in enumerate([header, *rows]):
+            again = number > 0 and self._pdf.will_page_break(height)
+            for cells in [header, row] if again else [row]:
+                if cells is header and again:
+                    self._pdf.add_page()
+                self._line(cells, texts, widths, height, head=cells is header)
+        self._pdf.c_margin = margin
+
+    def _line(
+        self, cells: Sequence[str], texts: Sequence[bool], widths: Sequence[float], height: float, *, head: bool
+    ) -> None:
+        left, top = self._pdf.l_margin, self._pdf.get_y()
+        if head:
+            self._pdf.set_font(style="B")
+        for cell, text, width in zip(cells, texts, widths, strict=True):
+            self._pdf.set_x(left + _PADDING)
+            self._pdf.cell(width - 2 * _PADDING, height, visible(cell), align="L" if text else "R")
+            left += width
+        self._pdf.set_xy(self._pdf.l_margin, top + height)
+        if head:
+            self._pdf.set_font(style="")
+        self._pdf.set_draw_color(0, 0, 0)
+        self._pdf.line(self._pdf.l_margin, top + height, left, top + height)
 
     def _widths(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[float]:
         """Return the column widths in mm by content; the widest shrink if the page is narrower."""
