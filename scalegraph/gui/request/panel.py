@@ -203,9 +203,9 @@ class RequestPanel(QWidget):
         found = self._catalog.programs.get(request.program.name)
         form = replace(of_request(request, found.program if found is not None else None), **changes)
         self.banner.clear()
-        self.side.set_study(study)
         self._like = _kind(form), study
         self.model.set(form, f"request of {name}")
+        self.side.set_study(study)  # another program discards the path of the one before
         return ""
 
     def show_sizes(self, data: Mapping[str, Any], name: str, study: Path, known: Mapping[str, float | None]) -> str:
