@@ -213,7 +213,7 @@ def test_one_processor_alone_makes_transfers_an_estimate(host: Host, measured: d
 
 
 def test_measurements_out_of_proportion_are_refused_in_a_sentence(host: Host, measured: dict[str, Sample]) -> None:
-    with pytest.raises(WorkError, match=r"make no machine \(network.*transfer_ns: .*is the host busy"):
+    with pytest.raises(WorkError, match=r"are implausible \(network.*transfer_ns: .*is the host busy"):
         derive(host, measured | {"transfer": Sample("ns", 1e9, 1e9, 1e9, 5)})
 
 

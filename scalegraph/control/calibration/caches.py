@@ -69,11 +69,11 @@ def prefetcher(origins: Origins, host: Host) -> dict[str, Any]:
         return {}
     key = "prefetch"
     return {
-        "kind": origins.measured_as(f"{key}.kind", "stride", name, ordered, how="lines in order are far faster"),
-        "level": origins.note(f"{key}.level", 1, "choice: the level before the last cache"),
+        "kind": origins.measured_as(f"{key}.kind", "stride", name, ordered, how="sequential lines are far faster"),
+        "level": origins.note(f"{key}.level", 1, "choice: the level above the last cache"),
         "degree": origins.note(f"{key}.degree", 1, "choice: as many as are used"),
         "distance": origins.measured_as(
-            f"{key}.distance", min(64, ahead), name, ordered, how="the first by the second: lines on their way"
+            f"{key}.distance", min(64, ahead), name, ordered, how="the first over the second: lines in flight"
         ),
         "under_way": origins.measured_as(f"{key}.under_way", ahead, name, ordered, how="the same"),
     }
@@ -110,9 +110,11 @@ def translation(origins: Origins) -> dict[str, Any]:
     names = [f"{kind}_pages_{pages}" for pages in (known, 4 * known) for kind in ("small", "large")]
     return {
         "walk_cycles": origins.measured_as(
-            "translation.walk_cycles", walk, *names[2:], how="the difference, one line of each page in turn"
+            "translation.walk_cycles", walk, *names[2:], how="the difference, accessing one line per page"
         ),
-        "entries": origins.measured_as("translation.entries", known, *names[:2], how="the most without a difference"),
+        "entries": origins.measured_as(
+            "translation.entries", known, *names[:2], how="the largest number without a difference"
+        ),
     }
 
 
@@ -166,7 +168,7 @@ def _hit(origins: Origins, key: str, hit: int, name: str) -> int:
         return int(
             origins.note(f"{key}.hit_cycles", hit, "estimate: no working set lies between this level and the next")
         )
-    return int(origins.measured_as(f"{key}.hit_cycles", hit, name, how="less the level before"))
+    return int(origins.measured_as(f"{key}.hit_cycles", hit, name, how="minus the previous level"))
 
 
 def _true_size(origins: Origins, smaller: int, size: int, latency: float) -> int:
@@ -184,7 +186,7 @@ def _say_size(origins: Origins, level: CacheLevel, size: int, *, is_virtual: boo
     name = f"chase_{2 * size}"
     text = f"system: sysfs says {level.size_bytes // 1024} KiB"
     if is_virtual:
-        text += " (a virtual machine sees what it shares with others)"
+        text += " (shared with other virtual machines)"
     if name in origins.measured:
         return f"{origins.text(name)}, so memory already; {text.removeprefix('system: ')}"
     return text

@@ -105,8 +105,8 @@ def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") 
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise WorkError(f"the measurements make no machine ({place}: {first['msg']}); is the host busy?") from error
-    rest = {key: "choice: what a machine file has that does not say" for key in keys(found) if "." in key}
+        raise WorkError(f"the measurements are implausible ({place}: {first['msg']}); is the host busy?") from error
+    rest = {key: "choice: default of machine files" for key in keys(found) if "." in key}
     return found.model_copy(update={"origin": {**rest, **origins.said}})
 
 
@@ -117,7 +117,7 @@ def _summary(host: Host) -> str:
     parts += [counted(host.nodes, "memory node")]
     parts += [f"{host.memory_bytes / 2**30:.0f} GiB"] if host.memory_bytes else []
     parts += [host.system] if host.system else []
-    where = " in a virtual machine, whose hypervisor may hide what there is" if host.is_virtual else ""
+    where = " in a virtual machine, whose hypervisor may hide hardware details" if host.is_virtual else ""
     return f"{', '.join(parts)}{where}. {_SUMMARY}"
 
 
@@ -139,16 +139,16 @@ def _processor(origins: Origins, host: Host) -> dict[str, Any]:
     key = "processor"
     width = max(1, min(64, round(1 / origins.cycles(issue := issued(origins)))))
     return {
-        "count": origins.note(f"{key}.count", len(host.processors), "system: processors that this process may use"),
+        "count": origins.note(f"{key}.count", len(host.processors), "system: processors available to this process"),
         "clock_mhz": origins.measured_as(
             f"{key}.clock_mhz", round(origins.clock_ghz * 1e3, 1), "clock", how="a dependent addition takes one cycle"
         ),
         **turbo(origins, host),
         "threads_per_core": origins.note(
-            f"{key}.threads_per_core", host.threads_per_core, "system: of the processors that may be used"
+            f"{key}.threads_per_core", host.threads_per_core, "system: of the available processors"
         ),
         "issue_width": origins.measured_as(f"{key}.issue_width", width, issue),
-        "out_of_order": origins.note(f"{key}.out_of_order", True, "estimate: so are all processors of this kind"),
+        "out_of_order": origins.note(f"{key}.out_of_order", True, "estimate: typical of this kind of processor"),
         "memory_parallelism": _parallelism(origins),
         "operation_cycles": _operations(origins),
         "pipeline": pipeline(origins, host),
@@ -160,7 +160,7 @@ def _parallelism(origins: Origins) -> float:
     names = ("memory_chase", "memory_visit", f"visit_{origins.numbered('visit')[0][0]}")
     chased, visited, walk = (origins.measured[name].median for name in names)
     many = chased / max(visited - walk, chased / 100)
-    how = "the first by the second less the third, which hits"
+    how = "the first over the difference of the second and third (hits)"
     key = "processor.memory_parallelism"
     return float(origins.measured_as(key, round(min(100.0, max(1.0, many)), 1), *names, how=how))
 
@@ -179,7 +179,9 @@ def _operations(origins: Origins) -> dict[str, float]:
         values["fp_fma"] = origins.measured_as(f"{key}.fp_fma", _cost(origins.cycles("fp_fma_free")), "fp_fma_free")
     else:
         both = values["fp_mul"] + values["fp_add"]
-        values["fp_fma"] = origins.note(f"{key}.fp_fma", both, "estimate: multiply and add, the processor has no such")
+        values["fp_fma"] = origins.note(
+            f"{key}.fp_fma", both, "estimate: multiply and add, as the processor has no FMA"
+        )
     return values
 
 
@@ -192,7 +194,7 @@ def _coherence(origins: Origins, host: Host, levels: list[dict[str, Any]]) -> di
     del host
     line = levels[-1]["line_bytes"]
     return {
-        "kind": origins.note("coherence.kind", "full_map", "estimate: what present processors amount to"),
+        "kind": origins.note("coherence.kind", "full_map", "estimate: typical of current processors"),
         "line_bytes": origins.note("coherence.line_bytes", line, origins.said["cache.0.line_bytes"]),
         "exclusive_state": origins.note("coherence.exclusive_state", True, "vendor: MESI family"),
     }
@@ -213,7 +215,7 @@ def _network(origins: Origins, host: Host, levels: list[dict[str, Any]]) -> dict
         "channels": origins.note(f"{key}.channels", 1, "estimate: one value for all, the system does not report them"),
         "channel_gb_s": origins.measured_as(f"{key}.channel_gb_s", round(rate, 2), *names, how="the larger"),
         "memory_ns": origins.measured_as(
-            f"{key}.memory_ns", round(memory_ns, 1), "memory_chase", how="less the look into the caches"
+            f"{key}.memory_ns", round(memory_ns, 1), "memory_chase", how="minus the cache lookup"
         ),
     }
     values |= bandwidth(origins, host)
@@ -256,7 +258,7 @@ def _transfers(origins: Origins, levels: list[dict[str, Any]], before: float) ->
     whole = max(0.0, origins.measured["transfer"].median - before)
     return {
         "transfer_ns": origins.measured_as(
-            "network.transfer_ns", round(whole / 2, 1), "transfer", how="half of it, less the look into the caches"
+            "network.transfer_ns", round(whole / 2, 1), "transfer", how="half of it, minus the cache lookup"
         ),
         "snoop_ns": origins.measured_as("network.snoop_ns", round(whole / 2, 1), "transfer", how="the other half"),
     }
@@ -269,7 +271,7 @@ def _memory(origins: Origins, host: Host) -> dict[str, Any]:
         "page_miss_cycles": origins.measured_as(
             "memory.page_miss_cycles", touch, "page_touch", how=in_words(origins, ["page_touch"])
         ),
-        "placement": origins.note("memory.placement", "first_touch", "system: what it does unless asked otherwise"),
+        "placement": origins.note("memory.placement", "first_touch", "system: its default"),
     }
 
 
@@ -316,4 +318,4 @@ def _fork_share(origins: Origins, host: Host, fork: int) -> int:
     names = ("region_by_two", "barrier_by_two", "transfer")
     whole, barrier, transfer = map(origins.cycles, names)
     rest = max(0, round(whole - barrier - transfer - fork))
-    return int(origins.measured_as(key, rest, *names, how="the first less the others and fork_cycles"))
+    return int(origins.measured_as(key, rest, *names, how="the first minus the others and fork_cycles"))

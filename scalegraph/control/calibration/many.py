@@ -103,7 +103,7 @@ def bandwidth(origins: Origins, host: Host) -> dict[str, Any]:
     values = {
         "memory_nodes": origins.note(f"{key}.memory_nodes", nodes, "system: memory nodes of a socket"),
         "channels": origins.note(
-            f"{key}.channels", nodes, "estimate: one a memory node, the system does not report how many there are"
+            f"{key}.channels", nodes, "estimate: one per memory node, as the system does not report them"
         ),
         "channel_gb_s": origins.measured_as(
             f"{key}.channel_gb_s",
@@ -120,7 +120,7 @@ def bandwidth(origins: Origins, host: Host) -> dict[str, Any]:
             round(cost, 2),
             f"copy_by_{best}",
             f"read_by_{best}",
-            how="twice the second by the first, less the two lines that are read",
+            how="twice the second over the first, minus the two lines read",
         )
     return values
 
@@ -140,7 +140,7 @@ def transfers(origins: Origins, host: Host, before_ns: float, link_ns: float) ->
     for where, name in measured.items():
         links = 2 * link_ns if where == REMOTE else 0.0
         half = max(0.1, (origins.measured[name].median - before_ns) / 2 - links)
-        how = "half of it, less the look into the caches" + (" and two links" if links else "")
+        how = "half of it, minus the cache lookup" + (" and two links" if links else "")
         found[keys[where]] = origins.measured_as(f"network.{keys[where]}", round(half, 1), name, how=how)
     if "transfer_ns" in found:
         name = measured.get(SOCKET, measured.get(NEAR, ""))
@@ -160,7 +160,7 @@ def fork_share(origins: Origins) -> tuple[int, str] | None:
     low, high = sizes[0], sizes[-1]
     ns = ((regions[high] - barriers[high]) - (regions[low] - barriers[low])) / (high - low)
     names = [f"{what}_by_{size}" for size in (low, high) for what in ("region", "barrier")]
-    how = f"slope of the regions less their barriers, from {low} to {high} threads"
+    how = f"slope of regions minus barriers, from {low} to {high} threads"
     return max(0, round(ns * origins.clock_ghz)), f"{origins.text(*names)}; {how}"
 
 

@@ -43,20 +43,20 @@ def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
         return {}
     values: dict[str, Any] = {
         "window": origins.measured_as(
-            f"{_KEY}.window", window, *_ends(origins, "window"), how="where two misses cease to overlap"
+            f"{_KEY}.window", window, *_ends(origins, "window"), how="where two misses stop overlapping"
         ),
         "scheduler": origins.measured_as(
             f"{_KEY}.scheduler",
             min(window, size_of(origins, "scheduler") or window),
             *_ends(origins, "scheduler"),
-            how="the same where the instructions between wait for the first, at most the window",
+            how="the same with dependent instructions in between, at most the window",
         ),
         "issue": origins.measured_as(f"{_KEY}.issue", round(origins.cycles(issued(origins)), 4), issued(origins)),
         "fp_mixed": origins.measured_as(f"{_KEY}.fp_mixed", round(origins.cycles("fp_mixed_free"), 3), "fp_mixed_free"),
     }
     under_way, names = misses_under_way(origins, host)
     if under_way > 0:
-        how = "misses that the last cache answers: the first by the second less the third, which hits"
+        how = "misses served by the last cache: the first over the difference of the second and third (hits)"
         values["misses"] = origins.measured_as(f"{_KEY}.misses", under_way, *names, how=how)
     if "select_mixed" in origins.measured:
         values["select"] = origins.measured_as(
@@ -64,7 +64,7 @@ def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
         )
         if "compare_mixed" in origins.measured:
             shared = round(max(0.0, origins.cycles("compare_mixed") - 2 * origins.cycles("select_mixed")), 3)
-            how = "the first less two of the second"
+            how = "the first minus two of the second"
             values["compare"] = origins.measured_as(f"{_KEY}.compare", shared, "compare_mixed", "select_mixed", how=how)
     values["taken"] = origins.measured_as(f"{_KEY}.taken", round(origins.cycles("branch_taken"), 2), "branch_taken")
     values["library_call"] = origins.measured_as(
@@ -72,7 +72,7 @@ def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
     )
     if "status_read" in origins.measured:
         besides = max(0.0, origins.cycles("status_read") - _AROUND * origins.cycles("no_operation"))
-        how = f"the first less {_AROUND} of the second"
+        how = f"the first minus {_AROUND} of the second"
         values["status"] = origins.measured_as(
             f"{_KEY}.status", round(besides, 2), "status_read", "no_operation", how=how
         )
@@ -81,7 +81,9 @@ def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
             values[name] = origins.measured_as(f"{_KEY}.{name}", round(origins.cycles(measured) / count, 2), measured)
         else:
             both = values["fp_mul"] + values["fp_add"]
-            values[name] = origins.note(f"{_KEY}.{name}", both, "estimate: multiply and add, the processor has no such")
+            values[name] = origins.note(
+                f"{_KEY}.{name}", both, "estimate: multiply and add, as the processor has no FMA"
+            )
     return values
 
 
@@ -143,7 +145,7 @@ def branches(origins: Origins) -> dict[str, Any]:
             f"{key}.entries",
             max(64, 2 ** round(math.log2(longest / _REMEMBERED))),
             *names,
-            how=f"half of the branches of a random pattern of {round(longest)} are foreseen, as by so many entries",
+            how=f"half of the branches of a random pattern of {round(longest)} are predicted, as with so many entries",
         )
     apart = _apart(origins, penalty / origins.clock_ghz)
     if apart:
@@ -152,7 +154,7 @@ def branches(origins: Origins) -> dict[str, Any]:
             apart,
             f"agree_random_{apart}",
             f"agree_never_{apart}",
-            how="taken jumps over which a branch is known from an equal one before",
+            how="taken jumps over which a branch correlates with an equal earlier one",
         )
     return values
 
