@@ -179,7 +179,7 @@ class Schedules(Strict):
         label="Compare schedules",
         short="Schedules",
         hint="all, or as in static; EA,alpha=32; guided",
-        help="The runs once more with all worksharing loops under each of these schedules; all: every one there is",
+        help="Run again with all worksharing loops under each of these schedules; all: every schedule",
     )
     advise: bool = asked(
         default=True,
@@ -292,7 +292,7 @@ class TraceChoice(Strict):
         max_length=40,
         label="Sampling",
         hint="chosen",
-        help=f"Length over which shares and counters are added up, {_TIME}",
+        help=f"Length over which shares and counters are summed, {_TIME}",
         option=option("--trace-interval", metavar="T"),
     )
     limit: int = asked(
@@ -301,7 +301,7 @@ class TraceChoice(Strict):
         le=2**44,
         label="Size limit",
         unit="B",
-        help="Size of the events in one trace at most; the trace ends there",
+        help="Largest size of the events in one trace; the trace ends there",
         option=option("--trace-limit", metavar="SIZE"),
     )
 

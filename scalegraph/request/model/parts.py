@@ -49,17 +49,17 @@ BOUNDS: dict[BoundKind, BoundWords] = {
         "1 MiB",
     ),
     "time": BoundWords(
-        "Execution time held", "For every N the size is searched that takes this long", "seconds", "10 ms"
+        "Execution time held", "For every N, search for the size that takes this long", "seconds", "10 ms"
     ),
     "speed": BoundWords(
         "Unit speed held",
-        "For every N the size is searched at which a processor does so many operations a second (isospeed)",
+        "For every N, search for the size at which a processor does this many operations per second (isospeed)",
         "operations per second and processor",
         "10e6",
     ),
     "efficiency": BoundWords(
         "Efficiency held",
-        "For every N the size is searched that runs at this efficiency (E = T1 / (N T))",
+        "For every N, search for the size that runs at this efficiency (E = T1 / (N T))",
         "an efficiency between 0 and 1",
         "0.5",
     ),
@@ -178,7 +178,7 @@ class TargetChoice(Strict):
         le=100,
         label="Warm-up",
         unit="runs",
-        help="Runs before each measured one whose times are not kept",
+        help="Warm-up runs before each measured one",
         option=option("--warm-up", metavar="K"),
     )
     disturbed: float = asked(
@@ -238,7 +238,7 @@ class Bound(Strict):
         le=0.5,
         label="Tolerance",
         short="±",
-        help="Difference from the value that is near enough, as a share of the value: 0.05 is 5 %",
+        help="Accepted relative difference from the value: 0.05 is 5 %",
     )
     max_runs: int = asked(
         default=10,
@@ -328,7 +328,7 @@ class Collect(Strict):
         default="none",
         label="Monitoring",
         choices=MONITORS,
-        help="Who observes the regions on the simulated machine itself. "
+        help="What monitors regions on the simulated machine itself. "
         "Software and hardware monitoring take simulated time at the beginning and end of every region "
         "(monitor.probe_cycles and monitor.counter_cycles of the machine)",
         option=option(
@@ -348,7 +348,7 @@ class RunLimits(Strict):
         le=30 * 86400,
         label="Time limit",
         unit="s",
-        help="Longest time that one run may take on this computer",
+        help="Time limit of one run on this computer",
         option=option("--timeout", metavar="S"),
     )
     memory_bytes: int = asked(

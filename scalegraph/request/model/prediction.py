@@ -27,8 +27,8 @@ class Prediction(Strict):
     at: dict[Name, tuple[int, ...]] = asked(
         label="Sizes to predict",
         hint="n = 800, 1600",
-        help="Values of the parameters that differ between the samples; of several parameters, those in the same"
-        " place belong together, as in m=8,16; n=8,16",
+        help="Values of the parameters that differ between the samples; with several parameters, values at the same"
+        " position belong together, as in m=8,16; n=8,16",
     )
     processors: tuple[Processors, ...] = asked(
         default=(),

@@ -21,7 +21,7 @@ class ProgramChoice(Strict):
         default="",
         label="Executable",
         hint="prog",
-        help="A program that scalegraph-cc, scalegraph-c++ or scalegraph-fc linked, in place of sources",
+        help="A program that scalegraph-cc, scalegraph-c++ or scalegraph-fc linked, instead of sources",
         option=option("--exe", metavar="FILE"),
     )
     build: str = asked(
@@ -36,7 +36,7 @@ class ProgramChoice(Strict):
         max_length=16384,
         label="Command",
         hint="mpirun -np {N} ./app input",
-        help="A command that is measured as it is; {N}, {threads}, {processes}, {nodes} and parameters stand in it",
+        help="A command to measure as it is; it may use {N}, {threads}, {processes}, {nodes} and parameters",
         option=option("--command", metavar="CMD"),
     )
     shell: bool = asked(
@@ -50,8 +50,8 @@ class ProgramChoice(Strict):
         max_length=1000,
         label="Time from the output",
         hint=r"Elapsed: (\S+) s",
-        help="Pattern (a regular expression) that finds in the command's output the time that counts, in place of the "
-        "time from its start to its end; the unit behind the number is read",
+        help="Regular expression that finds the time to use in the command's output, instead of the "
+        "time from its start to its end; the unit after the number is read",
         option=option("--time-from", metavar="REGEX"),
     )
     rate_from: str = asked(
@@ -59,7 +59,7 @@ class ProgramChoice(Strict):
         max_length=1000,
         label="Rate from the output",
         hint=r"Performance: (\S+) GFLOP/s",
-        help="The same for a rate, work a second: larger is better; the time is that of equal work",
+        help="The same for a rate (work per second, larger is better); the time is that of equal work",
         option=option("--rate-from", metavar="REGEX"),
     )
     stacks: bool = asked(
@@ -78,8 +78,8 @@ class ProgramChoice(Strict):
     args_at: dict[int, Text] = asked(
         default_factory=dict,
         label="Arguments at N",
-        help="Arguments of the runs on so many processors, in place of the others; as there, {px}, {py} and {pz} stand "
-        "for the sides of a grid of the processes",
+        help="Arguments for runs on this many processors, instead of the others; here too {px}, {py} and {pz} stand "
+        "for the sides of a process grid",
         option=option(
             "--args-at",
             metavar="N=ARGS",
@@ -128,11 +128,11 @@ class ProgramChoice(Strict):
         default=(),
         label="Accepted exit codes",
         hint="1, 3",
-        help="Exit codes besides 0 with which the results of a run count",
+        help="Exit codes besides 0 that count as success",
         option=option(
             "--accept-exit",
             metavar="CODE",
-            help="Count runs that end with this exit code as done, with a remark",
+            help="Count runs that end with this exit code as successful, with a remark",
             repeat=True,
         ),
     )

@@ -229,18 +229,16 @@ class RequestBody(Strict):
         label="write what happened when",
         help="Each run writes a trace file next to the study; times and counts of the run stay the same",
     )
-    what_if: tuple[WhatIf, ...] = asked(
-        default=(), max_length=256, label="What if", help="The runs once more, with something different"
-    )
+    what_if: tuple[WhatIf, ...] = asked(default=(), max_length=256, label="What if", help="Run again with changes")
     speedups: Speedups = asked(
         default_factory=Speedups,
         label="Virtual speedups",
-        help="The runs once more, with the most expensive lines and regions faster",
+        help="Run again with the most expensive lines and regions faster",
     )
     schedules: Schedules = asked(
         default_factory=Schedules,
         label="Schedules of loops",
-        help="The runs once more, with worksharing loops under other schedules",
+        help="Run again with worksharing loops under other schedules",
     )
     predict: Prediction | None = asked(
         default=None,
@@ -250,7 +248,7 @@ class RequestBody(Strict):
     verify: bool = asked(
         default=False,
         label="Check the culprits",
-        help="Run the largest N again with each place that loses most made free, and show what that gains",
+        help="Run the largest N again with each of the largest losses removed, and show the gain",
         option=option("--verify"),
     )
     limits: RunLimits = asked(default_factory=RunLimits, label="Limits", help="Limits of one run")

@@ -100,8 +100,8 @@ class Space(Strict):
         max_length=40,
         label="Bound of the search",
         hint="all points are run",
-        help="Of a large space run so many points at most, as in 40, or for so long, as in 30min: the most promising "
-        "by successive halving; what was left out is said",
+        help="Limit a large space to this many runs, as in 40, or to a time, as in 30min: the most promising "
+        "points by successive halving; the rest is reported",
         option=option("--budget", metavar="RUNS|TIME"),
     )
 
@@ -109,7 +109,7 @@ class Space(Strict):
         default="time",
         label="Search for",
         choices=MINIMISED,
-        help="What the search under a bound looks for the least of; energy and price are those of the machines' files",
+        help="What a bounded search minimises; energy and price come from the machines' files",
         option=option("--minimise"),
     )
 
