@@ -200,10 +200,8 @@ _ALL = (
     Quantity("profile", "costs by region of one run", _profile, view="profile", compares=False),
     Quantity("lines", "costs by source line of one run", _lines, view="lines", compares=False),
     Quantity("processors", "costs by processor of one run", _processors, view="processors", compares=False),
-    Quantity("verdicts", "strong and weak scaling in words, and the places of the loss", _verdicts, view="verdicts"),
-    Quantity(
-        "loss", "what is lost against one processor, by place and cause, processor-seconds", _loss, view="verdicts"
-    ),
+    Quantity("verdicts", "verdicts on strong and weak scaling, and where time is lost", _verdicts, view="verdicts"),
+    Quantity("loss", "losses relative to one processor, by place and cause, processor-seconds", _loss, view="verdicts"),
     Quantity("pop", "POP efficiencies: load balance, serialisation, transfer, computation scaling", _pop, view="pop"),
     Quantity("pop-regions", "POP efficiencies of every region of one run", _pop_regions, view="pop"),
     Quantity("matrix", "scalability with the efficiency held", scalability.matrix("efficiency"), view="matrix"),
@@ -257,7 +255,7 @@ _ALL = (
     Quantity("unit-speed", "average unit speed W/(N T) of every run", scalability.unit_speed),
     Quantity(
         "asymptotic-speed",
-        "the unit speed that large problems tend to, with interval",
+        "the asymptotic unit speed of large problems, with interval",
         scalability.asymptotic_speed,
         view="isospeed-speed",
     ),
@@ -290,11 +288,13 @@ _ALL = (
     ),
     Quantity(
         "isoefficiency",
-        "order in which the work must grow to keep an efficiency",
+        "order of growth of the work that keeps an efficiency",
         modelling.isoefficiency,
         view="isoefficiency",
     ),
-    Quantity("back-test", "the largest N hidden: what each law predicts there", modelling.back_test, view="back-test"),
+    Quantity(
+        "back-test", "each law's prediction for the largest N, fitted without it", modelling.back_test, view="back-test"
+    ),
     Quantity(
         "back-test-regions",
         "the same for the model of every call path",
@@ -303,7 +303,7 @@ _ALL = (
     ),
     Quantity(
         "searches",
-        "what the searches of a size found, and after how many runs",
+        "the sizes that searches found, and how many runs that took",
         _searches,
         compares=False,
         of_runs=False,

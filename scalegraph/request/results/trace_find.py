@@ -13,7 +13,7 @@ from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import NO_TIME
 
 OPTIONS = (
-    Option("text", "Text", "text", description="part of a name, * and ? are wildcards; or a tag; otherwise all"),
+    Option("text", "Text", "text", description="part of a name, * and ? are wildcards; or a tag; by default all"),
     Option(
         "longest",
         "Longest",

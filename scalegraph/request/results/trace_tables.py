@@ -141,7 +141,7 @@ def handed(chosen: Window) -> Table:
 
 
 def reasons(chosen: Window) -> Table:
-    """Return waits by cause."""
+    """Return waits by reason."""
     return messages.waits_by_reason(chosen.data.trace, chosen.begin, chosen.end, chosen.locations)
 
 

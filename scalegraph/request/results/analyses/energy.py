@@ -38,7 +38,7 @@ def _columns(what: str, *names: str) -> Callable[[StudyData, int | None], pd.Dat
 QUANTITIES = (
     Quantity(
         "energy",
-        "energy to solution in joules, by what draws it, and the mean power",
+        "energy to solution in joules, by consumer, and the mean power",
         _columns("energy", "energy_j", *run_costs.ENERGY_PARTS),
         view="costs",
         compares=False,
@@ -61,7 +61,7 @@ QUANTITIES = (
     ),
     Quantity(
         "price",
-        "what the nodes of a run cost for its time, in the machine's currency",
+        "price of a run's nodes for its duration, in the machine's currency",
         _columns("price", "node_hours", "price"),
         view="costs",
         compares=False,
