@@ -53,7 +53,7 @@ WIDTH = Option(
     1000,
     minimum=8,
     maximum=8000,
-    description="bins that the visible time is cut into: about one for each pixel",
+    description="number of bins for the visible time, about one per pixel",
 )
 
 
