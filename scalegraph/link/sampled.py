@@ -120,7 +120,7 @@ def _stratum(result: Result, phase: int) -> _Stratum:
 
 
 def _signed(value: int) -> int:
-    """Return a difference of counts as signed: a processor that came late to a barrier waits less than before."""
+    """Return a 64-bit difference of counts as signed: a late processor's waiting at a barrier may be negative."""
     return value - 2**64 if value >= 2**63 else value
 
 
