@@ -1,4 +1,4 @@
-"""Static worksharing loops of Fortran sources made to get their iterations from the runtime, see `schedules`."""
+"""Rewrite static worksharing loops of Fortran sources to get their iterations from the runtime, see `schedules`."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def _as_numbers(measured: MeasurementSet, counts: Sequence[str]) -> pd.DataFrame
 
 
 def _falls(measured: MeasurementSet, name: str, spent: Floats, several: Sequence[str]) -> bool:
-    """Whether times fall as *name* grows, in most series in which the other counts are least and nothing changes."""
+    """Whether times fall as *name* grows in most series where all other counts of *several* have their minimum."""
     kept = set(factors(measured, several)) - {name}
     points = _as_numbers(measured, several)
     if points is None:

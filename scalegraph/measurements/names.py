@@ -141,7 +141,7 @@ def without_unit(title: str) -> tuple[str, str]:
     if (match := _IN.match(title)) and match[2].lower() in SECONDS:
         return match[1], match[2]
     if (match := _SUFFIXED.match(title)) and match[2].lower() in SECONDS.keys() - {"min", "h"}:
-        # `time_min` is the minimum time, not one in minutes, and `cells/s` is not a time
+        # `time_min` is the minimum time, not a time in minutes, and `cells/s` is not a time
         rate = ("/" in title and not is_time(match[1])) or _PER_TIME.search(plain(match[1]))
         return (title.strip(), "") if rate else (match[1], match[2])
     if plain(title) in ("seconds", "secs", "milliseconds", "microseconds", "nanoseconds"):

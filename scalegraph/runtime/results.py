@@ -199,8 +199,8 @@ def write_config(path: Path, values: Mapping[str, str]) -> None:
 def read_result(path: Path) -> Result:
     """Read a result file.
 
-    Raises `ResultError`, with one sentence, if it is not one, is newer than this program, of a foreign byte order, or
-    cut short; `FileNotFoundError` if the runtime wrote none.
+    Raises `ResultError` with one sentence if *path* is no result file, a newer version, cut short, or in a foreign
+    byte order; `FileNotFoundError` if the runtime wrote none.
     """
     try:
         data = path.read_bytes()

@@ -258,7 +258,7 @@ class _Work:
         return ["-g", *(word for word in self.options if word != "-g0")]
 
     def _with_rule(self, item: Input) -> list[str]:
-        """Return the file for the make rule, if one is requested, as gcc would choose it."""
+        """Return the option that names the file for the make rule as gcc does; empty if no rule is requested."""
         asked = {"-MD", "-MMD"} & set(self.options)
         if not asked or "-MF" in self.options:
             return []

@@ -148,7 +148,7 @@ class Conservation:
         )
 
     def _rounded(self, shares: Array, account: Array, most: int) -> Array:
-        """Return *shares*, or *account*'s ticks where rounding by at most *most* ticks explains the difference."""
+        """Return *shares*, with *account*'s rows where rounding (at most *most* ticks) explains the difference."""
         which = self._known[2] if self._known is not None else []
         off = (shares - account)[:, which]
         fine = (off.sum(axis=1) == 0) & (np.abs(off) <= most).all(axis=1)

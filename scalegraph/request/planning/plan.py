@@ -18,7 +18,7 @@ from scalegraph.request.model.tracing import Tracing
 from scalegraph.request.planning.estimate import HostTime
 
 _USUAL_TRIES = 4  # sizes that a search usually needs; for the estimate only
-_TRIES = 7  # of an automatic schedule: as written, under the probe, four more, each loop under its best
+_TRIES = 7  # runs for an automatic schedule: as written, the probe, four others, the best for each loop
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 Why: TypeAlias = Literal["found", "too_low", "too_high", "no_size_between", "tries", "failed", "flat"]
 
 _STEP = 3.0  # octaves of work per step without a bracket: 8 times the work
-_FIRST_SLOPE = 0.7  # d transform / d x before two sizes are known: ln 2, for work W against a constant overhead
+_FIRST_SLOPE = 0.7  # slope until two sizes are known: ln 2, as for work W with a constant overhead
 _PROBE = 1.5  # octaves below a size that meets the goal, to check that smaller ones do not
 _CUT_OFF = 30.0  # octaves: if extrapolation points farther than this, the quantity does not change
 
