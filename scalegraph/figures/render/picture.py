@@ -148,7 +148,8 @@ def _compose(figure: Figure, size: tuple[float, float], theme: Theme, dpi: int, 
         _panels(brush, figure.panels)
     else:
         _empty(brush, figure, (top + bottom) / 2)
-    sheet.draw_without_rendering()
+    if sheet.axes:
+        engine.execute(sheet)  # without drawing everything, as `draw_without_rendering` would
     sheet.set_layout_engine("none")  # the layout is final now; deferred work fits into what room is left
     for work in brush.later:
         work()
