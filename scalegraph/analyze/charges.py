@@ -26,7 +26,7 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 WORDS = {name: words for name, words, _ in PARTS}
 CAUSE_OF = {category: name for name, _, categories in PARTS for category in categories}
 WAITS = ("serial_wait_s", "barrier_wait_s", "other_wait_s", "message_wait_s")
-"""Causes for which all threads wait on the same place: such a place gets one row for all of them."""
+"""Causes of waiting for something done at one place; a place gets a single row for all of them."""
 SHARED_OUT = (
     "for",
     "do",

@@ -81,8 +81,8 @@ def base(
 ) -> tuple[RunRecord, float] | None:
     """Return the largest of *runs* on N = *processors* not at *values*, and the factor by which the data grow from it.
 
-    Uses the *memory* declared by the program, or else touched pages, as a small run has few more than an empty one.
-    None if unknown. Unit: none (ratio). Source: ScaleGraph.
+    Uses the *memory* declared by the program, or else touched pages, which are less reliable: those of a small run
+    hardly exceed an empty run's. None if unknown. Unit: none (ratio). Source: ScaleGraph.
     """
     own = [run for run in runs if run.point.processors == processors and values_of(run) != values]
     own.sort(key=touched)
