@@ -29,3 +29,10 @@ def test_runs_that_say_their_size_are_learned_by_it() -> None:
     host = HostTime(Family({"n": 1000}, {"n": parse("N", ("N",))}))
     host.learn([taken(4, 2.05, n=4000)], of_base=True)
     assert host.seconds(RunPoint(processors=4, parameters={"n": 2000})) == pytest.approx(1.05)
+
+
+def test_runs_that_lack_what_the_work_depends_on_teach_nothing() -> None:
+    host = HostTime(Family({"n": 1000}, {}, work_formula=parse("n * n", ("n",))))
+    host.learn([taken(4, 2.05)])
+    assert not host.learned
+    assert host.seconds(RunPoint(processors=4, parameters={})) is None

@@ -57,4 +57,6 @@ class HostTime:
         return self._given(point.parameters)
 
     def _given(self, parameters: Mapping[str, Value]) -> bool:
-        return all(name in parameters and not isinstance(parameters[name], str) for name in self._family.grow)
+        formula = self._family.work_formula
+        needed = {*self._family.grow, *(formula.names if formula is not None else ())}
+        return all(name in parameters and not isinstance(parameters[name], str) for name in needed)
