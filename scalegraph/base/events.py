@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from scalegraph.base.run import RunPoint, RunRecord
+if TYPE_CHECKING:
+    from scalegraph.base.run import RunPoint, RunRecord
 
 
 @dataclass(frozen=True)

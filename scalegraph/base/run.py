@@ -27,6 +27,7 @@ from scalegraph.base.points import Variant as Variant
 from scalegraph.base.points import target_words as target_words
 from scalegraph.base.resource_costs import ResourceCosts
 from scalegraph.base.sampling import Sampled
+from scalegraph.base.source_regions import LIBRARY as LIBRARY
 from scalegraph.base.usage import Usage
 
 # Far beyond any real value, yet sums and ratios of such numbers stay finite.
@@ -74,10 +75,6 @@ Widths: TypeAlias = dict[str, dict[int, Count]]
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-LIBRARY = "library call"
-"""The kind of region for a source statement that calls a function defined in a header where work is done."""
 
 
 class Region(_Frozen):

@@ -251,12 +251,12 @@ def _manifest(units: Sequence[LinkedUnit], root: str, remarks: Sequence[str]) ->
             remark.replace(unit.file, name, 1) if remark.startswith(unit.file) else remark for remark in unit.remarks
         ]
         regions += [
-            region.model_copy(
-                update={
-                    "id": region.id + linked.first,
-                    "parent": region.parent + linked.first if region.parent else region.parent,
-                    "file": name,
-                }
+            Region(
+                **region._replace(
+                    id=region.id + linked.first,
+                    parent=region.parent + linked.first if region.parent else region.parent,
+                    file=name,
+                )._asdict()
             )
             for region in unit.regions
         ]

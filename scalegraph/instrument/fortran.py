@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from scalegraph.base.errors import Fault
-from scalegraph.base.run import Region
+from scalegraph.base.source_regions import SourceRegion
 from scalegraph.instrument.insertions import Insertion
 from scalegraph.instrument.syntax import Detail
 
@@ -70,7 +70,7 @@ class _Statement:
 class _Block:
     """A region that is currently open."""
 
-    region: Region | None
+    region: SourceRegion | None
     what: str  # unit, do, or the words of a directive
     loop: bool = False  # a directive that ends with its loop
 
@@ -89,7 +89,7 @@ class _Unit:
 
 def fortran_regions(
     text: str, filename: str, *, detail: Detail, fixed: bool
-) -> tuple[list[Region], list[Insertion], list[Fault]]:
+) -> tuple[list[SourceRegion], list[Insertion], list[Fault]]:
     """Return regions (from 1), their insertions, and remarks, for the Fortran source *text*."""
     return _Scan(text, filename, detail, fixed=fixed).run()
 
@@ -98,14 +98,14 @@ class _Scan:
     def __init__(self, text: str, filename: str, detail: Detail, *, fixed: bool) -> None:
         self.lines = text.split("\n")
         self.filename, self.detail, self.fixed = filename, detail, fixed
-        self.regions: list[Region] = []
+        self.regions: list[SourceRegion] = []
         self.faults: list[Fault] = []
         self.kept: list[tuple[int, str, int, bool]] = []
         self.units: list[_Unit] = []
         self.blocks: list[_Block] = []
         self.pending: _Block | None = None  # a directive that waits for its loop
 
-    def run(self) -> tuple[list[Region], list[Insertion], list[Fault]]:
+    def run(self) -> tuple[list[SourceRegion], list[Insertion], list[Fault]]:
         for statement in _statements(self.lines, fixed=self.fixed):
             if statement.directive:
                 self._directive(statement)
@@ -303,7 +303,7 @@ class _Scan:
         if block.region is not None:
             self._close(block.region, statement, unit)
 
-    def _close(self, region: Region, statement: _Statement, unit: _Unit) -> None:
+    def _close(self, region: SourceRegion, statement: _Statement, unit: _Unit) -> None:
         unit.before.append((statement.last + 1, "leave", region.id, False))
         self._end_line(region, statement.last)
 
@@ -313,16 +313,16 @@ class _Scan:
         region = self.blocks[unit.depth].region
         return region.name.removeprefix("function ") if region is not None else "?"
 
-    def _region(self, kind: str, name: str, line: int) -> Region:
+    def _region(self, kind: str, name: str, line: int) -> SourceRegion:
         parent = next((block.region.id for block in reversed(self.blocks) if block.region is not None), 0)
-        made = Region(
+        made = SourceRegion(
             id=len(self.regions) + 1, kind=kind, name=name, file=self.filename, line=line, end_line=line, parent=parent
         )
         self.regions.append(made)
         return made
 
-    def _end_line(self, region: Region, line: int) -> None:
-        self.regions[region.id - 1] = region.model_copy(update={"end_line": line})
+    def _end_line(self, region: SourceRegion, line: int) -> None:
+        self.regions[region.id - 1] = region._replace(end_line=line)
 
     def _insertions(self) -> Iterator[Insertion]:
         starts = [0]

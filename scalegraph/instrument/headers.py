@@ -17,8 +17,8 @@ from typing import Final
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor
 
-from scalegraph.instrument.inlining import is_foreign
 from scalegraph.instrument.tree import function_name, is_whole_statement
+from scalegraph.runtime.compiler import is_foreign
 from scalegraph.runtime.languages import Language, language_of
 
 _MOST_BYTES: Final = 2 << 20  # of headers read for one source

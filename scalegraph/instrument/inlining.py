@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +10,8 @@ from elftools.dwarf.descriptions import describe_form_class
 from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.dwarf.ranges import BaseAddressEntry
 
-_FOREIGN = re.compile(r"/usr/(?:local/)?(?:[^/]+/)?(?:include|lib)/|.*/include/c\+\+/|.*/lib/gcc/")
+from scalegraph.runtime.compiler import is_foreign as is_foreign
+
 _SCOPES = ("DW_TAG_lexical_block", "DW_TAG_inlined_subroutine")
 
 Row = tuple[int, int, int]
@@ -25,11 +25,6 @@ class Call(NamedTuple):
     depth: int
     file: int
     line: int
-
-
-def is_foreign(file: str) -> bool:
-    """Return whether *file* belongs to the compiler or the system, judged by its name, not to the program."""
-    return _FOREIGN.match(file) is not None
 
 
 def calls(dwarf: DWARFInfo, unit: Any) -> list[Call]:

@@ -6,7 +6,7 @@ import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from scalegraph.base.run import LIBRARY
+from scalegraph.base.source_regions import LIBRARY
 from scalegraph.instrument.conditionals import Conditionals
 from scalegraph.instrument.lexer import Directive, Lexed
 from scalegraph.instrument.syntax import Site

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from scalegraph.base.errors import Fault
-from scalegraph.base.run import PROGRAM, Region
+from scalegraph.base.source_regions import SourceRegion
 from scalegraph.instrument.conditionals import Conditionals
 from scalegraph.instrument.conditionals import Reading as Branches
 from scalegraph.instrument.insertions import Insertion, Place, Places, Probe, apply, line_directive
@@ -26,20 +27,33 @@ from scalegraph.instrument.pragmas import phase_mark
 from scalegraph.instrument.syntax import Detail, Reader, Reading, Site
 from scalegraph.runtime.languages import FIXED_FORM, Language, language_of
 
+if TYPE_CHECKING:
+    from scalegraph.base.run import Region
+
+_PROGRAM = SourceRegion(0, "program", "program")
+
 
 @dataclass(frozen=True, slots=True)
 class Instrumented:
     """Result of the preprocessor.
 
-    *text* compiles as a file of its own: its first line is a ``#line`` that names the original. *regions* begins with
-    the program (id 0). *faults*: errors in phase marks, and remarks on code left without probes.
+    *text* compiles as a file of its own: its first line is a ``#line`` that names the original. *marked* are the
+    regions, of which the first is the program (id 0). *faults*: errors in phase marks, and remarks on code left without
+    probes.
     """
 
     text: str
-    regions: list[Region]
+    marked: list[SourceRegion]
     faults: list[Fault] = field(default_factory=list)
     insertions: list[Insertion] = field(default_factory=list)
     original: str = ""
+
+    @property
+    def regions(self) -> list[Region]:
+        """The regions as those of a run."""
+        from scalegraph.base.run import Region
+
+        return [Region(**region._asdict()) for region in self.marked]
 
     @property
     def errors(self) -> list[Fault]:
@@ -94,18 +108,21 @@ def _fortran(text: str, filename: str, detail: Detail) -> Instrumented:
     regions, insertions, faults = fortran_regions(text, filename, detail=detail, fixed=fixed)
     body = apply(text.encode("utf-8", "surrogateescape"), insertions)
     marked = f'# 1 "{filename}"\n{body}'
-    return Instrumented(marked, [PROGRAM, *regions], faults, insertions, text)
+    return Instrumented(marked, [_PROGRAM, *regions], faults, insertions, text)
 
 
 def _agreed(readings: Sequence[tuple[Branches, Reading]], conditionals: Conditionals) -> tuple[list[Site], list[Fault]]:
     """Return the sites that no reading containing their place contradicts, and all remarks."""
     sites: list[Site] = []
     faults: list[Fault] = []
+    known: dict[int, list[Site]] = {}  # by their starts
     for _, reading in readings:
         for site in reading.sites:
+            same = known.setdefault(site.start, [])
             seen = [other for view, other in readings if conditionals.is_read(site.start, view)]
-            if site not in sites and all(site.end in other.extents.get(site.start, ()) for other in seen):
+            if site not in same and all(site.end in other.extents.get(site.start, ()) for other in seen):
                 sites.append(site)
+                same.append(site)
         faults += [fault for fault in reading.remarks if fault not in faults]
     # A loop may have a pragma in only one of the readings; nothing may come between the two.
     glued = {site.start for site in sites if site.lead is not None}
@@ -140,9 +157,9 @@ def _nested(probes: list[Probe]) -> list[Probe]:
     return kept
 
 
-def _number(probes: Sequence[Probe], places: Places, filename: str) -> tuple[list[Region], list[Insertion]]:
+def _number(probes: Sequence[Probe], places: Places, filename: str) -> tuple[list[SourceRegion], list[Insertion]]:
     """Assign ids in source order and write the insertions."""
-    regions = [PROGRAM]
+    regions = [_PROGRAM]
     keyed: list[tuple[tuple[int, int, int], Insertion]] = []
     stack: list[tuple[int, int]] = []  # (end, id) of the enclosing regions
     line = places.lexed.line
@@ -150,10 +167,10 @@ def _number(probes: Sequence[Probe], places: Places, filename: str) -> tuple[lis
         site = probe.site
         while stack and stack[-1][0] <= site.start:
             stack.pop()
-        parent = stack[-1][1] if stack else PROGRAM.id
+        parent = stack[-1][1] if stack else _PROGRAM.id
         stack.append((site.end, number))
         regions.append(
-            Region(
+            SourceRegion(
                 id=number,
                 kind=site.kind,
                 name=site.name,
@@ -174,5 +191,5 @@ def _number(probes: Sequence[Probe], places: Places, filename: str) -> tuple[lis
     all_places = [place for probe in probes for place in (probe.opening, probe.closing) if place is not None]
     for at in {turn for place in all_places for turn in places.resynchronised(place)}:
         text = f"{line_directive(line(at), filename)}\n"
-        keyed.append(((at, -1, 0), Insertion(at, text, PROGRAM.id, line(at), opens=False)))
+        keyed.append(((at, -1, 0), Insertion(at, text, _PROGRAM.id, line(at), opens=False)))
     return regions, [insertion for _, insertion in sorted(keyed, key=lambda pair: pair[0])]

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from tree_sitter import Language, Node, Parser
 
 from scalegraph.base.errors import Fault
-from scalegraph.base.run import LIBRARY
+from scalegraph.base.source_regions import LIBRARY
 from scalegraph.instrument.conditionals import Conditionals, readable
 from scalegraph.instrument.conditionals import Reading as Branches
 from scalegraph.instrument.headers import library_call

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.base.run import Region
+from scalegraph.base.source_regions import SourceRegion
 from scalegraph.runtime.languages import Language
 
 UNITS = ".scalegraph.units"
@@ -46,7 +46,7 @@ class Unit:
     file: str
     text: str
     instrumented: str
-    regions: tuple[Region, ...]
+    regions: tuple[SourceRegion, ...]
     remarks: tuple[str, ...] = ()
     language: Language = "c"
     options: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ def assembler(unit: Unit) -> list[str]:
             "file": unit.file,
             "text": unit.text,
             "instrumented": unit.instrumented if unit.instrumented != unit.text else None,
-            "regions": [region.model_dump(exclude={"file"}) for region in unit.regions],
+            "regions": [_without_file(region) for region in unit.regions],
             "remarks": unit.remarks,
             "language": unit.language,
             "options": unit.options,
@@ -181,6 +181,17 @@ def _unpacked(data: bytes) -> bytes:
     return document
 
 
+def _without_file(region: SourceRegion) -> dict[str, Any]:
+    return {name: value for name, value in region._asdict().items() if name != "file"}
+
+
+def _checked(file: str, region: dict[str, Any]) -> SourceRegion:
+    """Return a region of a record; raise what a wrong one raises as one of a run."""
+    from scalegraph.base.run import Region
+
+    return SourceRegion(**Region(file=file, **region).model_dump())
+
+
 def _unit(document: dict[str, Any]) -> Unit:
     text, instrumented = document["text"], document["instrumented"]
     how = (document["language"], *document["options"])
@@ -192,7 +203,7 @@ def _unit(document: dict[str, Any]) -> Unit:
         document["file"],
         text,
         text if instrumented is None else instrumented,
-        tuple(Region(file=document["file"], **region) for region in document["regions"]),
+        tuple(_checked(document["file"], region) for region in document["regions"]),
         tuple(document["remarks"]),
         document["language"],
         tuple(document["options"]),

@@ -14,26 +14,22 @@ This file runs as a script, without the package: ``python -I -S assembler.py ASS
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
 import sys
-import tempfile
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Final
 
-TABLE: Final = ".debug_scalegraph"
-SLOTS: Final = "scalegraph_slots"
-LATE: Final = "_late"
+TABLE = ".debug_scalegraph"
+SLOTS = "scalegraph_slots"
+LATE = "_late"
 BLOCK, READ, WRITE, SEGMENT, LEFT_OUT = 1, 2, 3, 4, 5
 # Offsets in sg_processor, see csrc/arch/sg_inline.c.
 _CLOCK, _LIMIT, _EXECUTED, _SLOT_PARTS, _FAST = 0, 8, 24, 32, 40
-_MOST: Final = 30000  # references of a segment
+_MOST = 30000  # references of a segment
 
-_PROBE: Final = "__sanitizer_cov_trace_pc"
+_PROBE = "__sanitizer_cov_trace_pc"
 _CALL = re.compile(r"\tcall\t(__(?:sanitizer_cov_trace_pc|tsan_\w+))(?:@PLT)?\s*(?:#.*)?$")
 _REFERENCE = re.compile(r"__tsan_(?:volatile_)?(read|write)[1248]$")
-_UNCOUNTED: Final = ("__tsan_func_entry", "__tsan_func_exit")
+_UNCOUNTED = ("__tsan_func_entry", "__tsan_func_exit")
 _LABEL = re.compile(r"\s*([.\w$]+):")
 # Labels of debug information, exceptions and sections, which are never jump targets.
 _NO_TARGET = re.compile(r"\.L(?:VL|BB|BE|BI|FB|FE|EHB|EHE|CFI|LSDA|text|cold|etext|VUS?|HOT|COLD|FSB|COLDB|HOTB)\w*$")
@@ -76,12 +72,12 @@ _IS_READ = "\tshlq\t$2, %rdx\n\tje\t{end}\n"
 _IS_WRITTEN = "\trolq\t$2, %rdx\n\tcmpq\t$3, %rdx\n\tje\t{end}\n"
 
 
-@dataclass
 class _Group:
     """Data written after the code, for each group of sections that the linker keeps or drops together."""
 
-    slots: list[str] = field(default_factory=list)
-    table: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.slots: list[str] = []
+        self.table: list[str] = []
 
 
 class _Rewriting:
@@ -236,19 +232,38 @@ def main(words: list[str]) -> int:
         words = [*words, "-"]
         inputs = [len(words) - 1]
     if len(inputs) != 1:
-        return subprocess.call(words)
+        return _assemble(words)
     (at,) = inputs
     given = _given(words[at])
     made = rewritten(given)
-    with tempfile.TemporaryDirectory(prefix="scalegraph-as-", ignore_cleanup_errors=True) as scratch:
-        if made != given:
-            copy = Path(scratch) / "inline.s"
-            copy.write_bytes(made.encode("latin-1"))
-            command = [*words[:at], str(copy), *words[at + 1 :]]
-            if subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode == 0:
-                return 0
-        piped = given.encode("latin-1") if words[at] == "-" else None
-        return subprocess.run(words, check=False, input=piped).returncode
+    if made != given and _assemble([*words[:at], "-", *words[at + 1 :]], made, silent=True) == 0:
+        return 0
+    return _assemble(words, given if words[at] == "-" else None)
+
+
+def _assemble(words: list[str], text: str | None = None, *, silent: bool = False) -> int:
+    """Run the assembler with *text* as its standard input, if given; return its exit code.
+
+    The modules that do this more generally take longer to import than most files to assemble.
+    """
+    handle = os.memfd_create("source") if text is not None else 0
+    if text is not None:
+        with open(handle, "wb", closefd=False) as file:
+            file.write(text.encode("latin-1"))
+        os.lseek(handle, 0, os.SEEK_SET)
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.dup2(handle, 0)
+            if silent:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            os.execvp(words[0], words)
+        finally:
+            os._exit(127)
+    if text is not None:
+        os.close(handle)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def _is_input(word: str) -> bool:
@@ -258,7 +273,8 @@ def _is_input(word: str) -> bool:
 def _given(name: str) -> str:
     if name == "-":
         return sys.stdin.buffer.read().decode("latin-1")
-    return Path(name).read_bytes().decode("latin-1")
+    with open(name, "rb") as file:  # noqa: PTH123
+        return file.read().decode("latin-1")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError
 from scalegraph.base.patterns import pattern
-from scalegraph.base.run import Region
 from scalegraph.instrument.units import Unit, embedded
 from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.languages import FIXED_FORM, Language
@@ -25,6 +24,7 @@ from scalegraph.toolchain.inlining import hooks
 from scalegraph.toolchain.loops import compile_asking, fortran_asking, name_static_loops
 
 if TYPE_CHECKING:
+    from scalegraph.base.source_regions import SourceRegion
     from scalegraph.instrument import Detail
 
 _ERROR = pattern(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
@@ -108,7 +108,7 @@ def compile_source(compilation: Compilation, source: Source, target: Path) -> Co
                 text, source.file, detail=compilation.detail, language=source.language, working=working
             )
             remarks = tuple(map(str, made.faults))
-            unit = _unit(compilation, source, made.text, tuple(r for r in made.regions if r.id), remarks)
+            unit = _unit(compilation, source, made.text, tuple(made.marked[1:]), remarks)
             result = _compile_text(compilation, source, place, target, _probe_header() + made.text + embedded(unit))
             worked = result.returncode == 0 and _static_loops_named(compilation, target)
             if worked and not result.stderr.strip():
@@ -154,7 +154,7 @@ def _static_loops_named(compilation: Compilation, item: Path) -> bool:
 
 
 def _unit(
-    compilation: Compilation, source: Source, text: str, regions: Sequence[Region], remarks: tuple[str, ...]
+    compilation: Compilation, source: Source, text: str, regions: Sequence[SourceRegion], remarks: tuple[str, ...]
 ) -> Unit:
     return Unit(
         str(compilation.cwd),
@@ -234,14 +234,14 @@ def _fortran(compilation: Compilation, source: Source, target: Path) -> Compiled
     return Compiled(plain.stderr, remarks)
 
 
-def _fortran_probes(compilation: Compilation, source: Source) -> tuple[str, Sequence[Region], tuple[str, ...]]:
+def _fortran_probes(compilation: Compilation, source: Source) -> tuple[str, Sequence[SourceRegion], tuple[str, ...]]:
     """Return the source's text, with probes if wanted, their regions, and remarks."""
     if compilation.detail is None:
         return f'# 1 "{source.file}"\n{source.text}', (), ()
     from scalegraph.instrument import instrument_source
 
     made = instrument_source(source.text, source.file, detail=compilation.detail, language="fortran")
-    return made.text, made.regions[1:], tuple(map(str, made.faults))
+    return made.text, made.marked[1:], tuple(map(str, made.faults))
 
 
 def _asking(compilation: Compilation, source: Source, text: str) -> str:

@@ -236,7 +236,7 @@ def test_source_that_probes_would_break_goes_in_as_it_is(place: Path, monkeypatc
 
     def breaking(text: str, *arguments: object, **options: object) -> object:
         made = real(text, *arguments, **options)  # type: ignore[arg-type]
-        return type(made)(made.text + "}", made.regions)
+        return type(made)(made.text + "}", made.marked)
 
     monkeypatch.setattr(instrumenting, "instrument_source", breaking)
     write(place, a_c=HELLO + "/* broken on purpose */\n")
