@@ -140,7 +140,8 @@ class Preview:
         table = {"delimiter", "decimal", "header", "names", "across"}
         fields = table | {"processors", "time", "unit", "clock_hz", "total", "extent", "scaling", "sizes", "rate"}
         reported = [str(fault).partition("; --")[0] for fault in self.faults if fault.key.lstrip("-") not in fields]
-        asked = [question.message for question in self.questions if question.key not in fields]
+        listed = all(question.choices and question.key != "columns" for question in self.questions)  # in the panel
+        asked = [] if listed else [question.message for question in self.questions if question.key not in fields]
         return [*reported, *(f"{message[:1].upper()}{message[1:]}." for message in asked)]
 
 

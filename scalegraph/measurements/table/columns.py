@@ -301,7 +301,7 @@ def _same(group: Sequence[tuple[Column, int]], rows: Sequence[Sequence[str]]) ->
     """Whether the values in every row are nearly the same, as those of repetitions are."""
     places = [column.index for column, _ in group]
     found = [
-        [float(row[index]) for index in places]
+        [_float(row[index]) for index in places]
         for row in rows
         if len(row) > max(places) and all(NUMBER.fullmatch(row[index].strip()) for index in places)
     ]
@@ -414,3 +414,21 @@ def point_groups(found: Sequence[str]) -> bool:
         and all(re.fullmatch(r"[+-]?[1-9]\d{0,2}\.\d{3}", cell) for cell in pointed)
         and all(re.fullmatch(r"[+-]?\d{1,3}", cell) for cell in whole)
     )
+
+
+def fall(group: Sequence[Column], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the numbers of every row fall from each column of *group* to the next, by a third at least in all."""
+    places = [column.index for column in group]
+    found = [
+        [_float(row[index]) for index in places]
+        for row in rows
+        if len(row) > max(places) and all(NUMBER.fullmatch(row[index].strip()) for index in places)
+    ]
+    return bool(found) and all(
+        values[-1] < values[0] / 1.5 and all(one > two for one, two in pairwise(values)) for values in found
+    )
+
+
+def _float(cell: str) -> float:
+    """Return a number, with D in its exponent as Fortran writes it."""
+    return float(cell.replace("D", "E").replace("d", "e"))

@@ -276,9 +276,7 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
     if grouped and not said.across:
         listed = ", ".join(column.title for column in grouped[:4]) + (", .." if len(grouped) > 4 else "")
         message = f"columns {listed} may be repetitions of one measurement, or numbers of processors"
-        asked.append(
-            Question("across", message, "--across repetition or --across processors", ("repetition", "processors"))
-        )
+        asked.append(_over(message, falling=columns_.fall(grouped, found.rows)))
     for column in unsure[:20]:
         if column.role == "wide" or column.repetition is not None:
             continue
@@ -294,6 +292,13 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
         numeric = tuple(column.title for column in columns if column.kind in ("number", "count", "duration"))
         asked.append(Question("columns", "no column holds measured values", "--column NAME=metric", numeric))
     return asked
+
+
+def _over(message: str, *, falling: bool) -> Question:
+    """Return the question what columns stand for; values that fall from one to the next are no repetitions."""
+    choices = ("processors", "repetition") if falling else ("repetition", "processors")
+    because = "is likelier, as values fall from column to column" if falling else ""
+    return Question("across", message, f"--across {choices[0]} or --across {choices[1]}", choices, because)
 
 
 def _remarks(columns: Sequence[Column], across: str, decimal: str, thousands: str) -> list[str]:

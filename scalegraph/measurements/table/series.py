@@ -99,4 +99,4 @@ def _fall_alike(counting: Column, values: Sequence[Column], rows: Sequence[Seque
 
 def _number(row: Sequence[str], index: int) -> float | None:
     cell = row[index].replace(",", ".") if index < len(row) else ""
-    return float(cell) if NUMBER.fullmatch(cell) else None
+    return float(cell.replace("D", "E").replace("d", "e")) if NUMBER.fullmatch(cell) else None
