@@ -1,6 +1,7 @@
 """How long the window's thread is busy in one turn of its event loop: the longest turn of every action a user takes.
 
     python benchmarks/stalls.py [--study FILE] [--trace FILE] [--only WORDS] [--profile] [--json FILE]
+    python benchmarks/stalls.py --random 60 [--seeds 1,2,3]
 
 Drives the real window off the screen through one session: start, a study, every arrangement for the first and the
 second time, themes, selections, options, every view, the other pages, tables that are imported, a trace, zooms,
@@ -9,6 +10,9 @@ processor time of the thread, which other programs on the machine disturb less. 
 is answered, so its length is the delay that a user feels. Work of other threads counts only where it holds Python's
 lock (the clock shows it). Printed for every action: the longest turn, how many turns took longer than 50 ms, the
 processor time of the window's thread in all, and how long it took until everything was there.
+
+With *--random* it does as many random actions for each seed instead: tile, float, maximise, arrange, resize, select,
+filter, zoom, replay, themes.
 
 Without *--study* the demonstration is computed first. *--profile* adds for every action whose longest turn exceeds
 50 ms of processor time where that turn was spent. `benchmarks/README.md` has figures.
@@ -28,6 +32,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -180,6 +185,71 @@ def walk(driver: Driver, study: Path, trace: Path, table: Path, values: Path, ho
     for part in steps:
         for name, act in part:
             driver.do(name, act)
+
+
+def wander(driver: Driver, study: Path, trace: Path, home: Path, seeds: list[int], count: int) -> None:
+    """Do *count* random actions for each of *seeds*, with a study and a trace open."""
+    _start(driver, home)
+    window = driver.window
+    assert window is not None
+    driver.do("open a study", lambda: window.open_files([study]))
+    driver.do("open a trace", lambda: window.open_files([trace]))
+    keys = [str(path.resolve()) for path in (study, trace)]
+    for seed in seeds:
+        chance = Random(seed)
+        for number in range(count):
+            name, act = _any(window, keys, chance)
+            driver.do(f"seed {seed}, {number}: {name}", act)
+
+
+def _any(window: MainWindow, keys: list[str], chance: Random) -> Step:
+    """Return one action of a user, chosen at random."""
+    from scalegraph.gui.dock.arrangements import ARRANGEMENTS, TRACE_ARRANGEMENTS
+
+    area, handle = window.study.area, window.study.handle
+    assert area is not None
+    assert handle is not None
+    dock: ViewDock = chance.choice(_docks(window) or [None])
+    traced = handle.subject == "trace"
+    name = chance.choice(list(TRACE_ARRANGEMENTS if traced else ARRANGEMENTS))
+    size = chance.randrange(800, 2000), chance.randrange(600, 1100)
+    mode, count, key = chance.choice(("dark", "light")), chance.choice((1, 2, 8, 32, 64)), chance.choice(keys)
+    steps: list[Step] = [
+        (f"arrange {name}", partial(window.study.arrange, name)),
+        ("tile all", area.tile_all),
+        (f"resize to {size[0]} x {size[1]}", partial(window.resize, *size)),
+        (f"theme {mode}", window.actions_[f"theme_{mode}"].trigger),
+        ("other study or trace", partial(window.selection.select, study=key)),
+        (f"select N = {count}", partial(window.selection.select, processors=count)),
+        ("clear the selection", window.selection.clear),
+        ("undo", window.actions_["undo"].trigger),
+    ]
+    if dock is not None:
+        what = dock.view.name
+        steps += [
+            (f"float or dock {what}", partial(dock.setFloating, not dock.isFloating())),
+            (f"maximise {what}", partial(area.maximise, dock)),
+            (f"filter and search in {what}", partial(_filter, dock, chance.choice(("a", "loop", "")))),
+        ]
+    if traced:
+        at = chance.random() * 0.9
+        length: float = handle.window.length  # type: ignore[attr-defined]
+        span = 10.0 ** -chance.uniform(0.5, 4) * length
+        steps += [
+            ("zoom in time", partial(handle.window.show, at * length, at * length + span)),  # type: ignore[attr-defined]
+            ("the whole run", handle.window.fit),  # type: ignore[attr-defined]
+            ("replay", partial(handle.replay.seek, at * length)),  # type: ignore[attr-defined]
+        ]
+    return chance.choice(steps)
+
+
+def _filter(dock: ViewDock, text: str) -> None:
+    """Type into every field for filtering in *dock*."""
+    from PySide6.QtWidgets import QLineEdit
+
+    for field in dock.findChildren(QLineEdit):
+        if field.isVisible() and field.accessibleName().startswith(("Filter", "Find")):
+            field.setText(text)
 
 
 def _start(driver: Driver, home: Path) -> None:
@@ -356,6 +426,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="with --profile: actions whose names have this")
     parser.add_argument("--profile", action="store_true", help="say where the longest turns were spent")
     parser.add_argument("--json", type=Path, help="write the table as JSON, too")
+    parser.add_argument("--random", type=int, default=0, metavar="N", help="N random actions for each seed instead")
+    parser.add_argument("--seeds", default="1,2,3", help="with --random (default: 1,2,3)")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="stalls-") as place:
         home = Path(place)
@@ -366,7 +438,10 @@ def main() -> None:
         large_table(values)
         driver = Driver(asked.profile, asked.only)
         print(HEAD, flush=True)
-        walk(driver, study, trace, table, values, home)
+        if asked.random:
+            wander(driver, study, trace, home, [int(seed) for seed in asked.seeds.split(",")], asked.random)
+        else:
+            walk(driver, study, trace, table, values, home)
         over = [action for action in driver.actions if action.worst.busy > LIMIT_S]
         print(f"\n{len(over)} of {len(driver.actions)} actions have a turn above {1e3 * LIMIT_S:.0f} ms")
         if asked.json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,7 +151,7 @@ def _compute(
         more = {"notes": notes} if notes else {}
         print_json({"study": str(source), "what": name, "rows": _documents(table), **more})
     elif output is None and not blank:
-        show(figure)
+        show(in_words(figure))
         for note in notes:
             echo(f"note: {note}", err=True)
     if blank and (lacks := quantities.lacks(data, name)):
@@ -168,6 +169,31 @@ def _documents(table: pd.DataFrame) -> list[dict[str, Any]]:
 def _json(cell: Any) -> Any:
     value = cell.item() if hasattr(cell, "item") else cell
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def in_words(figure: Figure) -> Figure:
+    """Return *figure* with columns named as in the window; files and JSON keep the names of the counters."""
+    from scalegraph.figures.figure import Table
+
+    panels = tuple(
+        replace(panel, columns=tuple(replace(column, name=_in_words(column.name)) for column in panel.columns))
+        if isinstance(panel, Table)
+        else panel
+        for panel in figure.panels
+    )
+    return replace(figure, panels=panels)
+
+
+def _in_words(name: str) -> str:
+    from scalegraph.views.common import CATEGORY_WORDS
+
+    if name == "p_x":
+        return "fastest N"
+    cause, _, category = name.rpartition(".")
+    word = CATEGORY_WORDS.get(category)
+    if word is None:
+        return name
+    return word if cause in ("", "leaf") else f"{word}, by {cause.removeprefix('blame.').replace('_', ' ')}"
 
 
 def show(figure: Figure) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QComboBox, QGridLayout, QSlider, QToolButton, QWidget
 
 from scalegraph.base.run import target_words
-from scalegraph.base.units import significant
+from scalegraph.base.units import counted, significant
 from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.widgets import empty, label, mark
 from scalegraph.gui.request.widgets import Entry
@@ -143,7 +143,7 @@ class CountButtons(QWidget):
             made.setCheckable(True)
             made.setMinimumWidth(34)
             made.setToolTip(f"Show the run on {count} processor{'s' if count > 1 else ''}")
-            made.setAccessibleName(f"{count} processors")
+            made.setAccessibleName(counted(int(count), "processor"))
             made.clicked.connect(self._clicked)
             self._grid.addWidget(made, index // _COUNTS_IN_A_ROW, index % _COUNTS_IN_A_ROW)
             self._buttons[count] = made

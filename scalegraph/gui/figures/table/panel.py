@@ -158,6 +158,7 @@ class TablePanel(QWidget):
         self._fold()
         self._count()
         self.setAccessibleName("Table of " + ", ".join(column.name for column in self.table.columns))
+        self.tree.setAccessibleName(self.accessibleName())  # it has the focus
 
     def _place_source(self) -> None:
         """Move the column of source lines behind its first number, so that it is read first; details scroll."""
