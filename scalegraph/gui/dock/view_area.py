@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QByteArray, Qt, Signal
@@ -25,6 +26,7 @@ from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.retire import retire
 from scalegraph.gui.base.settings import Settings
 from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.dock.arrangements import (
     COMPARE,
     OFFERED,
@@ -259,12 +261,16 @@ class ViewArea(QWidget):
             return
         self._restore_all()
         by_name = {dock.objectName(): dock for dock in self._desk.docks}
+        window = self._window
         for dock in by_name.values():
             dock.setFloating(False)
-            self._window.removeDockWidget(dock)
-        Placer(self._window, by_name.get).place(tiles(list(by_name)))
+            dock.setUpdatesEnabled(False)  # otherwise each place that a view passes through is painted
+            window.removeDockWidget(dock)
+        Placer(window, by_name.get).place(tiles(list(by_name)))
         for dock in by_name.values():
             dock.show()
+        for dock in by_name.values():  # one a turn, so that the window answers in between
+            turn_queue().add(dock, partial(dock.setUpdatesEnabled, True), heavy=True)
 
     def maximise(self, dock: ViewDock) -> None:
         """Maximise *dock*, or show all views again if it is maximised."""
