@@ -164,7 +164,7 @@ def test_a_column_for_each_number_of_processors(table: Any, header: str, across:
 
 def test_columns_that_may_be_either_are_asked_for(table: Any) -> None:
     text = "n,1,2,3\n10,8,4.5,2.5\n20,16,9,5\n"
-    assert "say --across repetition or --across processors" in refusal(table, text)
+    assert "say --across processors or --across repetition" in refusal(table, text)
     assert table(text, across="repetition").parameters == ("n",)
     assert table(text, across="processors").parameters == ("processors", "n")
 
