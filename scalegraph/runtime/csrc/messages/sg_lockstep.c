@@ -1,40 +1,40 @@
-/* Exchanges of the elements of a SIMD machine; see sg_lockstep.h. */
+/* Message exchanges between elements of a SIMD machine; see sg_lockstep.h. */
 #include "sg_lockstep.h"
 #include "sg_table.h"
 #include "sg_wire.h"
 
-#define PATIENCE 4096u /* exchanges while which elements at a later call are left behind */
+#define PATIENCE 4096u /* exchanges for which elements at a later call may be left behind */
 
-/* A thread that is at a call. */
+/* A thread waiting at a call. */
 typedef struct partner {
     struct partner *next; /* of the same rank */
     sg_thread *thread;
-    sg_message *message;    /* NULL: it asks, or begins a collective operation */
-    uint32_t context, size; /* of that; size 0: it asks */
-    bool chosen;            /* goes on now */
+    sg_message *message;    /* NULL: it polls, or begins a collective operation */
+    uint32_t context, size; /* of the collective operation; size 0: it polls */
+    bool chosen;            /* goes on in this exchange */
 } partner;
 
-/* What an exchange is for a rank, in cycles. */
+/* What one exchange costs a rank, in cycles. */
 typedef struct part {
     uint64_t transfer, network;
-    uint64_t instructions; /* bit set of those with a message of its own */
+    uint64_t instructions; /* bit set of the instructions that carry its messages */
 } part;
 
 static struct {
     void (*deliver)(sg_message *m);
-    partner **first;  /* by rank, in the order in which its threads came */
-    sg_table arrived; /* by context: members that have come, + 1 */
+    partner **first;  /* by rank, in order of arrival */
+    sg_table arrived; /* by context: members that have arrived, + 1 */
     uint32_t count, chosen, partial;
     part *of; /* by rank */
     sg_together *way;
-    sg_message **sent; /* the messages of these */
+    sg_message **sent; /* the messages in `way` */
 } exchange = {.deliver = NULL};
 
 #define FOR_PARTNERS(i, p)                                                                                   \
     for (uint32_t i = 0; i < sg->ranks; i++)                                                                 \
         for (partner *p = exchange.first[i]; p != NULL; p = p->next)
 
-/* ---- elements come to a call ---- */
+/* ---- elements arrive at a call ---- */
 
 static void park(partner *own)
 {
@@ -70,7 +70,7 @@ void sg_lockstep_meet(uint32_t context, uint32_t size)
     park(&own);
 }
 
-/* ---- one of the calls is chosen ---- */
+/* ---- choosing a call ---- */
 
 static bool is_complete(const partner *p)
 {
@@ -83,8 +83,8 @@ static void choose_one(partner *p)
     exchange.chosen++;
 }
 
-/* Elements that ask always go on; of the others those at the first call, or all of them if some have been
- * left behind for long. */
+/* Elements that poll always go on. Of the others, only those at the first call, or all of them if some have
+ * been left behind for too long. */
 static void choose(void)
 {
     uintptr_t first = UINTPTR_MAX;
@@ -100,14 +100,14 @@ static void choose(void)
             (may && (all || (uintptr_t)p->thread->call_site == first)))
             choose_one(p);
     }
-    if (exchange.chosen == 0) /* some members will not come, or later only */
+    if (exchange.chosen == 0) /* some members will arrive later, or never */
         FOR_PARTNERS(i, p)
     choose_one(p);
 }
 
 /* ---- messages ---- */
 
-/* The messages between chosen elements and others; returns how many they are. */
+/* Collects the messages sent by chosen elements; returns their count. */
 static uint32_t collect(void)
 {
     uint32_t count = 0;
@@ -132,7 +132,7 @@ static void add_part(uint32_t rank, const sg_together *m)
     of->network += m->turn - m->alone;
 }
 
-/* Charges the elements that wait for the whole exchange. */
+/* Charges the exchange to all elements that wait for it. */
 static void charge_parts(uint64_t time, bool together)
 {
     for (uint32_t i = 0; i < sg->ranks; i++) {
@@ -148,7 +148,7 @@ static void charge_parts(uint64_t time, bool together)
     }
 }
 
-/* Carries the messages from `now` on; returns how long that takes. */
+/* Carries the messages, starting at `now`; returns the time this takes. */
 static uint64_t carry(uint64_t now, bool together)
 {
     uint32_t count = collect();
@@ -167,9 +167,9 @@ static uint64_t carry(uint64_t now, bool together)
     return time;
 }
 
-/* ---- they go on ---- */
+/* ---- elements go on ---- */
 
-/* The latest clock of the chosen elements and of those they send to; brings the chosen ones there. */
+/* Brings the chosen elements to the latest clock among them and their receivers; returns that clock. */
 static uint64_t bring_chosen(void)
 {
     uint64_t latest = 0;
@@ -187,7 +187,7 @@ static uint64_t bring_chosen(void)
     return latest;
 }
 
-/* Delivers the messages in the order of their senders. */
+/* Delivers the messages in order of their senders. */
 static void deliver(uint64_t now)
 {
     sg_processor *before = sg_now;

@@ -1,4 +1,4 @@
-/* Messages are sent, received and matched. */
+/* Sending, receiving and matching messages. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,7 +44,7 @@ static sg_message *find_message(const struct sg_mailbox *box, uint32_t context, 
     return m;
 }
 
-/* Of its receiver. */
+/* The talk as its receiver sees it. */
 static sg_talk talk_of(const sg_message *m)
 {
     return (sg_talk){m->context, (int32_t)m->from->number};
@@ -56,22 +56,22 @@ static sg_journey carry(const sg_message *m, const sg_rank *from, const sg_rank 
     return SG_UNLIKELY(m->free) ? (sg_journey){now, now, 0} : sg_transport(from, to, now, bytes);
 }
 
-/* ---- receives from any rank ---- */
+/* ---- receives from any source ---- */
 
-/* What such a receive or probe of a rank took last. */
+/* What a rank's latest receive or probe with any source took. */
 typedef struct choice {
     uint32_t context;
-    int32_t tag; /* wanted */
+    int32_t tag; /* requested */
     const sg_rank *from;
     sg_signature of;
     uint64_t done; /* clock at which it had the message */
     const char *call;
-    const void *site; /* where the receiver was */
+    const void *site; /* of the receiver's call */
 } choice;
 
 static choice *choices = NULL; /* by rank */
 
-/* A message that was on its way before that, from another rank, could have come first: time decides. */
+/* Warns of a race: a message from another rank that was already under way could have been matched instead. */
 static void find_rival(const choice *c, const sg_message *m)
 {
     static bool told = false;
@@ -92,11 +92,11 @@ static void find_rival(const choice *c, const sg_message *m)
     sg_warn(text);
 }
 
-/* A receive or probe for messages of `source`, which may be any, takes `m`, which is there at `done`. */
+/* A receive or probe for messages of `source` (or SG_ANY) takes `m`, which has arrived at `done`. */
 static void note_choice(const sg_message *m, int32_t source, int32_t tag, uint64_t done)
 {
     if (m->tag < 0 || m->context % 2 != 0 || m->signature.site == NULL)
-        return; /* the library's own */
+        return; /* the library's own message */
     if (choices == NULL && source != SG_ANY)
         return;
     if (choices == NULL)
@@ -108,7 +108,7 @@ static void note_choice(const sg_message *m, int32_t source, int32_t tag, uint64
             (choice){m->context, tag, m->from, m->signature, done, m->to->main->call, m->to->main->call_site};
 }
 
-/* Receive and message have found each other at the clock `now`: when has each side all? */
+/* Matches a receive and a message at clock `now`, and computes when each side is complete. */
 static void match(sg_receive *r, sg_message *m, uint64_t now)
 {
     sg_completion *done = &r->completion;
@@ -144,13 +144,13 @@ static void match(sg_receive *r, sg_message *m, uint64_t now)
     sg_waiters_wake(r->waiters, done, now);
 }
 
-/* What stands for all sends that are complete when they begin. */
+/* Shared by all sends that are complete as soon as they begin. */
 static sg_send sent = {.completion = {.talk = {SG_TALK_NOWHERE, SG_TALK_NOBODY}}};
 
 /* ---- sending and receiving ---- */
 
-/* It is known at the clock `now` when the message arrives: whoever waits for it goes on, or it waits for its
- * receiver. */
+/* At clock `now` the message's arrival time is known: wakes whoever waits for it, or puts it into the
+ * receiver's mailbox. */
 static void deliver(sg_message *m, uint64_t now)
 {
     struct sg_mailbox *box = m->to->mailbox;
@@ -172,11 +172,11 @@ static void deliver_now(sg_message *m)
     deliver(m, sg_now->clock);
 }
 
-/* The message leaves at the clock at which it was sent. */
+/* The message leaves, at the clock at which it was sent. */
 static void leave(sg_deferred *later)
 {
     sg_message *m = (sg_message *)((char *)later - offsetof(sg_message, later));
-    __builtin_prefetch(m->to->mailbox, 1); /* cold; until it is needed the interconnect is */
+    __builtin_prefetch(m->to->mailbox, 1); /* cold: fetched while the interconnect computes */
     sg_journey way = carry(m, m->from, m->to, m->sent, m->rendezvous ? 0 : m->bytes);
     m->arrival = way.arrival;
     m->contention = way.contention;
@@ -238,7 +238,7 @@ static sg_receive *new_receive(uint32_t context, int32_t source, int32_t from, i
     return r;
 }
 
-/* The receive finds its message, or waits for it, at the clock at which it was posted. */
+/* Posts the receive at its clock: it takes a matching message, or waits for one. */
 static void post(sg_deferred *later)
 {
     sg_receive *r = (sg_receive *)((char *)later - offsetof(sg_receive, later));
@@ -249,7 +249,7 @@ static void post(sg_deferred *later)
         return;
     }
     REMOVE(box->first, box->last, m);
-    sg_lockstep_ask(m->send != NULL); /* its sender goes on with all others only */
+    sg_lockstep_ask(m->send != NULL); /* its sender goes on only with all the others */
     match(r, m, sg->lockstep ? sg_now->clock : r->posted);
 }
 
@@ -269,7 +269,7 @@ sg_receive *sg_message_receive_taken(sg_message *m)
 {
     sg_turn_of_all(sg_now);
     sg_receive *r = new_receive(m->context, m->source, (int32_t)m->from->number, m->tag);
-    sg_lockstep_ask(m->send != NULL); /* its sender goes on with all others only */
+    sg_lockstep_ask(m->send != NULL); /* its sender goes on only with all the others */
     match(r, m, sg_now->clock);
     return r;
 }
@@ -305,7 +305,7 @@ bool sg_send_cancel(sg_send *send)
     return true;
 }
 
-/* ---- the end of a transfer ---- */
+/* ---- completing a transfer ---- */
 
 static void report(const sg_receive *r)
 {
@@ -329,7 +329,7 @@ void sg_receive_finish(sg_receive *r)
     report(r);
 }
 
-/* A send may end before its message is matched: then nobody waits for it. */
+/* A send may be freed before its message is matched: then nobody waits for it. */
 void sg_send_free(sg_send *send)
 {
     if (send->message != NULL)
@@ -355,7 +355,7 @@ sg_message *sg_message_probe(uint32_t context, int32_t source, int32_t tag, bool
     sg_turn_of_all(sg_now);
     sg_lockstep_ask(!wait && find_message(box, context, source, tag) == NULL);
     sg_message *m = find_message(box, context, source, tag);
-    while (m == NULL && wait) { /* another thread may take what has come */
+    while (m == NULL && wait) { /* another thread may take a message that arrives */
         probe own = {box->probes, context, source, tag, sg_self()}, **at = &box->probes;
         *at = &own;
         sg_completion_suspend(SG_RECEIVER, source, tag, NULL);
@@ -379,7 +379,7 @@ void sg_message_take(sg_message *m)
     REMOVE(box->first, box->last, m);
 }
 
-/* ---- the beginning ---- */
+/* ---- start ---- */
 
 void sg_messages_open(void)
 {

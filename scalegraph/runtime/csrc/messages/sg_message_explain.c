@@ -1,9 +1,10 @@
-/* What a report of a deadlock says about messages. */
+/* What a deadlock report says about messages. */
 #include <stdio.h>
 
 #include "sg_message.h"
 
-/* "; rank 3 waits in MPI_Recv for a message from rank 2 with tag 7 at 0x..." Returns the text's length. */
+/* "; rank 3 waits in MPI_Recv for a message from rank 2 with tag 7 at 0x..." Returns the length of the
+ * text. */
 static int explain_wait(uint32_t rank, const sg_rank_wait *wait, char *text, size_t size)
 {
     char other[40] = "any rank", tag[40] = "";
@@ -20,7 +21,7 @@ static int explain_wait(uint32_t rank, const sg_rank_wait *wait, char *text, siz
                     what, other, tag, (unsigned long long)(uintptr_t)wait->thread->site);
 }
 
-/* A message from the rank that a receive waits for, which does not match it: why. */
+/* Explains why a message from the rank that a receive waits for does not match it. */
 static int explain_mismatch(uint32_t rank, const sg_rank_wait *wait, char *text, size_t size)
 {
     const struct sg_mailbox *box = sg->all_ranks[rank]->mailbox;
@@ -40,7 +41,7 @@ static int explain_mismatch(uint32_t rank, const sg_rank_wait *wait, char *text,
     return 0;
 }
 
-/* The first few threads that wait. */
+/* Explains the first few waiting threads. */
 void sg_messages_explain(char *text, size_t size)
 {
     enum { SHOWN = 4 };

@@ -2,7 +2,7 @@
 #include "sg_lockstep.h"
 #include "sg_message.h"
 
-/* What a rank waits for at first, when the other side has not come yet. */
+/* Category of a rank's waiting until the other side arrives. */
 static enum sg_category late(enum sg_side side)
 {
     if (sg->lockstep)
@@ -12,7 +12,7 @@ static enum sg_category late(enum sg_side side)
     return side == SG_SENDER ? SG_CATEGORY_IDLE_LATE_RECEIVER : SG_CATEGORY_IDLE_LATE_SENDER;
 }
 
-/* A part of the time for which a message is on its way; `more`: another one follows. */
+/* Charges part of the time a message is under way; `more`: another part follows. */
 static void charge_way(const sg_completion *done, enum sg_category category, uint64_t cycles, bool more)
 {
     int32_t peer = done->talk.peer, by = peer >= 0 ? (int32_t)sg->all_ranks[peer]->first_processor : -1;
@@ -22,7 +22,7 @@ static void charge_way(const sg_completion *done, enum sg_category category, uin
     sg_observe_message_waited(category, by, done->released != 0 ? done->released : done->met, more);
 }
 
-/* Both sides have come: charges the time until `done`. */
+/* Both sides have arrived: charges the time until `done`. */
 void sg_completion_wait(const sg_completion *done)
 {
     sg_processor *p = sg_now;
@@ -35,8 +35,8 @@ void sg_completion_wait(const sg_completion *done)
     charge_way(done, SG_CATEGORY_IDLE_NETWORK, jam, false);
 }
 
-/* Suspends the running thread until something in whose list it is wakes it; `known`, if not NULL: that comes
- * in any case. */
+/* Suspends the running thread until something that lists it wakes it; `known`, if not NULL, wakes it in any
+ * case. */
 static void suspend_until(const sg_completion *known, enum sg_side side, int32_t other, int32_t tag,
                           const char *what)
 {
@@ -67,7 +67,7 @@ void sg_completion_suspend(enum sg_side side, int32_t other, int32_t tag, const 
     suspend_until(NULL, side, other, tag, what);
 }
 
-/* Waits until `done` says when, and then until that time. */
+/* Waits until the clock of `done` is known, then until that clock. */
 static void wait_until(const sg_completion *done, sg_waiter **list, enum sg_side side, int32_t other,
                        int32_t tag, const char *what)
 {
@@ -98,7 +98,7 @@ void sg_receive_wait(sg_receive *r)
     wait_until(&r->completion, &r->waiters, SG_RECEIVER, r->from, r->tag, r->what);
 }
 
-/* Asking takes as long as finding out whether a message matches. */
+/* Polling takes as long as checking whether a message matches. */
 static bool test(const sg_completion *done)
 {
     sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);

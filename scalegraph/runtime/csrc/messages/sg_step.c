@@ -1,36 +1,36 @@
 /* How long a step of a SIMD machine takes; see sg_lockstep.h.
  *
- * What an element has executed is counted as on any machine, in its accounts, which are settled when all are
- * together; what is in them then is held against what the others have executed. */
+ * Executions are counted in each element's accounts as on any machine. When all elements are together, the
+ * accounts are settled and compared between elements. */
 #include "sg_array.h"
 #include "sg_lockstep.h"
 
 #define PURPOSE "the steps of a SIMD machine"
 
-/* What elements did of one thing: executions of a block, cycles of the runtime at a place. */
+/* What elements did of one kind: executions of a block, or runtime cycles at a place. */
 typedef struct tally {
-    uint64_t own;  /* by the element whose accounts are settled */
-    uint64_t most; /* by any */
-    uint64_t sum;  /* by all that will be masked for the rest */
+    uint64_t own;  /* by the element being settled */
+    uint64_t most; /* largest of any element */
+    uint64_t sum;  /* of all elements that are masked off for the rest */
 } tally;
 
 typedef struct tallies {
     tally *of;
-    uint32_t *fresh, *used; /* numbers of those with something of its own, and with something of anybody */
+    uint32_t *fresh, *used; /* entries used by the element being settled, and by any element */
     uint32_t fresh_count, used_count;
 } tallies;
 
-/* Something that the runtime has charged an element. */
+/* Cycles that the runtime charged to an element. */
 typedef struct charged {
-    uint32_t before; /* number of the element's one before, + 1; 0: none */
+    uint32_t before; /* index of the element's previous entry, + 1; 0: none */
     uint32_t site;
     uint64_t cycles;
 } charged;
 
 typedef struct element {
-    sg_account *account; /* the present one, as it was known last */
-    sg_account *touched; /* those before in this step */
-    uint32_t charged;    /* number of the last, + 1; 0: none */
+    sg_account *account; /* the account last seen as current */
+    sg_account *touched; /* earlier accounts in this step */
+    uint32_t charged;    /* index of the last entry, + 1; 0: none */
     uint64_t waited;
 } element;
 
@@ -39,12 +39,12 @@ static struct {
     charged *charged;
     uint32_t charged_count, charged_room;
     tallies blocks, sites;
-    uint64_t others;  /* of time that is neither */
+    uint64_t others;  /* largest time outside blocks and sites */
     uint64_t begin;   /* clock at which the step began */
-    uint64_t carried; /* of exchanges since then */
-    uint64_t parts;   /* of a cycle, left over from steps before */
-    uint64_t ran;     /* elements that have done something in this step and have not ended */
-    uint64_t (*primitive)(sg_processor *p, enum sg_category category, uint64_t cycles); /* of what-if */
+    uint64_t carried; /* by exchanges since then */
+    uint64_t parts;   /* fractions of a cycle left over from earlier steps */
+    uint64_t ran;     /* elements that did something in this step and have not ended */
+    uint64_t (*primitive)(sg_processor *p, enum sg_category category, uint64_t cycles); /* what-if's */
 } step = {.of = NULL};
 
 /* ---- tallies ---- */
@@ -63,7 +63,8 @@ static void add(tallies *t, uint32_t number, uint64_t n)
     t->of[number].own += n;
 }
 
-/* All that one element did is known; `weight`: of one, by number, NULL for 1. Returns what it did. */
+/* Merges one element's counts into the tallies; `weight` is the cost of one, by number (NULL: 1). Returns the
+ * element's total. */
 static uint64_t join(tallies *t, const sg_block_cost *weight, bool is_summed)
 {
     uint64_t all = 0;
@@ -89,7 +90,7 @@ static void clear(tallies *t)
     t->used_count = 0;
 }
 
-/* ---- what an element does ---- */
+/* A charge by the runtime, at its call site. */
 
 static void touch(element *e, sg_account *account)
 {
@@ -108,7 +109,7 @@ static void change_regions(sg_processor *p, enum sg_regions_change change)
     e->account = p->account;
 }
 
-/* What the runtime charges, at the place from where it was called. */
+/* Merges what a rank did in this step; false: it did nothing. */
 static uint64_t charge(sg_processor *p, enum sg_category category, uint64_t cycles)
 {
     element *e = &step.of[p->id];
@@ -130,7 +131,7 @@ static void note_executions(uint32_t block, uint64_t executions)
     add(&step.blocks, block, executions);
 }
 
-/* Holds what a rank has done in this step against what others did; false: it did nothing. */
+/* ---- end of a step ---- */
 static bool settle(const sg_rank *rank, bool is_summed)
 {
     sg_processor *p = &sg->processor[rank->number];
@@ -175,7 +176,7 @@ void sg_step_charge(const sg_rank *rank, enum sg_category category, uint64_t cyc
     sg_observe_waited(p, rank->main, category, cycles);
 }
 
-/* When the step ends: no earlier than any element that goes on. */
+/* Clock at which the step ends: no earlier than that of any element. */
 static uint64_t end_of_step(void)
 {
     uint64_t parts = step.parts, end = step.begin + step.carried + step.others;
@@ -191,7 +192,7 @@ static uint64_t end_of_step(void)
     return end;
 }
 
-/* `cycles` of all elements together at an address that others executed; they are of `*left`. */
+/* Charges up to `cycles` of masked time to an address that others executed, taken from `*left`. */
 static void charge_place(uint64_t address, uint64_t cycles, uint64_t *left)
 {
     cycles = cycles < *left ? cycles : *left;
@@ -199,7 +200,7 @@ static void charge_place(uint64_t address, uint64_t cycles, uint64_t *left)
     sg_site_of((const void *)(uintptr_t)address)->cycles[SG_GROUP_IDLE] += cycles;
 }
 
-/* Elements were masked off for `left` cycles together, while others executed what they did not. */
+/* Distributes `left` cycles of masked time over the places that only other elements executed. */
 static void charge_places(uint64_t left)
 {
     for (uint32_t i = 0; i < step.blocks.used_count; i++) {
@@ -253,7 +254,7 @@ void sg_step_add(uint64_t cycles)
     step.carried += cycles;
 }
 
-/* The last rank has ended: what the others did in the last step takes its time, too. */
+/* The last rank has ended: what the others did in the last step still takes time. */
 static void finish(void)
 {
     sg_processor *p = sg_now;

@@ -1,20 +1,19 @@
-/* The time that a message takes: what it costs its sender and its receiver, and its way between them. Between
- * nodes it goes over the interconnect; within a node the sender writes it into memory, from where the
- * receiver reads it, with the references that this takes, of which an out-of-order processor has several
- * under way. A long one is copied by the operating system, once (process_vm_readv), where the machine says
- * from which size on. */
+/* How long a message takes: the overhead at its sender and receiver, and the transfer between them. Between
+ * nodes it goes over the interconnect. Within a node the sender writes it to memory and the receiver reads it
+ * from there, with the memory references this needs; an out-of-order processor overlaps several of them. From
+ * a size given by the machine, the operating system copies it once (process_vm_readv). */
 #include "sg_message.h"
 #include "sg_wire.h"
 
-/* Lines of memory of each rank through which messages of the same node come: so many that a message that is
- * copied by lines under way together finds each as its receiver has left it. */
+/* Lines of each rank's buffer for messages within the node. When lines are copied in parallel, there are so
+ * many that a message finds each line as its receiver left it. */
 #define BUFFER_LINES          512u
 #define BUFFER_LINES_TOGETHER 2048u
-/* What describes a message lies before its data, in the same lines. */
+/* A message's header precedes its data, in the same lines. */
 #define HEADER_BYTES 40u
-#define COPIED_BYTES 32u /* with one load and one store: a vector */
+#define COPIED_BYTES 32u /* by one load and one store: a vector */
 
-static uint64_t *buffer_of = NULL; /* by rank: address, 0: none yet */
+static uint64_t *buffer_of = NULL; /* by rank: address; 0: not allocated yet */
 
 void sg_transport_open(void)
 {
@@ -36,7 +35,7 @@ static uint64_t overhead(uint64_t cycles, uint64_t byte_millicycles, size_t byte
     return cycles + (byte_millicycles * bytes + 999) / 1000;
 }
 
-/* So many lines are under way at a time when a processor copies: those of its pipeline. */
+/* Lines that a copying processor has in flight at a time: those of its pipeline. */
 static uint32_t lines_together(void)
 {
     const sg_config *c = &sg->config;
@@ -45,11 +44,10 @@ static uint32_t lines_together(void)
     return c->pipeline_misses != 0 ? c->pipeline_misses : (c->memory_parallelism + 500) / 1000;
 }
 
-/* References to as much of the buffer of `rank` as `bytes` need; longer messages use it several times. */
+/* References the part of the buffer of `rank` that `bytes` need; longer messages reuse it. */
 static void pass_buffer(const sg_rank *rank, size_t bytes, enum sg_access kind, enum sg_category category)
 {
-    uint64_t line = sg_line_bytes(),
-             lines = (bytes + line - 1) / line + 1; /* one that describes the message */
+    uint64_t line = sg_line_bytes(), lines = (bytes + line - 1) / line + 1; /* one for the header */
     uint64_t *buffer = &buffer_of[rank->number];
     uint32_t together = lines_together(), room = together > 1 ? BUFFER_LINES_TOGETHER : BUFFER_LINES;
     if (*buffer == 0)
@@ -66,7 +64,7 @@ static void pass_buffer(const sg_rank *rank, size_t bytes, enum sg_access kind, 
 
 bool (*sg_message_is_free)(const void *site) = NULL;
 
-/* Messages take no time in this run, nor do sending and receiving them: all, or those of this call. */
+/* Is sending and receiving free in this run, for all messages or for those of this call? */
 static bool is_free(void)
 {
     return (sg->config.ideal & SG_IDEAL_MESSAGES) != 0 ||
@@ -80,8 +78,9 @@ void sg_transport_copy(size_t bytes)
     sg_message_charge(SG_CATEGORY_PRIM_PACK, overhead(0, sg->config.message_copy_byte_millicycles, bytes));
 }
 
-/* Copies `bytes` within a node, to the buffer of `rank` or from there. copy_byte_cycles is what the
- * instructions take; a processor with several lines under way executes them meanwhile, vector by vector. */
+/* Copies `bytes` within a node, to or from the buffer of `rank`. copy_byte_cycles is the time of the
+ * instructions; a processor with several lines in flight overlaps them with the misses, one vector at a
+ * time. */
 static void copy_near(const sg_rank *rank, size_t bytes, enum sg_access kind, enum sg_category category)
 {
     const sg_config *c = &sg->config;
@@ -97,7 +96,7 @@ static void copy_near(const sg_rank *rank, size_t bytes, enum sg_access kind, en
         sg_message_charge(category, least - passed);
 }
 
-/* Is a message of a node copied by the operating system? */
+/* Does the operating system copy a message of this size within a node? */
 static bool is_single(size_t bytes)
 {
     return sg->config.message_near_single_bytes != 0 && bytes >= sg->config.message_near_single_bytes;
@@ -108,7 +107,7 @@ bool sg_transport_waits(const sg_rank *from, const sg_rank *to, size_t bytes)
     return bytes > (node_of(from) == node_of(to) ? from->near_eager_bytes : from->eager_bytes);
 }
 
-/* Charges the software of one end of a message. */
+/* Charges the software overhead at one end of a message. */
 static void charge_end(bool near, enum sg_category category, uint64_t cycles, uint64_t byte_millicycles,
                        size_t bytes)
 {

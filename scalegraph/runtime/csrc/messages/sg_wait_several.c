@@ -8,7 +8,7 @@ static const sg_completion *earlier(const sg_completion *a, const sg_completion 
     return a == NULL || b->clock < a->clock ? b : a;
 }
 
-/* The one that is complete first. */
+/* The completion with the earliest clock. */
 static const sg_completion *first_of(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
                                      size_t receive_count)
 {
@@ -20,8 +20,8 @@ static const sg_completion *first_of(sg_send *const *sends, size_t send_count, s
     return first;
 }
 
-/* Sleeps until one of them is known to be complete, and returns it; .clock is 0 if another thread has ended
- * that already. `known`, if not NULL, is the earliest of those that are known to come. */
+/* Sleeps until one completion is known, and returns it; its clock is 0 if another thread has already finished
+ * it. `known`, if not NULL, is the earliest completion already known. */
 static sg_completion sleep_for(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
                                size_t receive_count, const sg_completion *known)
 {
@@ -32,7 +32,7 @@ static sg_completion sleep_for(sg_send *const *sends, size_t send_count, sg_rece
         sg_waiter_add(&sends[i]->waiters, &own[i]);
     for (size_t i = 0; i < receive_count; i++)
         sg_waiter_add(&receives[i]->waiters, &own[send_count + i]);
-    /* sg_completion_wake records with whom */
+    /* sg_completion_wake records the partner */
     sg_completion_suspend_any(known);
     for (size_t i = 0; i < count; i++) {
         if (own[i].list == NULL)
@@ -45,7 +45,7 @@ static sg_completion sleep_for(sg_send *const *sends, size_t send_count, sg_rece
     return first != NULL && first->clock != SG_NEVER ? *first : (sg_completion){0};
 }
 
-/* Waits until one of them at least is complete, the one that is known first. */
+/* Waits until at least one is complete: the first to become known. */
 static void wait_any(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
                      size_t receive_count, bool listed)
 {
@@ -61,7 +61,7 @@ static void wait_any(sg_send *const *sends, size_t send_count, sg_receive *const
     sg_rank_return(before);
 }
 
-/* Elements of a SIMD machine hear of messages when these have arrived. */
+/* On a SIMD machine, elements learn of messages only on arrival. */
 void sg_message_wait_first(sg_send *const *sends, size_t send_count, sg_receive *const *receives,
                            size_t receive_count, bool listed)
 {

@@ -1,5 +1,5 @@
-/* Threads that wait for something to be complete: they go on when it is known when that is. What all that
- * deals with messages needs besides: memory, and accounts. */
+/* Threads that wait for a completion, and go on once its time is known; also memory and accounting for all
+ * code that deals with messages. */
 #include <stdlib.h>
 
 #include "sg_message.h"
@@ -38,7 +38,7 @@ void sg_completion_expect(sg_thread *t, const sg_completion *done, uint64_t when
     sg_wake_by(t, when);
 }
 
-/* `t`, if not NULL, waits for this among other things; now it is known when that is complete. */
+/* `t`, if not NULL, waits for this among other things; its completion time is now known. */
 void sg_completion_wake(sg_thread *t, const sg_completion *done, uint64_t now)
 {
     uint64_t when = done->clock > now ? done->clock : now;
