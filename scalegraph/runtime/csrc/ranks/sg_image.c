@@ -1,9 +1,9 @@
-/* Static data of the ranks: the writable segments of the program and of the libraries that it brings along
- * (sg_library.c), one copy for each rank.
+/* Static data of the ranks: the writable segments of the program and of the libraries it brings along
+ * (sg_library.c), one copy per rank.
  *
- * A small segment is copied when another rank begins to run; of a large one each rank has pages of its own,
- * which are moved to the segment's place and back, together with the host's tables of them: nothing must be
- * touched anew. One between these is copied until its pages are large. Our own data is elsewhere
+ * A small segment is copied when another rank begins to run. For a large one each rank has its own pages,
+ * which are moved into place and back together with the host's page-table entries, so that no page is faulted
+ * in again. A segment of medium size is copied until its pages are large. Our own data is elsewhere
  * (toolchain/linking.py) and is shared. */
 #include <link.h>
 #include <sys/mman.h>
@@ -17,13 +17,13 @@
 
 #define PAGE  SG_PAGES_BYTES
 #define TABLE SG_PAGES_TABLE
-/* Up to these sizes copying is faster than moving large pages and small ones (benchmarks/README.md). */
+/* Up to these sizes copying is faster than moving small pages and large pages (benchmarks/README.md). */
 #define COPIED       16384ull
 #define COPIED_FIRST 65536ull
-/* Large pages take a tenth of a millisecond each to make, up to 3 ms where the host must make room, and an
- * exchange by them takes 2 microseconds instead of 10 (benchmarks/README.md): they are worth it after so many
- * exchanges for each rank, if they take no more memory than this and this part of the host's, and the data of
- * a rank no more than two. */
+/* A large page takes 0.1 ms to make, up to 3 ms if the host must free memory first; an exchange then takes 2
+ * instead of 10 microseconds (benchmarks/README.md). Large pages are worth it after this many exchanges per
+ * rank, if they take no more than this much memory and this fraction of the host's, and if a rank's data
+ * needs no more than two. */
 #define WORTH_LARGE  16ull
 #define MOST_LARGE   (1ull << 30)
 #define PART_LARGE   16
@@ -32,12 +32,13 @@
 
 typedef struct part {
     char *at;
-    size_t size, whole; /* in whole pages, if pages are exchanged */
+    size_t size, whole; /* whole: in whole pages, if pages are exchanged */
     bool pages;
-    bool copied;       /* for now, though the ranks have pages */
-    bool large;        /* the pages */
-    uint64_t home;     /* where the pages of rank 0 are while others run, then those of rank 1 */
-    const char *fresh; /* what is in it before its constructors */
+    bool copied;   /* for now, although the ranks have pages */
+    bool large;    /* its pages are large */
+    uint64_t home; /* where pages of rank 0 are kept while other ranks run, followed by those of rank 1 and so
+                      on */
+    const char *fresh; /* its contents before its constructors run */
 } part;
 
 struct sg_image {
@@ -48,8 +49,8 @@ struct sg_image {
 static struct {
     part *part;
     uint32_t parts, room;
-    uint64_t homes;     /* where the next part's begin */
-    uint64_t exchanges; /* of ranks, so far */
+    uint64_t homes;     /* address of the next part's homes */
+    uint64_t exchanges; /* between ranks, so far */
 } program = {.homes = SG_IMAGE_BASE};
 
 extern char __data_start[] __attribute__((weak));
@@ -61,7 +62,7 @@ static void *map(uint64_t at, size_t size)
     return got == (void *)at ? got : NULL;
 }
 
-/* Gives every rank pages for `p`: whole tables of them, if nothing else is in the last one. */
+/* Gives every rank pages for `p`: whole page tables if nothing else uses the last one. */
 static void make_homes(part *p)
 {
     uint64_t end = (uint64_t)p->at + p->size, page = (end + PAGE - 1) & ~(PAGE - 1);
@@ -75,7 +76,7 @@ static void make_homes(part *p)
     madvise((void *)p->home, p->whole * sg->ranks, MADV_NOHUGEPAGE); /* mostly empty */
 }
 
-/* `fresh` is NULL: what is there now. */
+/* `fresh`: the initial contents; NULL: what is there now. */
 static void add_part(char *low, char *high, const char *fresh)
 {
     if (low >= high)
@@ -94,7 +95,7 @@ static void add_part(char *low, char *high, const char *fresh)
         p->fresh = sg_pages_keep(p->at, p->size, PURPOSE);
 }
 
-/* The segments of the program that may be written and lie where the linker was requested to put its data. */
+/* Adds the program's writable segments that lie where the linker was told to put its data. */
 static int add_segments(struct dl_phdr_info *info, size_t size, void *unused)
 {
     (void)size, (void)unused;
@@ -107,7 +108,7 @@ static int add_segments(struct dl_phdr_info *info, size_t size, void *unused)
     return 1; /* the program itself comes first */
 }
 
-/* Bytes of the pages in it that are not zero. */
+/* Bytes in its non-zero pages. */
 static uint64_t filled_bytes(const part *p)
 {
     static const char zero[PAGE] = {0};
@@ -203,7 +204,7 @@ static bool may_be_large(const part *p)
     return sysinfo(&host) == 0 && bytes <= (uint64_t)host.totalram * host.mem_unit / PART_LARGE;
 }
 
-/* All of `p` are at home. */
+/* Makes the pages of `p` large; all of them are at home. */
 static void enlarge(part *p)
 {
     if (!may_be_large(p))
@@ -230,7 +231,7 @@ static void enter(const part *p, const struct sg_image *image)
         move(p, home_of(p, image), (uint64_t)p->at);
 }
 
-/* The first image takes over what is in its place: `before` is NULL. */
+/* The first image takes over what is already in place: `before` is NULL. */
 void sg_image_exchange(struct sg_image *before, struct sg_image *image)
 {
     bool due = ++program.exchanges == WORTH_LARGE * sg->ranks;
@@ -251,10 +252,10 @@ void sg_image_exchange(struct sg_image *before, struct sg_image *image)
     }
 }
 
-/* ---- variables of libraries that the linker has placed in the program: std::cout, optind ---- */
+/* ---- library variables that the linker placed in the program: std::cout, optind ---- */
 
-/* The library gives them their values, some of them once, while rank 0 runs the program's constructors; one
- * whose constructors run in each rank gives them anew. */
+/* The library initialises them, some only once, while rank 0 runs the program's constructors; a library whose
+ * constructors run in each rank initialises them each time. */
 typedef struct copied {
     struct copied *next;
     const char *name;
@@ -280,7 +281,7 @@ void sg_image_note_libraries(void)
     const ElfW(Sym) *symbols = (const ElfW(Sym) *)dynamic_value(DT_SYMTAB);
     const char *names = (const char *)dynamic_value(DT_STRTAB);
     for (size_t left = dynamic_value(DT_RELASZ) / sizeof *r; left > 0; left--, r++) {
-        if (ELF64_R_TYPE(r->r_info) != SG_ARCH_COPIED || r->r_offset < DATA_ADDRESS) /* tables of classes */
+        if (ELF64_R_TYPE(r->r_info) != SG_ARCH_COPIED || r->r_offset < DATA_ADDRESS) /* vtables */
             continue;
         const ElfW(Sym) *symbol = &symbols[ELF64_R_SYM(r->r_info)];
         copied *c = sg_new(sizeof *c + symbol->st_size);

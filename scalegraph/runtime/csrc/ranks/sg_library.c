@@ -1,4 +1,4 @@
-/* The libraries in memory, and their dynamic sections. */
+/* The loaded libraries and their dynamic sections. */
 #include "sg_library.h"
 
 #include <dlfcn.h>
@@ -23,7 +23,7 @@ typedef struct library {
 static library *libraries = NULL, **end_of_libraries = &libraries; /* in the order of loading */
 static sg_library_data *all_data = NULL;
 
-/* Beginnings of the file names of libraries that all ranks use together. */
+/* File name prefixes of libraries that all ranks share. */
 static const char *const common[] = {
     "ld-linux",     "linux-vdso",   "libc.so",    "libm.so",    "libmvec.so",  "libpthread.so",  "libdl.so",
     "librt.so",     "libutil.so",   "libresolv.", "libnsl",     "libnss",      "libanl.so",      "libgcc_s.",
@@ -46,7 +46,7 @@ static bool is_common(const char *path)
     return false;
 }
 
-/* ---- what they have ---- */
+/* ---- their data ---- */
 
 static void add_data(char *low, char *high)
 {
@@ -58,7 +58,7 @@ static void add_data(char *low, char *high)
     all_data = data;
 }
 
-/* The pages from `low` to `high` but those that are read-only since the library was loaded. */
+/* Adds the pages from `low` to `high`, except those made read-only after loading. */
 static void add_segment(uintptr_t low, uintptr_t high, uintptr_t fixed, uintptr_t fixed_end)
 {
     bool has_fixed = fixed < fixed_end && low < fixed_end && fixed < high;
@@ -157,7 +157,7 @@ void sg_libraries_name(void)
 
 /* ---- their constructors ---- */
 
-/* An address in the dynamic section; the dynamic linker has added the base to some of them. */
+/* An address from the dynamic section; the dynamic linker has already added the base to some of them. */
 static uintptr_t address_of(const library *l, const ElfW(Dyn) * entry)
 {
     uintptr_t value = entry->d_un.d_ptr;
@@ -183,7 +183,7 @@ static bool is_named(const library *l, const char *name)
 
 static library *first_constructed = NULL, **end_of_order = &first_constructed;
 
-/* Puts a library into the order, after those that it needs. */
+/* Appends a library to the order of construction, after its dependencies. */
 static void put_in_order(library *l)
 {
     if (l->in_order)

@@ -1,6 +1,5 @@
-/* Pages of the host move from one place to another: by mremap, which splits and joins areas of memory each
- * time, or by userfaultfd (Linux 6.8), which moves the entries of the tables only: one entry for a large
- * page. */
+/* Moves host pages from one place to another, by mremap, which splits and joins memory areas each time, or by
+ * userfaultfd (Linux 6.8), which only moves page-table entries: one entry per large page. */
 #include "sg_pages.h"
 
 #include <errno.h>
@@ -9,12 +8,12 @@
 
 #include "sg_arch.h"
 
-/* As linux/userfaultfd.h has them; older headers do not have all. */
+/* From linux/userfaultfd.h; older headers lack some of them. */
 enum {
-    USER_MODE_ONLY = 1,  /* for those who are not root, too */
+    USER_MODE_ONLY = 1,  /* so that it works without root */
     MAY_MOVE = 1 << 16,  /* a feature */
-    WRITE_PROTECTED = 2, /* a kind of registration that leaves missing pages to the kernel */
-    WITH_HOLES = 2,      /* where no page is there shall be none */
+    WRITE_PROTECTED = 2, /* a registration mode that leaves missing pages to the kernel */
+    WITH_HOLES = 2,      /* a hole in the source remains a hole */
     COLLAPSE = 25,       /* MADV_COLLAPSE */
 };
 #define API       0xaaull
@@ -22,7 +21,7 @@ enum {
 #define REGISTER  0xc020aa00l
 #define MOVE      0xc028aa05l
 
-static long mover = -1; /* the descriptor by which pages are moved; -1: by mremap */
+static long mover = -1; /* the userfaultfd; -1: use mremap */
 
 static long control(long request, uint64_t *argument)
 {
@@ -39,7 +38,7 @@ static void give_up(void)
 static size_t move_entries(uint64_t from, uint64_t to, size_t size)
 {
     size_t done = 0;
-    for (int tries = 0; tries < 1000; tries++) { /* the kernel may refuse one for now */
+    for (int tries = 0; tries < 1000; tries++) { /* the kernel may refuse temporarily */
         uint64_t request[5] = {to + done, from + done, size - done, WITH_HOLES, 0};
         long error = control(MOVE, request);
         if (error == 0)
@@ -58,7 +57,7 @@ bool sg_pages_move(uint64_t from, uint64_t to, size_t size, bool enlarged)
     size_t done = by_entries ? move_entries(from, to, size) : 0;
     if (done == size)
         return true;
-    if (by_entries) /* a page is shared with a child of this process, for example */
+    if (by_entries) /* for example, a page is shared with a child of this process */
         give_up();
     from += done;
     to += done;

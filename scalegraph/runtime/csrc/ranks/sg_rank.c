@@ -1,4 +1,4 @@
-/* The ranks begin, take turns and end. */
+/* How ranks begin, take turns and end. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -12,14 +12,14 @@
 #include "sg_posix.h"
 #include "sg_rank.h"
 
-/* main of the program, and its arguments. */
+/* The program's main and its arguments. */
 static struct {
     int (*run)(int argc, char **argv, char **envp);
     int argc;
     char **argv, **envp;
-    char **given; /* the arguments as they were: rank 0 may change its own before the others begin */
-    size_t pointers, texts; /* bytes of what argv points to */
-    size_t room;            /* for both, of each rank */
+    char **given;           /* the original arguments: rank 0 may change its own before the others begin */
+    size_t pointers, texts; /* bytes of the pointers and of the strings in argv */
+    size_t room;            /* for both, per rank */
 } program = {.run = NULL};
 
 /* ---- turns ---- */
@@ -44,8 +44,7 @@ static void enter(sg_rank *rank)
     sg->rank = rank;
 }
 
-/* Called by the scheduler: the thread that runs next is of `rank`; if it is `away`, it needs no static data.
- */
+/* Called by the scheduler when a thread of `rank` runs next; `away`: it needs no static data. */
 static void turn_to(sg_rank *rank, bool away)
 {
     if (sg->rank != rank) {
@@ -58,17 +57,17 @@ static void turn_to(sg_rank *rank, bool away)
     sg->mapped = rank;
 }
 
-/* Exchanging data takes the host some microseconds, so it is not done at each reference. Ranks of different
- * nodes share no memory, and what they do to each other by messages is in the order of simulated time anyway;
- * those of a node run ahead of each other by this, because their references meet in caches and memory.
- * Threads of a rank are in exact order. */
+/* Exchanging data takes the host some microseconds, so it is not done at each reference. Ranks on different
+ * nodes share no memory, and their messages are handled in order of simulated time anyway. Ranks of one node
+ * interact in caches and memory, so they run ahead of each other by this much only. Threads of a rank run in
+ * exact order. */
 #define AHEAD_IN_NODE 20000ull
 #define AHEAD         (1ull << 40)
 
-/* So many ranks take turns faster when the host's pages are large. */
+/* From this many ranks, turns are faster with large host pages. */
 #define MANY 64u
 
-static uint64_t run_quantum = 0; /* of the configuration */
+static uint64_t run_quantum = 0; /* as configured */
 
 static bool have_shared = false;
 
@@ -88,7 +87,7 @@ void sg_ranks_share(bool exact)
     have_shared |= exact;
     uint64_t ahead = exact ? 0 : AHEAD_IN_NODE;
     sg_ranks_serve();
-    if (run_quantum == 0 || sg->slack >> SG_KEY_BITS <= ahead) /* they do not run ahead so far */
+    if (run_quantum == 0 || sg->slack >> SG_KEY_BITS <= ahead) /* they run ahead no further than this */
         return;
     sg->slack = ahead << SG_KEY_BITS;
     if (!sg->grouped)
@@ -110,7 +109,7 @@ static void let_run_ahead(void)
     sg->defers = apart && sg->own_processors == 1 && !sg->lockstep;
 }
 
-/* Thousands of threads have smaller stacks, so that there is room for all. */
+/* With thousands of threads, stacks are smaller so that all fit. */
 static void share_stacks(void)
 {
     const uint64_t room = SG_OWN_HEAP_BASE - SG_STACK_BASE;
@@ -151,16 +150,16 @@ void sg_ranks_open(void)
         for (uint32_t p = rank->first_processor; p < rank->first_processor + sg->own_processors; p++)
             rank->places[p / 64] |= 1ull << p % 64;
     }
-    sg->rank = sg->mapped = sg->all_ranks[0]; /* the constructors are its own */
+    sg->rank = sg->mapped = sg->all_ranks[0]; /* it runs its own constructors */
 }
 
-/* ---- the beginning ---- */
+/* ---- start ---- */
 
 extern void (*const __init_array_start[])(int, char **, char **);
 extern void (*const __init_array_end[])(int, char **, char **);
 
-/* The constructors of the program and its libraries, which rank 0 has run before the simulation: here, too,
- * they cost nothing. */
+/* Runs the constructors of the program and its libraries, which rank 0 ran before the simulation: they cost
+ * nothing here either. */
 static void construct(int argc, char **argv)
 {
     sg_processor *p = sg_now;
@@ -173,7 +172,7 @@ static void construct(int argc, char **argv)
 
 #define ARGUMENTS (SG_ARGUMENT_BASE + 2 * SG_ARGUMENT_POINTERS)
 
-/* Memory for the arguments of all ranks. */
+/* Allocates memory for the arguments of all ranks. */
 static void map_arguments(void)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
@@ -183,7 +182,7 @@ static void map_arguments(void)
         sg_stop(SG_STATUS_INTERNAL, "no memory for the arguments of the ranks");
 }
 
-/* A copy of the arguments of rank 0 for the running rank, as far from its heap as those are. */
+/* Copies the arguments of rank 0 for the running rank, at the same distance from its heap. */
 static char **own_arguments(const sg_rank *rank)
 {
     size_t count = (size_t)program.argc + 1;
@@ -196,7 +195,7 @@ static char **own_arguments(const sg_rank *rank)
     return argv;
 }
 
-static char **arguments_of_rank = NULL; /* of the one that begins now */
+static char **arguments_of_rank = NULL; /* of the rank that begins now */
 
 static int call_main(void)
 {
@@ -212,7 +211,7 @@ static void rank_main(void)
     exit(sg_posix_main(call_main));
 }
 
-/* What a rank has of its own before its first turn. */
+/* Sets up a rank's own state before its first turn. */
 static void prepare(sg_rank *rank)
 {
     struct sg_omp *omp = sg->omp;
@@ -226,8 +225,8 @@ static void prepare(sg_rank *rank)
     sg->omp = omp;
 }
 
-/* What the host's memory has of each rank at least: the kernel's and the C library's part of a thread, pages
- * of its stack and heap, and what the simulation notes of it. */
+/* The least host memory each rank takes: the kernel's and the C library's part of a thread, pages of its
+ * stack and heap, and the simulator's records of it. */
 #define LEAST_BYTES (48ull << 10)
 
 static void check_host_memory(void)
@@ -278,7 +277,7 @@ void sg_ranks_start(int (*run)(int argc, char **argv, char **envp), int argc, ch
     }
 }
 
-/* ---- the end ---- */
+/* ---- end ---- */
 
 static void run_last_calls(sg_rank *rank)
 {
@@ -305,12 +304,12 @@ int sg_rank_exit(int status, const void *site, bool quick)
         first_failure = status;
     if (++ended < sg->ranks)
         sg_thread_end();
-    turn_to(sg->all_ranks[0], false); /* what its libraries have registered before main comes now */
+    turn_to(sg->all_ranks[0], false); /* now the functions that its libraries registered before main */
     return first_failure;
 }
 
-/* The C library calls what is registered here once, when the process ends; a rank calls its own. What
- * libraries that are the same for all ranks register stays with them. */
+/* The C library calls functions registered here once, when the process ends; a rank calls its own. Functions
+ * registered by libraries that all ranks share stay with the C library. */
 typedef int register_function(void (*)(void *), void *, void *);
 extern void *__dso_handle __attribute__((visibility("hidden")));
 

@@ -1,6 +1,6 @@
-/* State that the C library keeps for a process: random numbers, the rest of a text that strtok takes apart,
- * and where getopt is among the arguments. Each rank has its own, which begins as that of a process does. A
- * program without ranks gets the C library's. */
+/* State that the C library keeps per process: random numbers, the text that strtok still has to split, and
+ * the position of getopt. Each rank has its own, which starts as in a new process. A program without ranks
+ * uses the C library's. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <getopt.h>
@@ -8,7 +8,7 @@
 
 #include "sg_rank.h"
 
-#define STATE_BYTES 128 /* of the C library's own generator before initstate */
+#define STATE_BYTES 128 /* size of the C library's own generator state before initstate */
 
 struct sg_hidden {
     struct random_data random;
@@ -30,7 +30,7 @@ static struct sg_hidden *hidden(void)
     return rank->hidden;
 }
 
-/* The C library's function `name`, called with `arguments`. */
+/* Calls the C library's function `name` with `arguments`. */
 #define REAL(type, name, parameters, arguments) ((type(*) parameters)dlsym(RTLD_NEXT, #name)) arguments
 
 /* ---- random numbers ---- */
@@ -82,9 +82,7 @@ SG_API char *setstate(char *state)
     return setstate_r(state, &h->random) == 0 ? before : NULL;
 }
 
-/* The functions that draw a number of the family of drand48: with a state of their own, or with the one
- * given.
- */
+/* The drand48 functions that draw a number, with their own or a given state. */
 #define DRAW(type, name, given)                                                                              \
     SG_API type name(void)                                                                                   \
     {                                                                                                        \
@@ -136,7 +134,7 @@ SG_API void lcong48(unsigned short parameters[7])
         lcong48_r(parameters, &h->drand48);
 }
 
-/* ---- texts and arguments ---- */
+/* ---- strings and arguments ---- */
 
 SG_API char *strtok(char *restrict text, const char *restrict separators)
 {
@@ -146,8 +144,7 @@ SG_API char *strtok(char *restrict text, const char *restrict separators)
     return strtok_r(text, separators, &h->tokens);
 }
 
-/* What the C library remembers between two calls is of the rank that called last: a rank that begins has it
- * forgotten. */
+/* The C library's hidden getopt state belongs to the rank that called last: a rank that begins resets it. */
 static void begin_options(void)
 {
     struct sg_hidden *h = hidden();

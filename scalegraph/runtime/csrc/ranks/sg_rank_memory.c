@@ -1,9 +1,9 @@
-/* The memory of a node, where the machine declares how much it has: static data and heaps of its ranks must
+/* The memory of a node, if the machine declares its size: static data and heaps of the node's ranks must
  * fit. */
 #include "sg_alloc.h"
 #include "sg_rank.h"
 
-static uint64_t *left_of = NULL; /* bytes, by node */
+static uint64_t *left_of = NULL; /* free bytes, by node */
 
 static uint32_t node_of(const sg_rank *rank)
 {
