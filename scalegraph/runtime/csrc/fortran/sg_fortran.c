@@ -1,12 +1,12 @@
-/* Fortran's MPI where it differs from C's by more than the form of its arguments. */
+/* Fortran MPI calls that differ from C by more than how arguments are passed. */
 #include "sg_fortran.h"
 
 #include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
-/* Not zero: our variables that are lie with the program's, see compile.flags. Aligned as gfortran does it
- * with a common block: the linker warns of less. */
+/* Not zero: zero-initialised variables of the library end up among the program's, see compile.flags. Aligned
+ * like gfortran's common blocks: the linker warns if the alignment is smaller. */
 #define COMMON _Alignas(32)
 COMMON int sg_mpi_bottom_ = 1;
 COMMON int sg_mpi_in_place_ = 1;
@@ -33,7 +33,7 @@ void sg_fortran_write(char *to, size_t length, const char *from)
     memset(to + used, ' ', length - used);
 }
 
-/* Neighbours to whom data goes, or from whom it comes. */
+/* Number of neighbours to send to, or to receive from. */
 static int neighbours(MPI_Comm comm, bool sends)
 {
     int topology = MPI_UNDEFINED, rank = 0, in = 0, out = 0, weighted = 0;
@@ -109,25 +109,25 @@ VALUE(MPI_Aint, mpi_aint_add, MPI_Aint_add(*base, *displacement),
       (const MPI_Aint *base, const MPI_Aint *displacement))
 VALUE(MPI_Aint, mpi_aint_diff, MPI_Aint_diff(*one, *other), (const MPI_Aint *one, const MPI_Aint *other))
 
-/* Are two handles of mpi_f08 the same? Their modules know this function by all types of handles. */
+/* Are two mpi_f08 handles equal? The module declares this function for every handle type. */
 VALUE(int, sg_mpi_same, *one == *other, (const int *one, const int *other))
 VALUE(int, sg_mpi_other, *one != *other, (const int *one, const int *other))
 
 SG_FORTRAN(mpi_buffer_detach, (void *buffer, int *size, int *ierror))
 {
-    (void)buffer; /* Fortran has no place for an address */
+    (void)buffer; /* Fortran has no variable to return an address in */
     void *detached = NULL;
     SG_FORTRAN_DONE(ierror, MPI_Buffer_detach(&detached, size));
 }
 
-/* ---- attributes: integers of the size of an address, where C has pointers ---- */
+/* ---- attributes: address-sized integers where C has pointers ---- */
 
 typedef void copies(const int *handle, const int *key, const MPI_Aint *extra, const MPI_Aint *in,
                     MPI_Aint *out, int *flag, int *ierror);
 typedef void deletes(const int *handle, const int *key, const MPI_Aint *value, const MPI_Aint *extra,
                      int *ierror);
 
-/* What C's functions of a key need to call Fortran's; it lives as long as the program. */
+/* What the C callbacks of a key need to call the Fortran ones; never freed. */
 typedef struct key_state {
     copies *copy;
     deletes *delete;
@@ -177,7 +177,7 @@ typedef struct key_state {
         SG_FORTRAN_DONE(ierror, result);                                                                     \
     }
 
-/* The value of an attribute: C has pointers to those that MPI itself gives. */
+/* Value of an attribute; for the predefined ones, C returns a pointer to it. */
 static MPI_Aint value_of(int key, void *found)
 {
     switch (key) {
@@ -203,7 +203,7 @@ ATTRIBUTES(Comm, comm, MPI_Comm)
 ATTRIBUTES(Type, type, MPI_Datatype)
 ATTRIBUTES(Win, win, MPI_Win)
 
-/* MPI-1's, with integers. */
+/* MPI-1 attributes, with default integers. */
 SG_FORTRAN(mpi_attr_put, (const int *comm, const int *key, const int *value, int *ierror))
 {
     SG_FORTRAN_DONE(ierror, MPI_Comm_set_attr(MPI_Comm_fromint(*comm), *key, (void *)(MPI_Aint)*value));
@@ -219,7 +219,7 @@ SG_FORTRAN(mpi_attr_get, (const int *comm, const int *key, int *value, int *flag
     SG_FORTRAN_DONE(ierror, result);
 }
 
-/* The functions of keys that MPI itself has; nothing is copied, everything is, nothing is to be done. */
+/* Predefined callbacks of keys: copy nothing, copy everything, do nothing on deletion. */
 #define KEY_FUNCTIONS(kind, number)                                                                          \
     void mpi_##kind##null_copy_fn_(const int *handle, const int *key, const number *extra, const number *in, \
                                    number *out, int *flag, int *ierror);                                     \

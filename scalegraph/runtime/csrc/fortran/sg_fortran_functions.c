@@ -1,13 +1,13 @@
-/* Calls of Fortran's that hand over functions of the program, or have several arrays at once. */
+/* Fortran calls that take callbacks or several arrays at once. */
 #include "sg_fortran.h"
 
-/* ---- keys of MPI-1, whose values are integers ---- */
+/* ---- MPI-1 keys, with integer values ---- */
 
 typedef void copies(const int *comm, const int *key, const int *extra, const int *in, int *out, int *flag,
                     int *ierror);
 typedef void deletes(const int *comm, const int *key, const int *value, const int *extra, int *ierror);
 
-/* What C's functions need to call Fortran's; it lives as long as the program. */
+/* What the C callbacks need to call the Fortran ones; never freed. */
 typedef struct key_state {
     copies *copy;
     deletes *delete;
@@ -110,7 +110,7 @@ SG_FORTRAN(mpi_type_get_contents,
     SG_FORTRAN_DONE(ierror, result);
 }
 
-/* ---- info: lengths are those of C with the end of a string ---- */
+/* ---- info: lengths as in C, with the terminating null ---- */
 
 SG_FORTRAN(mpi_info_get_string, (const int *info, const char *key, int *length, char *value, int *flag,
                                  int *ierror, size_t key_length, size_t value_length))
@@ -130,7 +130,7 @@ SG_FORTRAN(mpi_info_get_string, (const int *info, const char *key, int *length, 
     SG_FORTRAN_DONE(ierror, result);
 }
 
-/* ---- MPI_Sizeof: the module knows each of these by a type and kind ---- */
+/* ---- MPI_Sizeof: the module maps it to one of these by type and kind ---- */
 
 #define SIZE(bytes)                                                                                          \
     SG_FORTRAN(sg_mpi_sizeof_##bytes, (const void *value, int *size, int *ierror))                           \

@@ -1,5 +1,4 @@
-/* Functions of MPI-1 that MPI 3.0 has removed, as Fortran calls them: addresses and extents are integers of
- * four bytes. */
+/* Fortran bindings of MPI-1 functions removed in MPI 3.0: addresses and extents are 4-byte integers. */
 #include "sg_fortran.h"
 
 SG_FORTRAN(mpi_address, (void *location, int *address, int *ierror))
@@ -34,7 +33,7 @@ SG_FORTRAN(mpi_errhandler_set, (const int *comm, const int *handler, int *ierror
                     MPI_Comm_set_errhandler(MPI_Comm_fromint(*comm), MPI_Errhandler_fromint(*handler)));
 }
 
-/* One of the numbers that say where a type begins and ends. */
+/* One of the numbers that tell where a type begins and ends. */
 #define BOUND(name, value)                                                                                   \
     SG_FORTRAN(mpi_type_##name, (const int *type, int *answer, int *ierror))                                 \
     {                                                                                                        \

@@ -1,4 +1,4 @@
-/* Where Fortran has called MPI: a file of its own, as all of MPI reads it. */
+/* The Fortran call site of MPI: in a file of its own because all MPI code reads it. */
 #include "sg_fortran_site.h"
 
 #include <stddef.h>

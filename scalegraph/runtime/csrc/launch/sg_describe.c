@@ -1,4 +1,4 @@
-/* Writes what schedules say about themselves, as JSON: those that are linked with it, or the one in a shared
+/* Writes what schedules say about themselves, as JSON: those linked with this program, or the one in a shared
  * object. Runs on the host, without a simulator. */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ SG_SCHEDULE_KINDS(DECLARE)
 #define ENTRY(name) &sg_schedule_##name,
 static const schedule *const shipped[] = {SG_SCHEDULE_KINDS(ENTRY) NULL};
 
-/* What the simulator's objects call the C library's functions. */
+/* Names under which the simulator's objects call the C library. */
 void *__real_memset(void *to, int value, size_t size);
 void *__real_memcpy(void *to, const void *from, size_t size);
 
