@@ -1,8 +1,8 @@
-/* What the files of the MPI library share: a rank's state, its handles, errors, and how a call begins.
+/* Declarations shared within the MPI library: a rank's state, its handles, errors, and how a call begins.
  *
- * All state hangs off the rank that calls. A handle is a number that names an object of its rank: in its
- * lower 20 bits the place in the rank's list, above that how often the place has had another object (so that
- * a handle that was freed is known), and above that the kind of object. Predefined handles are below 4096. */
+ * All state belongs to the calling rank. A handle is a number that identifies an object of its rank: the
+ * lower 20 bits are its index in the rank's table, the bits above count how often the entry has been reused
+ * (to detect stale handles), and the top bits give the kind of object. Predefined handles are below 4096. */
 #ifndef SG_MPI_H
 #define SG_MPI_H
 
@@ -16,7 +16,7 @@
 #define SCALEGRAPH_MPI_LIBRARY
 #include "mpi.h"
 
-/* A function has been defined as PMPI_name: MPI_name is the same, unless the program has one of its own. */
+/* Makes MPI_name a weak alias of the function PMPI_name, so that a program can define its own MPI_name. */
 #define SG_MPI_NAME(name)                                                                                    \
     extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)));
 
@@ -47,18 +47,19 @@ typedef struct sg_schedule sg_schedule;
 typedef struct sg_attribute {
     struct sg_attribute *next;
     int key;
-    bool integer; /* Fortran has set it: C's functions get a pointer to it, Fortran's itself */
+    bool integer; /* set by Fortran: a C callback gets a pointer to it, a Fortran callback the integer itself
+                   */
     void *value;
 } sg_attribute;
 
-/* What a rank says about a predefined datatype. */
+/* A rank's own data on a predefined datatype. */
 typedef struct sg_own_type {
     char *name;
     sg_attribute *attributes;
 } sg_own_type;
 
 typedef struct sg_error_text {
-    int class_of; /* of a code of the user's; of a class: itself */
+    int class_of; /* for a user's code; for a class: itself */
     char *text;
 } sg_error_text;
 
@@ -68,42 +69,42 @@ struct sg_mpi {
     bool initialised, finalised;
     int thread_level;
     sg_thread *main_thread;
-    const char *call; /* that runs, "MPI_Send" */
+    const char *call; /* that is running, "MPI_Send" */
     const void *site;
-    sg_comm *world, *self, *null_comm; /* null_comm: whose error handler answers where there is none */
+    sg_comm *world, *self, *null_comm; /* null_comm: for errors without a communicator */
     struct sg_keyval *keyvals;
     uint32_t keyval_count;
-    sg_error_text *errors; /* from MPI_ERR_LASTCODE + 1 on */
+    sg_error_text *errors; /* from MPI_ERR_LASTCODE + 1 */
     uint32_t error_count;
     char *bsend_buffer;
     int64_t bsend_size;
-    sg_schedule *schedules; /* collective operations that are not complete */
+    sg_schedule *schedules; /* incomplete collective operations */
     uint64_t schedule_changes;
     int predefined_attribute[7];
     MPI_Errhandler file_handler; /* of MPI_FILE_NULL; NULL: MPI_ERRORS_RETURN */
-    int file_error;              /* of a call that has failed, as the error handler has left it */
-    struct sg_buffers *buffers;  /* buffers of requests that are under way */
-    sg_own_type *own_types;      /* by the last digits of the handle; NULL: none yet */
+    int file_error;              /* of a failed call, as returned by the error handler */
+    struct sg_buffers *buffers;  /* buffers of active requests */
+    sg_own_type *own_types;      /* by the handle's low digits; NULL: none yet */
 };
 
 /* ---- sg_mpi_state.c ---- */
 
-/* State of the running rank; made when it is needed first. */
+/* State of the running rank; created on first use. */
 struct sg_mpi *sg_mpi_self(void);
-/* Number of the running rank among all, and how many there are. */
+/* Global number of the running rank, and number of ranks. */
 uint32_t sg_mpi_number(void);
 uint32_t sg_mpi_count(void);
-/* The running rank's node of the machine. */
+/* Machine node of the running rank. */
 int sg_mpi_node(void);
-/* A function of MPI was called from `site`: the rank's state. Ends the run before MPI_Init and after
+/* Enters an MPI function called from `site`; returns the rank's state. Ends the run before MPI_Init and after
  * MPI_Finalize. */
 struct sg_mpi *sg_mpi_enter(const char *call, const void *site);
-/* The same for the functions that may be called at any time. */
+/* The same for functions that may be called at any time. */
 struct sg_mpi *sg_mpi_enter_always(const char *call, const void *site);
 #undef SG_CALLER
 #define SG_CALLER      sg_fortran_caller(__builtin_return_address(0))
 #define SG_ENTER(name) sg_mpi_enter("MPI_" name, SG_CALLER)
-/* Returns an error if one of these pointers, through which the call answers, is NULL. */
+/* Returns an error if one of these output pointers is NULL. */
 #define SG_NEEDS(...)                                                                                        \
     {                                                                                                        \
         const void *const needed[] = {__VA_ARGS__};                                                          \
@@ -112,7 +113,7 @@ struct sg_mpi *sg_mpi_enter_always(const char *call, const void *site);
                 return sg_mpi_null(#__VA_ARGS__, (int)i);                                                    \
     }
 
-/* Memory of the library, zeroed; sg_mpi_free gives it back. */
+/* Zeroed memory for the library; release it with sg_mpi_free. */
 void *sg_mpi_new(size_t size);
 void *sg_mpi_resize(void *memory, size_t size);
 void *sg_mpi_copy(const void *data, size_t size);
@@ -123,30 +124,30 @@ uintptr_t sg_handle_new(enum sg_kind kind, void *object);
 /* The object of a handle; NULL: there is none of that kind. */
 void *sg_handle_get(enum sg_kind kind, uintptr_t handle);
 void sg_handle_free(uintptr_t handle);
-/* How many handles of a kind the running rank has. */
+/* Number of handles of a kind in the running rank. */
 uint32_t sg_handles_of(enum sg_kind kind);
 
 /* ---- sg_mpi_error.c ---- */
 
-/* Something is wrong in the running call: the error handler of `comm` (NULL: of none) decides. Returns
- * `error` if that goes on; ends the run otherwise, with a sentence that names rank, call and place. */
+/* Raises an error in the running call with the error handler of `comm` (NULL: none involved). Returns `error`
+ * if the handler returns; otherwise ends the run with a message naming rank, call and place. */
 int sg_mpi_error(sg_comm *comm, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Ends the run whatever the error handler says: nothing could be returned. */
+/* Ends the run whatever the error handler: no error could be returned. */
 void sg_mpi_fatal(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-/* Calls the error handler with an error that has been found. */
+/* Calls the error handler with an error. */
 int sg_mpi_raise(sg_comm *comm, MPI_Errhandler handler, int error, const char *sentence);
 /* The same for any object, by its handle. */
 int sg_mpi_raise_of(uintptr_t object, MPI_Errhandler handler, int error, const char *sentence);
-/* Whether a fault of these two places has not been named yet: the same ones are not named again. */
+/* Is this the first report for these two places? The same pair is reported only once. */
 bool sg_mpi_first_time(const void *one, const void *other);
-/* The error that argument `which` of these is NULL. */
+/* Raises the error that argument `which` of `names` is NULL. */
 int sg_mpi_null(const char *names, int which);
-/* The error that a handle is no communicator. */
+/* Raises the error that a handle is not a communicator. */
 int sg_comm_missing(MPI_Comm handle);
 const char *sg_mpi_error_text(int error);
 int sg_mpi_class_of(int error);
 
-/* An error handler of the user's. */
+/* A user-defined error handler. */
 typedef struct sg_handler {
     enum sg_kind of;
     void (*function)(void *object, int *error, ...);
@@ -160,10 +161,10 @@ bool sg_handler_exists(MPI_Errhandler handler);
 
 /* ---- sg_mpi_attribute.c ---- */
 
-/* Copies the attributes of an object that is duplicated; MPI_SUCCESS or the callback's error. */
+/* Copies the attributes of an object being duplicated; returns MPI_SUCCESS or the callback's error. */
 int sg_attributes_copy(enum sg_kind kind, uintptr_t from, sg_attribute *old, sg_attribute **copy);
 int sg_attributes_delete(enum sg_kind kind, uintptr_t of, sg_attribute **attributes);
-/* `fortran`: Fortran has called. */
+/* `fortran`: called from Fortran. */
 int sg_attribute_set(enum sg_kind kind, uintptr_t of, sg_attribute **list, int key, void *value,
                      bool fortran);
 int sg_attribute_delete(enum sg_kind kind, uintptr_t of, sg_attribute **list, int key);
@@ -171,7 +172,7 @@ int sg_attribute_get(enum sg_kind kind, sg_attribute *list, int key, void *value
 
 /* ---- sg_mpi_info.c ---- */
 
-/* The error that a handle is neither an info object nor MPI_INFO_NULL; MPI_SUCCESS: it is one. */
+/* Raises an error unless the handle is an info object or MPI_INFO_NULL. */
 int sg_info_argument(MPI_Info info);
 #define SG_INFO(info)                                                                                        \
     if (sg_info_argument(info) != MPI_SUCCESS)                                                               \
@@ -179,12 +180,12 @@ int sg_info_argument(MPI_Info info);
 MPI_Info sg_info_copy(MPI_Info info);
 const char *sg_info_value(MPI_Info info, const char *key);
 void sg_info_free(MPI_Info info);
-/* The keys of `more` are set in *info too, which is made if it is MPI_INFO_NULL. */
+/* Adds the keys of `more` to *info, which is created if it is MPI_INFO_NULL. */
 void sg_info_merge(MPI_Info *info, MPI_Info more);
 
 /* ---- costs ---- */
 
-/* Bytes that were packed or unpacked, and operations of a reduction, cost the running processor time. */
+/* Charge the running processor for packing or unpacking bytes, or for the operations of a reduction. */
 void sg_mpi_charge_pack(uint64_t bytes, uint64_t pieces);
 void sg_mpi_charge_op(uint64_t elements, bool floating);
 

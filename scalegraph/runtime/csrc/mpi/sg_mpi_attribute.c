@@ -7,12 +7,12 @@ typedef int delete_function(uintptr_t object, int key, void *value, void *extra)
 
 typedef struct sg_keyval {
     enum sg_kind of;
-    copy_function *copy; /* NULL: not copied; COPY_VALUE: as it is */
+    copy_function *copy; /* NULL: not copied; COPY_VALUE: copied unchanged */
     delete_function *delete;
     void *extra;
-    uint32_t references; /* attributes, and the handle */
+    uint32_t references; /* from attributes and the handle */
     bool freed;
-    bool fortran; /* its functions are Fortran's */
+    bool fortran; /* its callbacks are Fortran's */
 } sg_keyval;
 
 #define COPY_VALUE ((copy_function *)1)
@@ -42,23 +42,23 @@ static int free_key(enum sg_kind of, int *key)
     sg_keyval *k = keyval_of(*key);
     if (k == NULL || k->of != of)
         return sg_mpi_error(NULL, MPI_ERR_KEYVAL, "the attribute key %d does not exist", *key);
-    if (!k->freed) /* a copy of the key may be freed too, as long as an attribute has it */
+    if (!k->freed) /* the key may be freed again through a copy, while an attribute uses it */
         k->references--;
     k->freed = true;
     *key = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;
 }
 
-/* ---- copies and deletions ---- */
+/* ---- copying and deleting ---- */
 
-/* Whose error handler answers: a communicator's own. */
+/* The communicator whose error handler is used; NULL for other kinds of object. */
 static sg_comm *holder(enum sg_kind kind, uintptr_t object)
 {
     return kind == SG_KIND_COMM ? sg_comm_of((MPI_Comm)object) : NULL;
 }
 
-/* What a function gets for the value: C's a pointer to an integer that Fortran has set. It is an int, too:
- * the first bytes are the low ones. */
+/* The value a callback gets: for C, a pointer to an integer set by Fortran. It may be read as int: the first
+ * bytes are the low ones. */
 static void *value_for(bool fortran, sg_attribute *a)
 {
     return a->integer && !fortran ? &a->value : a->value;
@@ -76,7 +76,7 @@ int sg_attributes_copy(enum sg_kind kind, uintptr_t from, sg_attribute *old, sg_
 {
     if (old == NULL)
         return MPI_SUCCESS;
-    int error = sg_attributes_copy(kind, from, old->next, copies); /* in the order in which they were set */
+    int error = sg_attributes_copy(kind, from, old->next, copies); /* in the order they were set */
     sg_keyval *k = keyval_of(old->key);
     if (error != MPI_SUCCESS || k->copy == NULL)
         return error;
@@ -87,13 +87,13 @@ int sg_attributes_copy(enum sg_kind kind, uintptr_t from, sg_attribute *old, sg_
     if (error != MPI_SUCCESS)
         return sg_mpi_error(holder(kind, from), error, "the function that copies attribute %d returned %d",
                             old->key, error);
-    bool integer = old->integer && (k->fortran || value == given); /* else C has made it a pointer */
+    bool integer = old->integer && (k->fortran || value == given); /* otherwise C has made it a pointer */
     if (flag)
         add(copies, old->key, value == given ? old->value : value, integer);
     return MPI_SUCCESS;
 }
 
-/* Takes an attribute out of its list, after its function has agreed. */
+/* Removes an attribute from its list if its callback agrees. */
 static int delete_one(enum sg_kind kind, uintptr_t of, sg_attribute **at)
 {
     sg_attribute *a = *at;
@@ -103,7 +103,7 @@ static int delete_one(enum sg_kind kind, uintptr_t of, sg_attribute **at)
     if (error != MPI_SUCCESS)
         return sg_mpi_error(holder(kind, of), error, "the function that deletes attribute %d returned %d",
                             a->key, error);
-    keyval_of(a->key)->references--; /* the function may have made more keys */
+    keyval_of(a->key)->references--; /* the callback may have created more keys */
     *at = a->next;
     sg_mpi_free(a);
     return MPI_SUCCESS;
@@ -205,7 +205,7 @@ SG_API int PMPI_Keyval_free(int *key)
     return free_key(SG_KIND_COMM, key);
 }
 
-/* The values that MPI itself gives every communicator. */
+/* The predefined attributes of every communicator. */
 static int *predefined(int key)
 {
     struct sg_mpi *m = sg_mpi_self();

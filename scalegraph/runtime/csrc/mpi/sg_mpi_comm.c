@@ -1,11 +1,11 @@
-/* Communicators as objects, and what a process asks about them. */
+/* Communicator objects and queries about them. */
 #include <stdio.h>
 
 #include "sg_mpi_comm.h"
 #include "sg_mpi_topology.h"
 
-static uint32_t next_context = 4;    /* of the next communicator, whoever makes it */
-static sg_members *everybody = NULL; /* of MPI_COMM_WORLD */
+static uint32_t next_context = 4;    /* of the next communicator created by any rank */
+static sg_members *everybody = NULL; /* the group of MPI_COMM_WORLD */
 
 uint32_t sg_comm_context(void)
 {
@@ -77,7 +77,7 @@ void sg_comm_open(struct sg_mpi *m)
     sg_observe_communicator(m->self->context, 1, m->self->name, NULL);
 }
 
-/* ---- what a process asks ---- */
+/* ---- queries ---- */
 
 #define COMM(c, handle)                                                                                      \
     sg_comm *c = sg_comm_of(handle);                                                                         \
@@ -213,7 +213,7 @@ SG_API int PMPI_Comm_get_parent(MPI_Comm *parent)
     return MPI_SUCCESS;
 }
 
-/* The handle goes; what is under way keeps the communicator itself. */
+/* Frees the handle; pending operations keep the communicator itself. */
 static int release(MPI_Comm *comm)
 {
     COMM(c, *comm)

@@ -8,31 +8,31 @@
 typedef struct sg_layout sg_layout;
 void sg_layout_free(sg_layout *layout);
 
-/* Numbers of ranks in MPI_COMM_WORLD; those of a communicator are shared by all its ranks. */
+/* World ranks of a group; a communicator's are shared by all its ranks. */
 typedef struct sg_members {
     uint32_t references, size;
-    sg_layout *layout; /* NULL: nobody has asked */
+    sg_layout *layout; /* NULL: not needed so far */
     uint32_t world[];
 } sg_members;
 
 struct sg_mpi_group {
     sg_members *members;
-    int rank; /* of this process; MPI_UNDEFINED: it is not in it */
+    int rank; /* rank of this process; MPI_UNDEFINED: not a member */
 };
 
 struct sg_topology;
 struct sg_collective_log;
 
-/* A rank's view of a communicator. Its messages have the number `context`, those of its collective
- * operations the next one. */
+/* A rank's view of a communicator. Its point-to-point messages use `context`, its collective operations the
+ * next number. */
 struct sg_comm {
     uint32_t context;
     int rank, size;
     const uint32_t *world; /* rank in it -> rank in MPI_COMM_WORLD */
     sg_members *members;
-    sg_members *remote; /* of an intercommunicator; NULL: it is none */
-    sg_comm *local;     /* the local processes of an intercommunicator, for its own messages */
-    bool low;           /* of an intercommunicator: its group comes first */
+    sg_members *remote; /* remote group of an intercommunicator; otherwise NULL */
+    sg_comm *local;     /* for an intercommunicator: the local group, for its own messages */
+    bool low;           /* for an intercommunicator: its group comes first */
     uint32_t references;
     uintptr_t handle;
     MPI_Errhandler handler;
@@ -41,9 +41,9 @@ struct sg_comm {
     char name[MPI_MAX_OBJECT_NAME];
     struct sg_topology *topology;
     struct sg_collective_log *log;
-    struct sg_nodes *nodes; /* the rank's node and those of the others; NULL: nobody has asked */
-    bool within_node;       /* the ranks of one node, for steps of operations of others */
-    uint32_t collectives;   /* begun so far */
+    struct sg_nodes *nodes; /* the rank's node and the others' nodes; NULL: not needed so far */
+    bool within_node;       /* the ranks of one node, for the node-level steps of a larger operation */
+    uint32_t collectives;   /* number begun so far */
 };
 
 /* ---- sg_mpi_group.c ---- */
@@ -51,7 +51,7 @@ struct sg_comm {
 sg_members *sg_members_new(uint32_t size);
 sg_members *sg_members_take(sg_members *members);
 void sg_members_drop(sg_members *members);
-/* Place of a rank of MPI_COMM_WORLD among the members; MPI_UNDEFINED: it is none of them. */
+/* Index of a world rank among the members; MPI_UNDEFINED: not a member. */
 int sg_members_find(const sg_members *members, uint32_t number);
 sg_mpi_group *sg_group_of(MPI_Group handle);
 MPI_Group sg_group_new(sg_members *members);
@@ -61,7 +61,7 @@ int sg_members_compare(const sg_members *a, const sg_members *b);
 
 /* ---- sg_mpi_comm.c ---- */
 
-/* The communicator of a handle; NULL: there is none. */
+/* The communicator of a handle, or NULL. */
 static inline sg_comm *sg_comm_of(MPI_Comm handle)
 {
     const struct sg_mpi *m = sg_mpi_self();
@@ -73,15 +73,15 @@ static inline MPI_Comm sg_comm_handle(const sg_comm *comm)
 {
     return (MPI_Comm)comm->handle;
 }
-/* A communicator of these members (taken over), with a handle of its own. */
+/* Creates a communicator of these members (takes ownership), with its own handle. */
 sg_comm *sg_comm_new(uint32_t context, sg_members *members, sg_members *remote);
 void sg_comm_drop(sg_comm *comm);
 sg_comm *sg_comm_take(sg_comm *comm);
-/* MPI_COMM_WORLD and MPI_COMM_SELF. */
+/* Creates MPI_COMM_WORLD and MPI_COMM_SELF. */
 void sg_comm_open(struct sg_mpi *m);
-/* Numbers of messages for a communicator that has not been made yet: this one and the next. */
+/* Reserves contexts for a new communicator: this one and the next. */
 uint32_t sg_comm_context(void);
-/* Size of the group that messages go to, and the number of one of its ranks in MPI_COMM_WORLD. */
+/* Size of the group that messages go to, and the world rank of one of its members. */
 static inline int sg_comm_peers(const sg_comm *c)
 {
     return c->remote != NULL ? (int)c->remote->size : c->size;

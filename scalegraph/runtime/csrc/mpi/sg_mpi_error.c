@@ -1,4 +1,4 @@
-/* Errors: classes, codes of the user's, error handlers, and the sentence that ends a run. */
+/* Errors: classes, user-defined codes, error handlers, and the message that ends a run. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -73,7 +73,7 @@ static const char *const texts[] = {
 };
 enum { KNOWN = sizeof texts / sizeof texts[0] };
 
-/* What MPI_Add_error_class or _code has made; NULL: not an error of the user's. */
+/* What MPI_Add_error_class or _code created; NULL: not a user-defined error. */
 static sg_error_text *own_error(int error)
 {
     struct sg_mpi *m = sg_mpi_self();
@@ -95,7 +95,7 @@ int sg_mpi_class_of(int error)
     return own != NULL ? own->class_of : error;
 }
 
-/* ---- the end of a run ---- */
+/* ---- ending a run ---- */
 
 static void end(const char *sentence) __attribute__((noreturn));
 static void end(const char *sentence)
@@ -148,7 +148,7 @@ int sg_mpi_error(sg_comm *comm, int error, const char *format, ...)
 
 bool sg_mpi_first_time(const void *one, const void *other)
 {
-    enum { NAMED = 16 }; /* more are not worth their room */
+    enum { NAMED = 16 }; /* more are not worth the space */
     static const void *known[NAMED][2] = {{NULL}};
     static uint32_t count = 0;
     sg_settle();

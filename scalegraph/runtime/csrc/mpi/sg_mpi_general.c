@@ -1,4 +1,4 @@
-/* Generalised requests: operations of the program, which says itself when they are complete. */
+/* Generalised requests: operations of the program, which itself says when they are complete. */
 #include "sg_mpi_request.h"
 
 SG_API int PMPI_Grequest_start(MPI_Grequest_query_function *query,

@@ -130,11 +130,11 @@ SG_API int PMPI_Group_translate_ranks(MPI_Group from, int n, const int ranks[], 
     return MPI_SUCCESS;
 }
 
-/* ---- sets ---- */
+/* ---- set operations ---- */
 
 enum set { UNION, INTERSECTION, DIFFERENCE };
 
-/* Where each rank of MPI_COMM_WORLD is marked that is a member. */
+/* Marks the members among the ranks of MPI_COMM_WORLD. */
 static bool *marked(const sg_members *members)
 {
     bool *mark = sg_mpi_new(sg_mpi_count());
@@ -187,7 +187,7 @@ SG_API int PMPI_Group_difference(MPI_Group one, MPI_Group other, MPI_Group *resu
 
 /* ---- lists of ranks ---- */
 
-/* The chosen ranks of a group in their order, or all others; frees `ranks`. */
+/* Creates a group of the listed ranks in their order, or of all others; frees `ranks`. */
 static int choose(const sg_mpi_group *g, int *ranks, int n, bool chosen, MPI_Group *result)
 {
     int size = (int)g->members->size, error = MPI_SUCCESS, used = 0;

@@ -1,4 +1,4 @@
-/* Error handlers of the user's, and those of communicators. */
+/* User-defined error handlers, and those of communicators. */
 #include "sg_mpi_comm.h"
 
 void sg_handler_take(MPI_Errhandler handler)

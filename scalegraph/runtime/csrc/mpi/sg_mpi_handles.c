@@ -1,4 +1,4 @@
-/* Handles as whole numbers, for Fortran. Ours are such numbers already. */
+/* Handles as integers, for Fortran. Ours are integers already. */
 #include "sg_mpi.h"
 
 #define NUMBERS(name, type)                                                                                  \

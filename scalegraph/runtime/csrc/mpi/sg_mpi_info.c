@@ -1,4 +1,4 @@
-/* Info objects: texts by key, in the order in which they were set. */
+/* Info objects: strings by key, in the order they were set. */
 #include <stdio.h>
 
 #include "sg_mpi.h"

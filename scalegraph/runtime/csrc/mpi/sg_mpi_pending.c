@@ -1,6 +1,6 @@
-/* Buffers of requests that are under way, in the order of their addresses. Items with gaps are left out: the
- * gaps may belong to others. What is in a buffer when its request ends shows whether the program has changed
- * it: data of a receive goes into it then, not before. */
+/* Buffers of active requests, ordered by address. Items with gaps are left out: the gaps may hold other data.
+ * If a buffer's contents have changed when its request completes, the program has changed them: received data
+ * is only stored then, not earlier. */
 #include <stdio.h>
 
 #include "sg_mpi_pending.h"
@@ -10,14 +10,14 @@
 typedef struct range {
     uintptr_t begin, end;
     const sg_request *of;
-    uint64_t digest; /* of what is in it */
-    bool shared;     /* another operation uses it, too, which has been named */
+    uint64_t digest; /* of its contents */
+    bool shared;     /* another operation uses it too, and this has been reported */
 } range;
 
 typedef struct ranges {
     range *of;
     size_t count, room;
-    uintptr_t longest; /* of all that have been here */
+    uintptr_t longest; /* of all ranges so far */
 } ranges;
 
 struct sg_buffers {
@@ -41,7 +41,7 @@ static bool range_of(const void *buffer, int64_t count, const sg_type *t, range 
     return true;
 }
 
-/* The first range that begins at `address` or later. */
+/* Index of the first range that begins at `address` or later. */
 static size_t place(const ranges *list, uintptr_t address)
 {
     size_t low = 0, high = list->count;
@@ -55,7 +55,7 @@ static size_t place(const ranges *list, uintptr_t address)
     return low;
 }
 
-/* Of long ones the two ends only: the host's time for a message shall not double. */
+/* Of long buffers only the two ends, so that a message does not take twice the host time. */
 static uint64_t digest_of(const range *r)
 {
     enum { END = 1024 };
@@ -151,7 +151,7 @@ void sg_pending_add(const sg_request *r)
         return;
     own.digest = digest_of(&own);
     check(receives, &own);
-    if (receives) /* what is changed is seen in the end */
+    if (receives) /* changes show up on completion */
         sg_watch_begin(r, r->buffer, r->count, r->type, true, false, "MPI_Wait or MPI_Test");
     if (list->count == list->room) {
         list->room = list->room > 0 ? 2 * list->room : 8;

@@ -1,4 +1,4 @@
-/* Requests begin: once, or, if they are persistent, again and again. */
+/* Starting requests: once, or repeatedly if they are persistent. */
 #include "sg_mpi_pending.h"
 
 void sg_request_start(sg_request *r)

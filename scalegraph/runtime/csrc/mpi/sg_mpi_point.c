@@ -1,8 +1,8 @@
-/* Point-to-point messages that block. */
+/* Blocking point-to-point messages. */
 #include "sg_mpi_pending.h"
 
-/* The buffer of buffered sends holds a message until it is received; ours is copied at once, so only its size
- * matters. */
+/* A buffered send occupies the attached buffer until it is received; the data is really copied elsewhere at
+ * once, so only the buffer's size matters. */
 static int check_buffer(sg_comm *c, int64_t bytes)
 {
     const struct sg_mpi *m = sg_mpi_self();
@@ -51,7 +51,7 @@ static int begin(sg_request **request, const void *buffer, int count, MPI_Dataty
     return MPI_SUCCESS;
 }
 
-/* A request that begins at once, or is persistent. */
+/* Creates a request that begins at once, or a persistent one. */
 static int begin_now(bool persistent, const void *buffer, int count, MPI_Datatype type, int partner, int tag,
                      MPI_Comm comm, enum sg_request_kind kind, enum sg_send_mode mode, MPI_Request *request)
 {
@@ -175,7 +175,7 @@ SG_API int PMPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype type, int
         return error;
     sg_pending_check(true, buffer, count, t);
     const void *site = sg_mpi_self()->site;
-    /* a message is copied when it is sent, so the buffer may be received into at once */
+    /* data is copied when it is sent, so the buffer may receive at once */
     sg_send *s =
         to != MPI_PROC_NULL ? sg_begin_send(c, buffer, count, t, to, out_tag, SG_SEND_STANDARD) : NULL;
     sg_status_none(status, MPI_PROC_NULL);

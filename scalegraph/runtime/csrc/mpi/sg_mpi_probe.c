@@ -1,7 +1,7 @@
-/* Messages that have arrived and are not received yet. */
+/* Messages that have arrived but have not been received. */
 #include "sg_mpi_request.h"
 
-/* A message that a matched probe has taken out of the mailbox. */
+/* A message taken from the mailbox by a matched probe. */
 typedef struct taken {
     sg_message *message;
     sg_comm *comm;
@@ -20,7 +20,7 @@ static int probe(int from, int tag, MPI_Comm comm, bool wait, int *flag, sg_mess
         return sg_status_none(status, MPI_PROC_NULL), MPI_SUCCESS;
     int32_t source = from == MPI_ANY_SOURCE ? SG_ANY : from, wanted = tag == MPI_ANY_TAG ? SG_ANY : tag;
     sg_progress();
-    bool others = sg_mpi_self()->schedules != NULL; /* they go on while this one waits */
+    bool others = sg_mpi_self()->schedules != NULL; /* they progress while this one waits */
     *found = sg_message_probe((*c)->context, source, wanted, wait && !others);
     while (*found == NULL && wait) {
         sg_progress();
@@ -83,7 +83,7 @@ SG_API int PMPI_Improbe(int from, int tag, MPI_Comm comm, int *flag, MPI_Message
     return matched(from, tag, comm, false, flag, message, status);
 }
 
-/* The receive of a matched message, as a request; of none, complete. */
+/* Turns the receive of a matched message into a request; without a message it is complete. */
 static int receive(void *buffer, int count, MPI_Datatype type, MPI_Message *message, sg_request **request)
 {
     sg_type *t;

@@ -1,5 +1,4 @@
-/* Functions of MPI-1 that MPI 3.0 has removed: what their successors do, called from where the program calls
- * them. */
+/* MPI-1 functions removed in MPI 3.0: they do what their successors do, reporting the program's own call. */
 #include "sg_mpi.h"
 
 #define AS(call) (sg_fortran_site = SG_CALLER, call)

@@ -1,4 +1,4 @@
-/* Requests: how they are made, waited for, tested and end. */
+/* Creating, waiting for, testing and completing requests. */
 #include "sg_lockstep.h"
 #include "sg_mpi_pending.h"
 #include "sg_mpi_window.h"
@@ -48,9 +48,9 @@ static int missing(MPI_Request handle)
                         (unsigned long long)(uintptr_t)handle);
 }
 
-/* ---- is it complete? ---- */
+/* ---- completion ---- */
 
-/* As far as is known. */
+/* As far as is known now. */
 static bool is_known_complete(const sg_request *r)
 {
     if (!r->active || r->complete)
@@ -64,7 +64,7 @@ static bool is_known_complete(const sg_request *r)
     return r->schedule != NULL && r->schedule->done;
 }
 
-/* At the processor's clock; asks nothing that takes time. */
+/* At the processor's clock; takes no simulated time. */
 static bool is_complete(const sg_request *r)
 {
     if (!is_known_complete(r))
@@ -82,7 +82,7 @@ static void add_pending(sg_awaited *p, const sg_request *r)
         sg_awaited_receive(p, r->general);
 }
 
-/* Testing takes as long as a request for a message, so that a loop that tests makes time pass. */
+/* Testing takes as long as polling for a message, so that simulated time passes in a polling loop. */
 static void charge_test(void)
 {
     sg_message_charge(SG_CATEGORY_PRIM_RECEIVE, sg->config.message_match_cycles + 1);
@@ -101,7 +101,7 @@ static void release(sg_request *r)
     sg_mpi_free(r);
 }
 
-/* A complete request ends: its status, its data, its handle. */
+/* Finishes a complete request: its status, data and handle. */
 static int finish(MPI_Request *handle, sg_request *r, MPI_Status *status)
 {
     int error = MPI_SUCCESS;
@@ -155,7 +155,7 @@ static void await(sg_request *r)
         sg_wait_send(r->send);
     else if (r->active && r->receive != NULL)
         sg_wait_receive(r->receive);
-    else if (r->active && r->general != NULL) /* another thread completes it */
+    else if (r->active && r->general != NULL) /* another thread will complete it */
         sg_wait_receive(r->general);
     else if (r->active && r->access != NULL)
         sg_access_wait(r->access, false);
@@ -209,7 +209,7 @@ SG_API int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 
 #define STATUS(statuses, i) ((statuses) == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &(statuses)[i])
 
-/* Whether all handles are requests or null. */
+/* Checks that all handles are requests or null. */
 static int check_all(int count, const MPI_Request requests[])
 {
     if (count < 0)
@@ -222,8 +222,8 @@ static int check_all(int count, const MPI_Request requests[])
     return MPI_SUCCESS;
 }
 
-/* Whether something is among them that no message completes, or, if `general`, that the program's own
- * functions end. */
+/* Is one of them completed by something other than a message, or, if `general`, by the program's own
+ * functions? */
 static bool has_other(int count, const MPI_Request requests[], bool general)
 {
     for (int i = 0; i < count; i++) {
@@ -234,13 +234,13 @@ static bool has_other(int count, const MPI_Request requests[], bool general)
     return false;
 }
 
-/* Waits for all, and lets the time pass that their ends take, without the program's static data: that comes
- * back once for all of them, not after each wait. */
+/* Waits for all of them, and spends the time their completion takes, without the program's static data, which
+ * is then exchanged once for all instead of after each wait. */
 static void await_all(int count, const MPI_Request requests[])
 {
     if (count < 2 || has_other(count, requests, true))
         return;
-    MPI_Request *handles = sg_mpi_new((size_t)count * sizeof *handles); /* theirs may be static data */
+    MPI_Request *handles = sg_mpi_new((size_t)count * sizeof *handles); /* a copy: theirs may be static */
     memcpy(handles, requests, (size_t)count * sizeof *handles);
     bool before = sg_rank_go_away();
     for (int i = 0; i < count; i++) {
@@ -256,7 +256,7 @@ static void await_all(int count, const MPI_Request requests[])
     sg_mpi_free(handles);
 }
 
-/* Ends all; errors of single ones go into their statuses. */
+/* Finishes all; individual errors go into the statuses. */
 static int finish_all(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     bool failed = false;
@@ -293,7 +293,7 @@ SG_API int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status
     return *flag ? finish_all(count, requests, statuses) : MPI_SUCCESS;
 }
 
-/* The first complete one that is active; -1: none is complete; -2: none is active. */
+/* Index of the first active request that is complete; -1: none is complete; -2: none is active. */
 static int first_complete(int count, const MPI_Request requests[])
 {
     int found = -2;
@@ -331,7 +331,7 @@ static int wait_for_listed(int count, const MPI_Request requests[])
     }
 }
 
-/* Waits until one of them at least is complete; what first_complete returns then. */
+/* Waits until at least one is complete; returns the same as first_complete. */
 static int wait_for_first(int count, const MPI_Request requests[])
 {
     bool before = sg_self()->away;
@@ -417,7 +417,7 @@ SG_API int PMPI_Testsome(int count, MPI_Request requests[], int *done, int indic
     return finish_some(first_complete(count, requests), count, requests, done, indices, statuses);
 }
 
-/* ---- single operations on requests ---- */
+/* ---- operations on one request ---- */
 
 SG_API int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
@@ -455,7 +455,7 @@ SG_API int PMPI_Cancel(MPI_Request *request)
         r->cancelled = true;
     if (r->kind == SG_REQUEST_GENERAL)
         return r->cancel(r->extra, r->complete);
-    return MPI_SUCCESS; /* a message that has left is not called back */
+    return MPI_SUCCESS; /* a message that has left cannot be cancelled */
 }
 
 SG_API int PMPI_Request_free(MPI_Request *request)
@@ -469,7 +469,7 @@ SG_API int PMPI_Request_free(MPI_Request *request)
     if (r->kind == SG_REQUEST_SCHEDULE)
         return sg_mpi_error(r->comm, MPI_ERR_REQUEST,
                             "the request of a collective operation cannot be freed");
-    if (r->active && r->receive != NULL && !is_complete(r)) { /* the receive goes on, unseen */
+    if (r->active && r->receive != NULL && !is_complete(r)) { /* the receive goes on in the background */
         sg_handle_free((uintptr_t)*request);
         sg_pending_remove(r);
         r->freed = true;

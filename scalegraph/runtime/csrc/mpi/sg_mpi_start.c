@@ -1,4 +1,4 @@
-/* Beginning and end of MPI, time, and names. */
+/* Start and end of MPI, time, and names. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static int meet(struct sg_mpi *m)
     return sg_schedule_run(s);
 }
 
-/* The rank has ended before MPI did: the first of all is named. */
+/* A rank has ended before MPI did: reports the first one. */
 static void name_end(int status, const void *site)
 {
     static bool named = false;
@@ -31,7 +31,7 @@ static void name_end(int status, const void *site)
     sg_warn(text);
 }
 
-/* The first requests of a rank that nobody has answered. */
+/* Explains the first pending requests of a rank. */
 static void explain_requests(const sg_rank *rank, char **text, size_t *size, uint32_t *shown)
 {
     enum { SHOWN = 3 };
@@ -56,7 +56,7 @@ static void explain_requests(const sg_rank *rank, char **text, size_t *size, uin
     }
 }
 
-/* When nobody can go on, or the time is up: which ranks wait for whom. */
+/* For deadlocks and exceeded time limits: which ranks wait for whom. */
 static void explain(char *text, size_t size)
 {
     sg_messages_explain(text, size);
@@ -94,7 +94,7 @@ SG_API int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided
     return begin(required, "MPI_Init_thread", SG_CALLER);
 }
 
-/* Requests that the program has not completed: the first of them is named. */
+/* Reports the first request that the program has not completed. */
 static void name_leaks(const struct sg_mpi *m)
 {
     uint32_t left = 0;
@@ -117,7 +117,7 @@ static void name_leaks(const struct sg_mpi *m)
     sg_warn(text);
 }
 
-/* Messages that nobody has received: all ranks have come, the first one to go on looks. */
+/* Reports messages that nobody received: called when all ranks have arrived, by the first to go on. */
 static void name_messages(void)
 {
     static bool looked = false;
@@ -239,7 +239,7 @@ SG_API int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *address)
     SG_ENTER("Alloc_mem");
     SG_NEEDS(address)
     SG_INFO(info)
-    void *memory = size >= 0 ? malloc((size_t)(size > 0 ? size : 1)) : NULL; /* of the program's own heap */
+    void *memory = size >= 0 ? malloc((size_t)(size > 0 ? size : 1)) : NULL; /* in the program's own heap */
     if (memory == NULL)
         return sg_mpi_error(NULL, MPI_ERR_NO_MEM, "there is no memory of %lld bytes", (long long)size);
     *(void **)address = memory;

@@ -1,4 +1,4 @@
-/* State of the MPI library for each rank: memory, handles, and how a call begins. */
+/* The MPI library's state for each rank: memory, handles, and how a call begins. */
 #include <stdlib.h>
 
 #include "sg_mpi.h"
@@ -67,7 +67,7 @@ struct sg_mpi *sg_mpi_self(void)
         rank->mpi = sg_mpi_new(sizeof *rank->mpi);
         rank->mpi->main_thread = rank->main;
     }
-    if (sg_self()->call != NULL) { /* another thread may have called since */
+    if (sg_self()->call != NULL) { /* another thread may have made a call since */
         rank->mpi->call = sg_self()->call;
         rank->mpi->site = sg_self()->call_site;
     }
@@ -128,7 +128,7 @@ static uint32_t new_place(struct sg_mpi *m)
         m->places = sg_mpi_resize(m->places, room * sizeof *m->places);
         m->place_room = room;
         if (m->place_count == 0)
-            m->places[m->place_count++] = (sg_place){0}; /* number 0 ends the list of free ones */
+            m->places[m->place_count++] = (sg_place){0}; /* index 0 ends the free list */
     }
     if (m->place_count >= PLACES)
         sg_mpi_fatal("the process has more than a million objects of MPI, such as requests");
@@ -189,7 +189,7 @@ void sg_mpi_charge_pack(uint64_t bytes, uint64_t pieces)
     sg_message_charge(SG_CATEGORY_PRIM_PACK, bytes / COPY_BYTES_A_CYCLE + pieces * CYCLES_A_PIECE);
 }
 
-/* Two loads, the operation and a store for each element, at the machine's own costs. */
+/* Two loads, the operation and a store per element, at the machine's costs. */
 void sg_mpi_charge_op(uint64_t elements, bool floating)
 {
     const uint32_t *cost = sg->config.op_millicycles;

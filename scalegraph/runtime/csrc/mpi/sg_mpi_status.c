@@ -1,4 +1,4 @@
-/* Statuses: what a receive has got. */
+/* Statuses: what a receive got. */
 #include "sg_mpi_request.h"
 
 enum { LOW, HIGH, CANCELLED };
@@ -31,7 +31,7 @@ int64_t sg_status_bytes(const MPI_Status *status)
     return (int64_t)status->MPI_internal[HIGH] << 32 | (uint32_t)status->MPI_internal[LOW];
 }
 
-/* Whole items in the status's message; MPI_UNDEFINED: it ends within one. */
+/* Whole items in the received message; MPI_UNDEFINED: it ends within an item. */
 static int64_t items(const MPI_Status *status, const sg_type *t)
 {
     int64_t bytes = sg_status_bytes(status);
@@ -68,7 +68,7 @@ COUNTED(Get_count, int, items)
 COUNTED(Get_elements, int, elements)
 COUNTED(Get_elements_x, MPI_Count, elements)
 
-/* Bytes of so many basic elements of items. */
+/* Size in bytes of the first `elements` basic elements. */
 static int64_t bytes_of(const sg_type *t, int64_t elements)
 {
     if (t->elements == 0 || elements <= 0)

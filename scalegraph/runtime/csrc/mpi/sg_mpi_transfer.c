@@ -1,4 +1,4 @@
-/* What sends and receives of all kinds share. */
+/* Common to all sends and receives. */
 #include <stdio.h>
 
 #include "sg_alloc.h"
@@ -51,7 +51,7 @@ sg_receive *sg_begin_receive(const sg_comm *c, int from, int tag)
     return sg_message_receive(c->context, source, rank, tag == MPI_ANY_TAG ? SG_ANY : tag);
 }
 
-/* The message is longer than what is left of the block of memory in which the buffer begins. */
+/* Reports a message longer than the rest of the memory block in which the buffer begins. */
 static void check_block(const sg_receive *r, void *buffer, int64_t count, const sg_type *type, size_t bytes,
                         const char *call, const void *site)
 {

@@ -1,4 +1,4 @@
-/* Functions of MPI that are not served yet: the first call ends the run with a sentence. */
+/* Unsupported MPI functions: the first call ends the run with a message. */
 #include "sg_fortran_site.h"
 #include "sg_posix.h"
 

@@ -1,6 +1,6 @@
-/* Buffers that the program must not read, or not change, before an operation has completed: the program's
- * references are compared with them while there are any. That takes time of the host, so what a call has
- * begun is watched for a number of references, and no more; no cycle depends on it. */
+/* Buffers that the program must not read, or not change, until an operation has completed. While there are
+ * any, the program's references are checked against them. This takes host time, so each call's buffers are
+ * watched for a limited number of references; simulated time does not depend on it. */
 #include <stdio.h>
 
 #include "sg_mpi_watch.h"
@@ -8,14 +8,14 @@
 #include "sg_watch.h"
 
 enum {
-    WATCHED = 64,        /* at a time, of a rank */
-    CALLS = 64,          /* of the program that begin what is watched */
-    CREDIT = 1000 * 1000 /* references that are examined for the sake of a call */
+    WATCHED = 64,        /* at a time, per rank */
+    CALLS = 64,          /* call sites whose buffers are watched */
+    CREDIT = 1000 * 1000 /* references checked per call site */
 };
 
 typedef struct watched {
     const void *of;
-    uint64_t low, high; /* its bytes */
+    uint64_t low, high; /* its address range */
     bool reads, writes;
     const char *call, *ends;
     const void *site;
@@ -25,12 +25,12 @@ typedef struct watched {
 typedef struct watching {
     const sg_rank *rank;
     uint32_t count;
-    uint64_t low, high; /* of all */
+    uint64_t low, high; /* range of all of them */
     watched list[WATCHED];
-    const uint64_t *fast[]; /* of the rank's processors, what their hooks search otherwise */
+    const uint64_t *fast[]; /* filter tables of the rank's processors, swapped out while watching */
 } watching;
 
-static watching **of_rank = NULL; /* by number */
+static watching **of_rank = NULL; /* by rank number */
 static uint32_t watching_ranks = 0;
 static struct {
     const void *site;

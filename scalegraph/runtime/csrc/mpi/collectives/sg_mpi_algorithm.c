@@ -6,7 +6,7 @@ sg_type *sg_bytes(void)
     return sg_type_predefined((uintptr_t)MPI_BYTE);
 }
 
-/* Each rank has heard of 2, 4, 8 ... others after a step. */
+/* Dissemination: after each step a rank has heard from 2, 4, 8 ... ranks, itself included. */
 void sg_algorithm_barrier(sg_schedule *s)
 {
     int size = s->view->size, rank = s->view->rank;
@@ -59,7 +59,7 @@ static void binomial_bcast(sg_schedule *s, void *buffer, int64_t count, sg_type 
     sg_add_wait(s);
 }
 
-/* Pieces of `piece` bytes of the root's data, by number counted from the root, down a binomial tree. */
+/* Sends the root's data down a binomial tree in pieces of `piece` bytes, numbered from the root. */
 static void scatter_pieces(sg_schedule *s, char *data, int64_t bytes, int64_t piece, int root)
 {
     int size = s->view->size, me = (s->view->rank - root + size) % size, bit = 1;
@@ -79,7 +79,7 @@ static void scatter_pieces(sg_schedule *s, char *data, int64_t bytes, int64_t pi
     sg_add_wait(s);
 }
 
-/* Exchange of pieces that each has, numbered from the root: by doubling, or around the ring. */
+/* All-gathers the pieces, numbered from the root: by recursive doubling, or around the ring. */
 static void allgather_pieces(sg_schedule *s, char *data, int64_t bytes, int64_t piece, int root,
                              bool doubling)
 {
@@ -155,7 +155,7 @@ static void ring_allgather(sg_schedule *s, char *all, const int64_t *at)
     }
 }
 
-/* Bruck: blocks are kept in the order own, next, next but one ...; each step doubles their number. */
+/* Bruck: blocks are kept in the order own, next, next but one ...; each step doubles the number held. */
 static void bruck_allgather(sg_schedule *s, char *all, const int64_t *at, const int64_t *bytes)
 {
     int size = s->view->size, me = s->view->rank;
@@ -172,7 +172,7 @@ static void bruck_allgather(sg_schedule *s, char *all, const int64_t *at, const 
         sg_add_send(s, turned, begin[blocks], sg_bytes(), (me - step + size) % size);
         sg_add_wait(s);
     }
-    int64_t behind = at[size] - at[me]; /* what lies from the own block to the end comes first */
+    int64_t behind = at[size] - at[me]; /* the blocks from the own one to the end come first */
     sg_add_copy(s, turned, behind, sg_bytes(), all + at[me], behind, sg_bytes());
     sg_add_copy(s, turned + behind, at[me], sg_bytes(), all, at[me], sg_bytes());
     sg_add_wait(s);
@@ -195,8 +195,8 @@ void sg_algorithm_allgather(sg_schedule *s, char *all, const int64_t *bytes)
         ring_allgather(s, all, at);
 }
 
-/* ---- scatter and gather by binomial trees; a rank's subtree are the next ranks, counted from the root ----
- */
+/* ---- scatter and gather by binomial trees; a rank's subtree is the next ranks, counted from the root
+ * ---- */
 
 static int subtree(int me, int size)
 {

@@ -1,14 +1,14 @@
 /* Reductions by published algorithms. */
 #include "sg_mpi_collective.h"
 
-/* A buffer with the reduction so far, and one to receive into; they change places. */
+/* One buffer holds the reduction so far, one receives; they swap. */
 typedef struct pair {
     char *acc, *other;
     int64_t count;
     sg_type *type;
 } pair;
 
-/* The received part is combined with the own one; `theirs_first`: it comes from lower ranks. */
+/* Combines the received part with the rank's own; `theirs_first`: it comes from lower ranks. */
 static void combine(sg_schedule *s, pair *p, bool theirs_first)
 {
     if (theirs_first) {
@@ -35,12 +35,12 @@ static int power_below(int size)
     return power;
 }
 
-/* ---- so many ranks that their number is a power of two ---- */
+/* ---- reducing the number of ranks to a power of two ---- */
 
-/* The first ranks are put together in pairs, of which one (the root, if it is in one) goes on. */
+/* The first ranks form pairs; one rank of each pair goes on (the root, if it is in the pair). */
 typedef struct folded {
-    int ranks, pairs; /* that go on; pairs at the beginning */
-    int me;           /* number among those that go on; -1: it waits for the end */
+    int ranks, pairs; /* ranks that go on; pairs at the beginning */
+    int me;           /* number among those that go on; -1: it waits for the result */
     int root;
 } folded;
 
@@ -74,7 +74,7 @@ static folded fold(sg_schedule *s, pair *p, int root)
     return f;
 }
 
-/* Those that have waited get the result. */
+/* Sends the result to the ranks that waited. */
 static void unfold_result(sg_schedule *s, const folded *f, pair *p)
 {
     int rank = s->view->rank;
@@ -87,14 +87,14 @@ static void unfold_result(sg_schedule *s, const folded *f, pair *p)
     sg_add_wait(s);
 }
 
-/* Where the part of a rank begins, of `count` items in equal parts for `ranks`. */
+/* First item of a rank's part when `count` items are divided equally among `ranks`. */
 static int64_t part(const folded *f, int64_t count, int number)
 {
     return count * number / f->ranks;
 }
 
-/* Recursive halving: first and last part that the rank has reduced in the end are its own. In step `bit`,
- * from half of the ranks down, partners keep the half that they are in. */
+/* Recursive halving: in the end the rank has reduced its own part. In step `bit`, from half of the ranks
+ * down, each partner keeps the half that contains its part. */
 static void halve(sg_schedule *s, const folded *f, pair *p)
 {
     for (int bit = f->ranks / 2; bit > 0; bit /= 2) {
@@ -136,7 +136,7 @@ static void *binomial_reduce(sg_schedule *s, pair *p, int root)
     return p->acc;
 }
 
-/* Rabenseifner: each has reduced a part, and the parts come together at the root. */
+/* Rabenseifner: each rank reduces one part, then the parts are gathered at the root. */
 static void *parts_reduce(sg_schedule *s, pair *p, int root)
 {
     folded f = fold(s, p, root);
@@ -209,7 +209,8 @@ static void parts_allreduce(sg_schedule *s, pair *p)
     unfold_result(s, &f, p);
 }
 
-/* Twice around the ring: parts are reduced on the first way and handed on, reduced, on the second. */
+/* Twice around the ring: parts are reduced in the first pass, and the reduced parts are distributed in the
+ * second. */
 static void ring_allreduce(sg_schedule *s, pair *p)
 {
     int size = s->view->size, me = s->view->rank;
@@ -257,7 +258,7 @@ void sg_algorithm_allreduce(sg_schedule *s, void *acc, int64_t count, sg_type *t
 
 /* ---- reduce-scatter ---- */
 
-/* Each part goes straight to its rank, from one other after the other. */
+/* Each part goes directly to its rank, from one rank after another. */
 static void pairwise(sg_schedule *s, pair *p, const int64_t *at)
 {
     int size = s->view->size, me = s->view->rank;
@@ -271,7 +272,7 @@ static void pairwise(sg_schedule *s, pair *p, const int64_t *at)
     }
 }
 
-/* Recursive halving of the ranks' parts. Of a pair the rank that goes on has the parts of both. */
+/* Recursive halving of the ranks' parts. The rank that goes on for a pair has the parts of both. */
 static void halving(sg_schedule *s, pair *p, const int64_t *at)
 {
     folded f = fold(s, p, -1);
@@ -309,7 +310,7 @@ void sg_algorithm_reduce_scatter(sg_schedule *s, char *acc, void *result, const 
     else if (size > 1 && how == SG_PAIRWISE)
         pairwise(s, &p, at);
     else if (size > 1)
-        doubling_allreduce(s, &p); /* keeps the order of operations that do not commute */
+        doubling_allreduce(s, &p); /* preserves the order for operations that do not commute */
     sg_add_copy(s, item(&p, p.acc, at[rank]), counts[rank], type, result, counts[rank], type);
     sg_add_wait(s);
 }

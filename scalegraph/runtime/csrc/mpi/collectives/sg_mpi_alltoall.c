@@ -1,8 +1,8 @@
-/* All-to-all: each rank has a block for each other one. */
+/* All-to-all: each rank has a block for every other rank. */
 #include "sg_mpi_calls.h"
 
-/* Blocks are in the order of their distance; in step k all those go k ranks further whose distance has bit k.
- */
+/* Blocks are ordered by distance to their target; step k moves all blocks whose distance has bit k, by 2^k
+ * ranks. */
 static void bruck(sg_schedule *s, const char *out, char *in, int64_t bytes)
 {
     int size = s->view->size, me = s->view->rank;
@@ -35,7 +35,7 @@ static void bruck(sg_schedule *s, const char *out, char *in, int64_t bytes)
     sg_add_wait(s);
 }
 
-/* With each rank in turn: the one whose number differs in the same bits, or at the same distance. */
+/* With one rank at a time: the one whose number differs in the same bits, or at the same distance. */
 static void pairwise(sg_schedule *s, const sg_mpi_block *out, const sg_mpi_block *in)
 {
     int size = s->view->size, me = s->view->rank;
@@ -48,7 +48,7 @@ static void pairwise(sg_schedule *s, const sg_mpi_block *out, const sg_mpi_block
     }
 }
 
-/* Blocks to and from all; the own one is copied. */
+/* Exchanges blocks with all ranks; the rank's own block is copied. */
 static void exchange_all(sg_schedule *s, const sg_mpi_block *out, const sg_mpi_block *in, bool one_by_one)
 {
     int size = sg_comm_peers(s->comm), me = s->comm->rank;
@@ -72,7 +72,7 @@ static void exchange_all(sg_schedule *s, const sg_mpi_block *out, const sg_mpi_b
     sg_add_wait(s);
 }
 
-/* The data that is in the buffers for the results, as blocks to be sent. */
+/* Copies the data in the result buffers into blocks to be sent. */
 static void in_place(sg_schedule *s, sg_mpi_block *out, const sg_mpi_block *in)
 {
     for (int i = 0; i < sg_comm_peers(s->comm); i++) {
@@ -127,8 +127,8 @@ SG_COLLECTIVE(Alltoall, Ialltoall, alltoall,
                       MPI_Datatype in_type, MPI_Comm comm),
               SG_LIST(out, out_count, out_type, in, in_count, in_type, comm))
 
-/* Counts, places and types of one side of the general forms. `types`: NULL: all are `type`, and places count
- * its extents; else they count bytes. */
+/* Counts, displacements and types of one side of the v and w forms. `types` NULL: all are `type`, and
+ * displacements count its extents; otherwise they count bytes. */
 typedef struct side {
     const void *buffer;
     const int *counts, *places;
@@ -155,7 +155,7 @@ static int blocks_of(MPI_Comm comm, int size, const side *from, sg_mpi_block **b
     return MPI_SUCCESS;
 }
 
-/* All blocks that are sent against all that are received, where the buffers as a whole overlap. */
+/* Checks all sent against all received blocks if the buffers as a whole overlap. */
 static int apart(sg_comm *c, const sg_mpi_block *from, const sg_mpi_block *to, int size)
 {
     uintptr_t low[2] = {UINTPTR_MAX, UINTPTR_MAX}, high[2] = {0, 0};
@@ -165,7 +165,7 @@ static int apart(sg_comm *c, const sg_mpi_block *from, const sg_mpi_block *to, i
         if (b->count * b->type->size == 0)
             continue;
         uintptr_t begin = (uintptr_t)b->at + (uintptr_t)b->type->true_lb;
-        uintptr_t end = begin + (uintptr_t)(b->count * b->type->size); /* beyond that there may be gaps */
+        uintptr_t end = begin + (uintptr_t)(b->count * b->type->size); /* beyond that, items may have gaps */
         low[i >= size] = begin < low[i >= size] ? begin : low[i >= size];
         high[i >= size] = end > high[i >= size] ? end : high[i >= size];
     }

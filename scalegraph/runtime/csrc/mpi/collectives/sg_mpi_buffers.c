@@ -1,4 +1,4 @@
-/* Buffers of collective operations: they must be there, and not overlap. */
+/* Checks of the buffers of collective operations: they must exist and not overlap. */
 #include "sg_mpi_calls.h"
 #include "sg_mpi_signature.h"
 #include "sg_rank.h"
@@ -27,7 +27,7 @@ int sg_collective_types(MPI_Comm comm, const void *buffer, MPI_Datatype handle, 
 
 /* ---- overlap ---- */
 
-/* Where items are in memory; false: nowhere, or with gaps, in which others may be. */
+/* Memory range of the items; false: no data, or with gaps that may hold other data. */
 static bool stretch(const void *buffer, int64_t count, const sg_type *t, uintptr_t *begin, uintptr_t *end)
 {
     if (t == NULL || count * t->size == 0 || !sg_type_flat(t, count))
@@ -113,7 +113,7 @@ static bool is_static(const void *buffer, int64_t count, const sg_type *t)
 bool sg_schedule_needs_data(const sg_schedule *s)
 {
     if (s->finish != NULL || (s->op != NULL && s->op->name == NULL))
-        return true; /* a function of the program may use any */
+        return true; /* the program's own function may use any data */
     for (uint32_t i = 0; i < s->count; i++) {
         const sg_step *step = &s->steps[i];
         bool copies = step->kind == SG_STEP_COPY;

@@ -1,4 +1,4 @@
-/* Barrier, broadcast, gather, scatter, allgather: blocking and not. */
+/* Barrier, broadcast, gather, scatter, allgather: blocking and nonblocking. */
 #include "sg_mpi_calls.h"
 #include "sg_mpi_signature.h"
 
@@ -17,7 +17,8 @@ static int begin(MPI_Comm comm, int root, int64_t bytes, const sg_signature *sig
                                       all ? signature : NULL, all ? op : NULL, all ? counts : NULL, item);
     if (error == MPI_ERR_ROOT)
         return error;
-    /* after other errors that are returned the rank takes part all the same: nobody waits for it in vain */
+    /* after any other error that is returned, the rank still takes part, so that nobody waits for it in
+     * vain */
     *s = sg_schedule_new(c);
     (*s)->root = root >= 0 ? root : -1;
     (*s)->error = error;
@@ -64,7 +65,7 @@ void *sg_packed(sg_schedule *s, const void *buffer, int64_t count, sg_type *type
     return packed;
 }
 
-/* Whether arguments of the root count here: of an intercommunicator, at MPI_ROOT. */
+/* Are the root's arguments significant here? On an intercommunicator: at MPI_ROOT. */
 static bool at_root(MPI_Comm comm, int root)
 {
     const sg_comm *c = sg_comm_of(comm);
@@ -128,7 +129,7 @@ SG_COLLECTIVE(Bcast, Ibcast, bcast,
 
 /* ---- gather and scatter ---- */
 
-/* Begins with the first of two types that there is, or with none: of an intercommunicator's others. */
+/* Begins with whichever of two types is given, or with none: on an intercommunicator's other ranks. */
 static int begin_one_of(MPI_Comm comm, int root, int64_t count, sg_type *type, int64_t other_count,
                         sg_type *other, sg_schedule **s)
 {
@@ -293,7 +294,7 @@ static int all_apart(sg_comm *c, const void *out, int out_count, const sg_type *
     return sg_collective_apart(c, out, out_count, sent, in, (int64_t)count * sg_comm_peers(c), got);
 }
 
-/* What every rank must pass alike: `count` items of each, or the sum of `counts`. */
+/* Number of items that must be equal on all ranks: `count` from each, or the sum of `counts`. */
 static int64_t passed_by_all(const sg_comm *c, int count, const int counts[])
 {
     int64_t sum = count;
@@ -302,7 +303,7 @@ static int64_t passed_by_all(const sg_comm *c, int count, const int counts[])
     return sum;
 }
 
-/* `counts` items of each rank; NULL: `count` of each, one behind the other. */
+/* `counts` items from each rank; NULL: `count` from each, contiguous. */
 static int all_of(sg_schedule **s, const void *out, int out_count, MPI_Datatype out_type, void *in, int count,
                   const int counts[], const int places[], MPI_Datatype in_type, MPI_Comm comm)
 {

@@ -1,4 +1,4 @@
-/* Collective operations: algorithms that add their steps to a schedule, and the rule that chooses one. */
+/* Collective operations: algorithms that add steps to a schedule, and the rule that chooses one. */
 #ifndef SG_MPI_COLLECTIVE_H
 #define SG_MPI_COLLECTIVE_H
 
@@ -16,7 +16,7 @@ enum sg_collective {
     SG_REDUCE_SCATTER,
     SG_SCAN,
     SG_COLLECTIVES,
-    SG_EXSCAN = SG_COLLECTIVES /* chosen as a scan */
+    SG_EXSCAN = SG_COLLECTIVES /* uses the algorithm chosen for a scan */
 };
 
 enum sg_algorithm {
@@ -31,49 +31,51 @@ enum sg_algorithm {
     SG_LINEAR, /* all at once */
     SG_PAIRWISE,
     SG_HALVING,
-    SG_HARDWARE, /* a network of its own */
+    SG_HARDWARE, /* the machine's own network for collectives */
     SG_ALGORITHMS
 };
 
-/* The algorithm for so many ranks and bytes: MPICH's, or as SCALEGRAPH_MPI_RULE says, such as
- * "allreduce=ring,bcast=binomial". `simple`: the operation commutes and there is an item for each rank. */
+/* The algorithm for this many ranks and bytes: MPICH's choice, or that of SCALEGRAPH_MPI_RULE, such as
+ * "allreduce=ring,bcast=binomial". `simple`: the operation commutes and there is at least one item per
+ * rank. */
 enum sg_algorithm sg_rule(enum sg_collective what, int ranks, int64_t bytes, bool simple);
 
-/* Whether nobody has chosen an algorithm for it, so that the machine's own network or the nodes may serve. */
+/* Has the user left the algorithm open, so that the machine's own network or the node-aware versions may be
+ * used? */
 bool sg_rule_is_open(enum sg_collective what, int ranks);
 
-/* The same for a schedule, which remembers the first one. */
+/* The same for a schedule, which records the first one chosen. */
 enum sg_algorithm sg_choose(sg_schedule *s, enum sg_collective what, int64_t bytes, bool simple);
 
 /* ---- sg_mpi_hardware.c ---- */
 
-/* Whether the machine has a network that does this: all processes take part, the data is short enough, and
- * what is reduced are integers. The schedule remembers that it is chosen. */
+/* Can the machine's collective network do it? Only if all processes take part, the data is short enough, and
+ * a reduction is of integers. Records the choice in the schedule. */
 bool sg_by_hardware(sg_schedule *s, enum sg_collective what, int64_t count, const sg_type *type);
-/* A step of it: the running rank gives its part. */
+/* A step of it: the running rank contributes its data. */
 void sg_hardware_begin(const sg_schedule *s, sg_step *step);
-/* Its result, for which it has waited, is put where it belongs. */
+/* Stores its result, which the rank has waited for. */
 void sg_hardware_end(sg_step *step);
 
 /* ---- sg_mpi_report.c ---- */
 
-/* Reports a schedule that is done to observers. */
+/* Reports a completed schedule to observers. */
 void sg_schedule_report(const sg_schedule *s);
 
 /* ---- sg_mpi_match.c ---- */
 
-/* The running rank begins a collective operation: the others' next one on this communicator must be the same.
- * `root`, `bytes`: -1 if they may differ. */
+/* The running rank begins a collective operation: checks that it matches the other ranks' next one on this
+ * communicator. `root`, `bytes`: -1 if they may differ. */
 int sg_collective_check(sg_comm *c, int root, int64_t bytes);
-/* The same with what the data consists of (NULL: may differ) and the operation of a reduction (NULL: none).
- * Different basic types are named in a warning. `counts`, if not NULL: of the items of `item` bytes of each
- * rank. */
+/* The same with the type signature (NULL: may differ) and the operation of a reduction (NULL: none). Warns of
+ * different basic types. `counts`, if not NULL: each rank's number of items of `item` bytes. */
 int sg_collective_compare(sg_comm *c, int root, int64_t bytes, const sg_signature *signature,
                           const sg_mpi_op *op, const int counts[], int64_t item);
 
 /* ---- sg_mpi_nodes.c ---- */
 
-/* The operations below where ranks share nodes; false or NULL: they do not, or it is not for them. */
+/* These operations where ranks share nodes; false or NULL: they do not, or the operation does not use
+ * nodes. */
 bool sg_nodes_barrier(sg_schedule *s);
 bool sg_nodes_bcast(sg_schedule *s, void *buffer, int64_t count, sg_type *type, int root);
 void *sg_nodes_reduce(sg_schedule *s, void *acc, int64_t count, sg_type *type, int root);
@@ -81,21 +83,22 @@ bool sg_nodes_allreduce(sg_schedule *s, void *acc, int64_t count, sg_type *type)
 
 /* ---- algorithms; ranks are those of s->view ---- */
 
-sg_type *sg_bytes(void); /* MPI_BYTE */
+sg_type *sg_bytes(void);
 void sg_algorithm_barrier(sg_schedule *s);
-/* The same on intercommunicators too: each side meets, then their first ranks, then each side again. */
+/* The same for intercommunicators too: each side synchronises, then the first ranks of both, then each side
+ * again. */
 void sg_inter_barrier(sg_schedule *s);
 void sg_algorithm_bcast(sg_schedule *s, void *buffer, int64_t count, sg_type *type, int root);
-/* Reduces `acc` (overwritten) of all; the result is where the return value points, at the root. */
+/* Reduces `acc` (overwritten) of all ranks; at the root, returns the address of the result. */
 void *sg_algorithm_reduce(sg_schedule *s, void *acc, int64_t count, sg_type *type, int root);
-/* The same for all; the result is in `acc` in the end. */
+/* The same for all ranks, with the result in `acc`. */
 void sg_algorithm_allreduce(sg_schedule *s, void *acc, int64_t count, sg_type *type);
-/* `bytes` of each rank, in `all` at its place; the own ones are there already. */
+/* Gathers `bytes` of each rank into `all`; the rank's own are already in place. */
 void sg_algorithm_allgather(sg_schedule *s, char *all, const int64_t *bytes);
-/* Blocks of equal size: the root's `all` to each rank's `own`, or the other way. */
+/* Blocks of equal size: from the root's `all` to each rank's `own`, or back. */
 void sg_algorithm_scatter(sg_schedule *s, const char *all, char *own, int64_t bytes, int root);
 void sg_algorithm_gather(sg_schedule *s, const char *own, char *all, int64_t bytes, int root);
-/* Of `acc` (overwritten), reduced, each rank gets its `counts` items at the end in `result`. */
+/* Reduces `acc` (overwritten); each rank gets its `counts` items in `result`. */
 void sg_algorithm_reduce_scatter(sg_schedule *s, char *acc, void *result, const int64_t *counts,
                                  sg_type *type);
 

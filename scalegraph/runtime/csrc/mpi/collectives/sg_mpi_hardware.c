@@ -1,22 +1,22 @@
-/* Collective operations by a network of their own, which joins all processes: who gives data writes it into
- * that network and goes on; who takes a result waits until it comes out, a fixed time after the last one that
- * the result needs has given. Nothing of it goes over the interconnect. */
+/* Collective operations on a dedicated network that connects all processes: a rank that contributes writes
+ * its data into the network and goes on; a rank that takes a result waits until it comes out, a fixed time
+ * after the last contribution it needs. The interconnect is not involved. */
 #include "sg_mpi_collective.h"
 
-/* One operation under way, by communicator and number. */
+/* An operation in progress, by communicator and number. */
 typedef struct meeting {
     struct meeting *next;
     uint32_t context;
     int tag;
-    int came;              /* ranks */
-    bool complete;         /* all that the result needs has been given */
-    sg_completion done;    /* once it is complete */
+    int came;              /* ranks that have arrived */
+    bool complete;         /* all contributions that the result needs have been made */
+    sg_completion done;    /* valid once complete */
     size_t bytes;          /* of each contribution */
-    char *given;           /* of all ranks, in their order; of a broadcast: of the root */
-    sg_receive **awaiting; /* by rank; NULL: not yet, or it takes nothing */
+    char *given;           /* all contributions in order of ranks; for a broadcast, the root's */
+    sg_receive **awaiting; /* by rank; NULL: has not arrived, or takes no result */
 } meeting;
 
-static meeting *meetings = NULL; /* few at a time: nobody is far ahead of the others */
+static meeting *meetings = NULL; /* few at a time: no rank gets far ahead of the others */
 
 static bool is_integer(const sg_schedule *s, const sg_type *type)
 {
@@ -43,7 +43,7 @@ bool sg_by_hardware(sg_schedule *s, enum sg_collective what, int64_t count, cons
     return true;
 }
 
-/* ---- the parts of a step ---- */
+/* ---- parts of a step ---- */
 
 static meeting *meeting_of(const sg_comm *c, int tag, size_t bytes, bool reduces)
 {
@@ -78,7 +78,7 @@ static void hand_out(const meeting *m, sg_receive *r, const void *data)
     sg_waiters_wake(r->waiters, &r->completion, sg_now->clock);
 }
 
-/* `sum` = `sum` op the contribution of rank `i`, in the order of ranks. */
+/* `sum` = `sum` op the contribution of rank `i`; called in order of ranks. */
 static void add_given(const sg_schedule *s, const sg_step *step, const meeting *m, int i, char *sum)
 {
     char *own = sg_mpi_copy(m->given + (size_t)i * m->bytes, m->bytes);
@@ -88,7 +88,7 @@ static void add_given(const sg_schedule *s, const sg_step *step, const meeting *
     sg_mpi_free(own);
 }
 
-/* The last one that the result needs has come: all that wait know when they have it. */
+/* The last contribution has arrived: tells all waiting ranks when they get the result. */
 static void complete(const sg_schedule *s, const sg_step *step, meeting *m)
 {
     int size = step->comm->size;
@@ -139,7 +139,7 @@ void sg_hardware_begin(const sg_schedule *s, sg_step *step)
     m->came++;
     if (step->to != NULL || step->what == SG_BARRIER)
         step->receive = m->awaiting[c->rank] = wait_for(step);
-    if (m->complete) /* of a broadcast */
+    if (m->complete) /* for a broadcast */
         hand_out(m, step->receive, m->given);
     else if (step->what == SG_BCAST ? step->from != NULL : m->came == c->size)
         complete(s, step, m);

@@ -1,33 +1,34 @@
-/* Collective operations that do not fit each other: all ranks must call the same ones in the same order. */
+/* Finds mismatched collective operations: all ranks must call the same ones in the same order. */
 #include <stdio.h>
 
 #include "sg_mpi_collective.h"
 #include "sg_mpi_signature.h"
 #include "sg_table.h"
 
-/* What the first rank called as an operation of a communicator; `number` is that of its messages. */
+/* What the first rank to arrive at an operation of a communicator called; `number` is that of its
+ * messages. */
 typedef struct record {
     uint32_t number, arrived;
-    uint32_t ordinal; /* among the operations of the program, from 1 on */
+    uint32_t ordinal; /* among the program's operations, from 1 */
     int rank, root;
     int64_t bytes;
     const char *call;
     const void *site;
     sg_signature signature;
-    const char *op; /* one of MPI's own */
-    int64_t *sizes; /* bytes of each rank, where there is a list of them */
+    const char *op; /* a predefined one */
+    int64_t *sizes; /* bytes of each rank, if the call has a list */
 } record;
 
-/* Those in which not everybody has arrived: a ring, as ranks may be far ahead of others. Numbers of which no
- * call was checked have no record. */
+/* Operations not all ranks have arrived at: a ring, as some ranks may be far ahead. Unchecked operations have
+ * no record. */
 struct sg_collective_log {
     record **ring;
-    uint32_t room, front; /* a power of two; the place of the first */
-    uint32_t count, base; /* how many there are; number of the first */
+    uint32_t room, front; /* a power of two; index of the first */
+    uint32_t count, base; /* number of entries; operation number of the first */
     uint32_t made;
 };
 
-static sg_table logs = {.used = 0}; /* by the number of the communicator's messages */
+static sg_table logs = {.used = 0}; /* by the communicator's context */
 
 static struct sg_collective_log *log_of(sg_comm *c)
 {
@@ -53,7 +54,7 @@ static void grow(struct sg_collective_log *log, uint32_t count)
     log->front = 0;
 }
 
-/* The place of the record of operation `number`; NULL: all have passed it. */
+/* Entry for operation `number`; NULL: all ranks have passed it. */
 static record **place_of(struct sg_collective_log *log, uint32_t number)
 {
     if (log->count == 0)
@@ -68,7 +69,7 @@ static record **place_of(struct sg_collective_log *log, uint32_t number)
     return &log->ring[(log->front + at) & (log->room - 1)];
 }
 
-/* Takes out what everybody has arrived in. */
+/* Removes a record that all ranks have arrived at. */
 static void drop(struct sg_collective_log *log, record **at)
 {
     sg_mpi_free((*at)->sizes);
@@ -81,7 +82,7 @@ static void drop(struct sg_collective_log *log, record **at)
     }
 }
 
-/* Names data that consists of something else than the first rank's. */
+/* Warns if the data's types differ from the first rank's. */
 static void compare_types(const record *first, const sg_signature *s)
 {
     char text[300];
@@ -115,7 +116,7 @@ static int compare(sg_comm *c, const record *first, int root, int64_t bytes, con
     return MPI_SUCCESS;
 }
 
-/* Notes the bytes of each rank, or compares them with the first rank's. */
+/* Records each rank's bytes, or compares them with the first rank's. */
 static int compare_sizes(sg_comm *c, record *first, const int *counts, int64_t item)
 {
     int64_t *sizes = first->sizes;

@@ -1,10 +1,10 @@
-/* Collective operations of neighbours in a topology: a message to and from each of them, all at once. */
+/* Neighbourhood collectives: one message to and from each neighbour in a topology, all at once. */
 #include "sg_mpi_calls.h"
 #include "sg_mpi_topology.h"
 
-/* One side: where the block of each neighbour is. `types` NULL: all are `type`, and places (int) count its
- * extents; else `offsets` count bytes. `counts` NULL: all have `count`, one behind the other; `same`: all
- * have the one block; `general`: there are lists, which processes without neighbours need not give. */
+/* One side: location of each neighbour's block. `types` NULL: all are `type`, and displacements (int) count
+ * its extents; otherwise `offsets` count bytes. `counts` NULL: all have `count` items, contiguous; `same`:
+ * all share one block; `general`: lists are passed, which processes without neighbours may omit. */
 typedef struct side {
     const void *buffer;
     int count;
@@ -42,9 +42,9 @@ static int blocks_of(MPI_Comm comm, int degree, const int *ranks, const side *fr
     return MPI_SUCCESS;
 }
 
-/* In a grid, what a process sends in one direction its neighbour receives from the other one, also where both
- * are the same process. Messages of two processes arrive in their order, so the receives of each dimension
- * change places. */
+/* In a grid, what a process sends in one direction its neighbour receives from the opposite direction, even
+ * if both are the same process. Messages between two processes arrive in order, so the two receives of each
+ * dimension are swapped. */
 static void turn(const sg_comm *c, sg_mpi_block *in, int degree)
 {
     for (int i = 0; c->topology->kind == MPI_CART && i < degree; i += 2) {

@@ -1,23 +1,23 @@
-/* Collective operations of ranks on several nodes, as MPICH does them (MPIR_Barrier_intra_smp and its like):
- * within each node, among the first ranks of the nodes, and within each node again. Messages of the operation
- * within a node have a tag of their own, as ranks are counted from 0 in each node. */
+/* Collective operations of ranks on several nodes, as in MPICH (MPIR_Barrier_intra_smp and similar): within
+ * each node, then among the first ranks of the nodes, then within each node again. Messages within a node
+ * have a tag of their own, because ranks are counted from 0 in each node. */
 #include <stdlib.h>
 
 #include "sg_mpi_collective.h"
 #include "sg_rank.h"
 
-/* The members by node: what is the same for all of them. Nodes are in the order of their first ranks. */
+/* The members by node, shared by all of them. Nodes are ordered by their first ranks. */
 struct sg_layout {
     uint32_t nodes;
-    uint32_t *node, *local; /* of each rank: its node, and its number there */
-    uint32_t *begin;        /* of each node, in `sorted`; one more than there are nodes */
-    uint32_t *sorted;       /* numbers in MPI_COMM_WORLD, node after node */
-    uint32_t *first;        /* the first one of each node */
+    uint32_t *node, *local; /* by rank: its node, and its number there */
+    uint32_t *begin;        /* start of each node in `sorted`, with one extra entry at the end */
+    uint32_t *sorted;       /* ranks in MPI_COMM_WORLD, node by node */
+    uint32_t *first;        /* first rank of each node */
 };
 
 struct sg_nodes {
-    sg_comm own;    /* the ranks of this rank's node */
-    sg_comm firsts; /* the first ranks of the nodes; no rank of it if this is none of them */
+    sg_comm own;    /* ranks of this rank's node */
+    sg_comm firsts; /* first ranks of the nodes; without a rank if this is none of them */
     const sg_layout *layout;
 };
 
@@ -38,7 +38,7 @@ static sg_layout *layout_new(const sg_members *members)
     uint32_t size = members->size, most = 0, nodes = 0;
     for (uint32_t i = 0; i < size; i++)
         most = node_of(members->world[i]) >= most ? node_of(members->world[i]) + 1 : most;
-    uint32_t *number = sg_mpi_new(most * sizeof *number); /* of a node of the machine, from 1; 0: none yet */
+    uint32_t *number = sg_mpi_new(most * sizeof *number); /* by node of the machine, from 1; 0: none yet */
     sg_layout *l = sg_mpi_new(sizeof *l);
     l->node = sg_mpi_new((3 * (size_t)size + 2 * (size_t)most + 1) * sizeof *l->node);
     l->local = l->node + size;
@@ -83,15 +83,15 @@ static struct sg_nodes *nodes_new(sg_comm *c)
     return n;
 }
 
-/* MPICH's variable; whatever begins like "no" turns it off. */
+/* MPICH's variable; any value that begins with "no" turns it off. */
 static bool wanted(void)
 {
     const char *text = getenv("MPIR_CVAR_ENABLE_SMP_COLLECTIVES");
     return text == NULL || strchr("0nNfF", text[0]) == NULL;
 }
 
-/* The nodes of the communicator if the operation is one for them: some node has several ranks, and there are
- * several nodes. */
+/* The communicator's nodes if the operation should use them: there are several nodes, and some node has
+ * several ranks. */
 static const struct sg_nodes *nodes_for(const sg_schedule *s, enum sg_collective what)
 {
     sg_comm *c = s->comm;
@@ -132,7 +132,7 @@ bool sg_nodes_bcast(sg_schedule *s, void *buffer, int64_t count, sg_type *type, 
     enum sg_algorithm flat =
         n != NULL ? sg_rule(SG_BCAST, s->comm->size, count * type->size, true) : SG_LINEAR;
     if (flat != SG_BINOMIAL && flat != SG_SCATTER_DOUBLING)
-        return false; /* long ones go around the ring of all */
+        return false; /* long messages use the ring of all ranks */
     const sg_layout *l = n->layout;
     int node = (int)l->node[root], local = (int)l->local[root];
     bool beside_root = (int)l->node[s->comm->rank] == node;

@@ -1,8 +1,8 @@
-/* Reductions and scans: blocking and not. */
+/* Reductions and scans: blocking and nonblocking. */
 #include "sg_mpi_calls.h"
 
-/* What all reductions check first: buffers, type and operation, then that the others do the same. `in_count`:
- * items of the result, `count` of the data. */
+/* First checks of every reduction: buffers, type and operation, then that the other ranks do the same.
+ * `in_count`: items of the result; `count`: items of the data. */
 static int begin(sg_schedule **s, const void *out, int64_t count, const void *in, int64_t in_count,
                  MPI_Datatype type, MPI_Op op, int root, const int counts[], MPI_Comm comm, sg_type **t)
 {
@@ -23,7 +23,7 @@ static int begin(sg_schedule **s, const void *out, int64_t count, const void *in
     return MPI_SUCCESS;
 }
 
-/* A copy of the own contribution, which may be overwritten. */
+/* A copy of the rank's contribution that may be overwritten. */
 static void *contribution(sg_schedule *s, const void *own, int64_t count, sg_type *t)
 {
     void *acc = sg_schedule_items(s, count, t);
@@ -66,7 +66,7 @@ SG_COLLECTIVE(Reduce, Ireduce, reduce,
                       MPI_Comm comm),
               SG_LIST(out, in, count, type, op, root, comm))
 
-/* Of an intercommunicator: the other side's reduction arrives in `in` at its first rank. */
+/* On an intercommunicator: the other side's reduction arrives in `in` at this side's first rank. */
 static void exchange_reduced(sg_schedule *s, const void *out, void *in, int64_t count, sg_type *t)
 {
     sg_comm *c = s->comm;
@@ -106,7 +106,7 @@ SG_COLLECTIVE(Allreduce, Iallreduce, allreduce,
 
 /* ---- reduce-scatter ---- */
 
-/* `each`: count of all ranks, if `counts` is NULL. */
+/* `each`: the count of all ranks if `counts` is NULL. */
 static int scattered(sg_schedule **s, const void *out, void *in, int each, const int counts[],
                      MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
@@ -162,8 +162,8 @@ SG_COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block, scattered,
 
 /* ---- scans ---- */
 
-/* Recursive doubling: `part` is the reduction of the ranks that have been heard of, `before` that of the
- * lower ones among them. */
+/* Recursive doubling: `part` is the reduction over the ranks heard from so far, `before` over the lower ones
+ * among them. */
 static int scan(sg_schedule **s, const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, bool own,
                 MPI_Comm comm)
 {
@@ -172,7 +172,7 @@ static int scan(sg_schedule **s, const void *out, void *in, int count, MPI_Datat
     if (c != NULL && c->remote != NULL)
         return sg_mpi_error(c, MPI_ERR_COMM, "a scan needs an intracommunicator");
     bool gets =
-        own || out == MPI_IN_PLACE || c == NULL || c->rank > 0; /* the first one has nothing before it */
+        own || out == MPI_IN_PLACE || c == NULL || c->rank > 0; /* the first rank has none before it */
     int error = begin(s, out, count, in, gets ? count : 0, type, op, SG_NO_ROOT, NULL, comm, &t);
     if (error != MPI_SUCCESS)
         return error;
@@ -193,7 +193,7 @@ static int scan(sg_schedule **s, const void *out, void *in, int count, MPI_Datat
         sg_add_receive(*s, got, count, t, other);
         sg_add_send(*s, part, count, t, other);
         sg_add_wait(*s);
-        if (other > c->rank) { /* part op got, in the order of ranks */
+        if (other > c->rank) { /* part op received, in order of ranks */
             sg_add_combine(*s, part, got, count, t);
             sg_add_wait(*s);
             part = got;

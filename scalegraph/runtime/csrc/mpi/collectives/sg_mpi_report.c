@@ -1,10 +1,10 @@
-/* Reports a collective operation to observers: kind, algorithm, root, bytes, and when it was. */
+/* Reports a collective operation to observers: kind, algorithm, root, bytes and times. */
 #include <strings.h>
 
 #include "sg_mpi_collective.h"
 #include "sg_observer.h"
 
-/* In the order of the operations of traces (traces/kinds.py). */
+/* In the order of the trace's operations (traces/kinds.py). */
 static const char *const operations[] = {
     "Barrier",
     "Bcast",
@@ -24,10 +24,13 @@ static const char *const operations[] = {
     "Exscan",
     "Reduce_scatter_block",
 };
-enum { OPERATIONS = sizeof operations / sizeof *operations }; /* the next one makes a communicator */
+enum {
+    OPERATIONS = sizeof operations / sizeof *operations
+}; /* as a value: the call creates a communicator */
 
-/* By the name of the function, "MPI_Bcast" or "MPI_Ibcast"; that of neighbours as that of all. What makes no
- * communicator but lets processes wait for each other, as MPI_Finalize and MPI_Win_fence do, is a barrier. */
+/* By function name, "MPI_Bcast" or "MPI_Ibcast"; a neighbourhood collective counts as the ordinary one. A
+ * call that creates no communicator but synchronises processes, such as MPI_Finalize or MPI_Win_fence, is a
+ * barrier. */
 static uint8_t operation_of(const char *call)
 {
     static const char neighbours[] = "neighbor_";
@@ -50,7 +53,7 @@ static uint8_t part_of(const char *call)
     return strncmp(call, "MPI_Win_", sizeof "MPI_Win_" - 1) == 0 ? SG_PART_OF_WINDOW : SG_PART_OF_NOTHING;
 }
 
-/* Of an operation for which nothing is chosen. */
+/* For an operation that has only one algorithm. */
 static uint8_t only_algorithm(uint8_t operation)
 {
     const char *name = operation < OPERATIONS ? operations[operation] : "";

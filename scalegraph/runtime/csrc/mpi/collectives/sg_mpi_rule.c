@@ -1,22 +1,22 @@
-/* Which algorithm a collective operation uses: MPICH's switch points, as data. */
+/* Which algorithm a collective operation uses: MPICH's switch points, as a table. */
 #include <stdlib.h>
 
 #include "sg_mpi_collective.h"
 
 typedef struct rule {
     enum sg_collective what;
-    int64_t below_bytes; /* of the message, or of all ranks together (allgather), or a block (alltoall) */
+    int64_t below_bytes; /* of the message, of all ranks together (allgather), or of a block (alltoall) */
     int below_ranks, least_ranks;
-    bool power_of_two; /* only for so many ranks */
-    bool simple;       /* only for operations that commute, with an item for each rank */
+    bool power_of_two; /* only for a power of two of ranks */
+    bool simple;       /* only for operations that commute, with at least one item per rank */
     enum sg_algorithm algorithm;
 } rule;
 
 #define ANY INT64_MAX
 #define ALL INT32_MAX
 
-/* The first one that fits counts. Thakur, Rabenseifner, Gropp, "Optimization of collective communication
- * operations in MPICH", 2005, and MPICH's default control variables. */
+/* The first match applies. Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations
+ * in MPICH", 2005, and MPICH's default control variables. */
 static const rule rules[] = {
     {SG_BARRIER, ANY, ALL, 0, false, false, SG_DISSEMINATION},
     {SG_BCAST, 12288, ALL, 0, false, false, SG_BINOMIAL},
@@ -49,12 +49,12 @@ static const char *const algorithms[SG_ALGORITHMS] = {
     "ring",          "bruck",    "linear",           "pairwise",     "halving",  "hardware",
 };
 
-/* Which algorithms there are for what, beside those of the rules. */
+/* Available algorithms that no rule chooses. */
 static const rule others[] = {{SG_ALLREDUCE, 0, 0, 0, false, true, SG_RING}};
 
 enum { RULES = sizeof rules / sizeof rules[0] };
 
-/* ---- the choice ---- */
+/* ---- choosing ---- */
 
 static bool fits(const rule *r, int ranks, int64_t bytes, bool simple)
 {
@@ -68,7 +68,7 @@ static bool starts(const char *text, const char *word)
     return memcmp(text, word, n) == 0;
 }
 
-/* Whether an operation of so many ranks can be done so; `ranks`, `simple` as for sg_rule. */
+/* Can this algorithm do the operation for this many ranks? `ranks`, `simple` as for sg_rule. */
 static bool can(enum sg_collective what, int algorithm, int ranks, bool simple)
 {
     for (int i = 0; i < RULES + 1; i++) {
@@ -80,7 +80,7 @@ static bool can(enum sg_collective what, int algorithm, int ranks, bool simple)
     return false;
 }
 
-/* The algorithm that the user has chosen, if it can do this; SG_ALGORITHMS: none. */
+/* The algorithm the user has chosen, if it can do this; SG_ALGORITHMS: none. */
 static enum sg_algorithm chosen(enum sg_collective what, int ranks, bool simple)
 {
     const char *text = getenv("SCALEGRAPH_MPI_RULE");

@@ -1,4 +1,4 @@
-/* Schedules go on, one after the other and beside each other. */
+/* Progress of schedules, one after the other and concurrently. */
 #include <stdio.h>
 
 #include "sg_lockstep.h"
@@ -50,8 +50,8 @@ void *sg_schedule_memory(sg_schedule *s, int64_t size)
     return keep(s, sg_mpi_new((size_t)size));
 }
 
-/* A function of the program references these: they are of its rank's heap, so that their addresses follow
- * from what the rank does alone. */
+/* Items that a function of the program references: allocated in the rank's heap, so that their addresses
+ * depend only on what the rank itself does. */
 static void *program_memory(sg_schedule *s, int64_t size)
 {
     void *memory = sg_alloc_for((size_t)(size > 0 ? size : 1), s->site);
@@ -144,9 +144,9 @@ void sg_add_call(sg_schedule *s, void (*finish)(void *context), void *context)
     s->context = context;
 }
 
-/* ---- a schedule goes on ---- */
+/* ---- progress of one schedule ---- */
 
-#define WITHIN_NODE 0x40000000 /* more than any tag of a schedule */
+#define WITHIN_NODE 0x40000000 /* larger than any tag of a schedule */
 
 static int tag_of(const sg_schedule *s, const sg_step *step)
 {
@@ -157,7 +157,7 @@ static void send(const sg_schedule *s, sg_step *step)
 {
     size_t bytes = (size_t)(step->count * step->type->size);
     const sg_comm *c = step->comm;
-    sg_signature own = {0}; /* bytes of our own hold any type */
+    sg_signature own = {0}; /* received as bytes, which match any type */
     if (step->type != sg_bytes()) {
         own = sg_signature_of(step->type, step->count);
         own.call = s->call;
@@ -206,8 +206,8 @@ static void begin_step(const sg_schedule *s, sg_step *step)
     }
 }
 
-/* In a collective operation as much must be sent as is expected; where the sender called is known if it is
- * one that sends its own data. */
+/* A collective operation must receive exactly as much as it expects; the sender's call site is known if it
+ * sends its own data. */
 static void refuse_size(sg_schedule *s, const sg_step *step, size_t expected)
 {
     const sg_receive *r = step->receive;
@@ -221,7 +221,7 @@ static void refuse_size(sg_schedule *s, const sg_step *step, size_t expected)
                  (unsigned long long)(uintptr_t)sent->site);
     snprintf(rest, sizeof rest, more ? "there is room for %zu" : "%zu are expected", expected);
     bool away = sg_self()->away;
-    sg_rank_return(false); /* a handler of the program may use its data */
+    sg_rank_return(false); /* an error handler of the program may use its data */
     s->error = sg_mpi_error(s->comm, more ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
                             "rank %d has sent %zu bytes to this collective operation%s, but %s", step->peer,
                             r->bytes, place, rest);
@@ -258,7 +258,7 @@ static bool is_incomplete(const sg_completion *c)
     return c->clock > sg_now->clock;
 }
 
-/* Whether a step is complete; then nothing of it is left. */
+/* Completes a step if possible and releases what it holds; returns whether it is complete. */
 static bool end_step(sg_schedule *s, sg_step *step, bool wait)
 {
     if (receives(step)) {
@@ -282,7 +282,7 @@ static bool end_step(sg_schedule *s, sg_step *step, bool wait)
 static bool advance(sg_schedule *s, bool wait)
 {
     while (!s->done) {
-        if (s->begin == s->end) { /* the next steps, until all of them must be waited for */
+        if (s->begin == s->end) { /* begin further steps until there are some to wait for */
             bool last = false;
             while (s->end < s->count && !last) {
                 sg_step *step = &s->steps[s->end++];
@@ -304,7 +304,7 @@ static bool advance(sg_schedule *s, bool wait)
     return true;
 }
 
-/* Static data of the program is in its place for schedules that may reference it only. */
+/* The program's static data is mapped only for schedules that may reference it. */
 bool sg_schedule_advance(sg_schedule *s, bool wait)
 {
     if (s->busy)
@@ -338,7 +338,7 @@ static void leave(struct sg_mpi *m, const sg_schedule *s)
     m->schedule_changes++;
 }
 
-/* Another thread may begin and end schedules while one goes on: then from the first again. */
+/* Another thread may begin and end schedules during a step: then start again with the first. */
 void sg_progress(void)
 {
     struct sg_mpi *m = sg_mpi_self();
@@ -408,12 +408,12 @@ void sg_awaited_receive(sg_awaited *p, sg_receive *receive)
     p->receives[p->receive_count++] = receive;
 }
 
-/* Steps of a schedule that another thread works on are left to it: it may end them meanwhile. */
+/* Steps of a schedule that another thread is working on are left to it: it may complete them meanwhile. */
 void sg_awaited_wait(sg_awaited *p)
 {
     sg_schedule *busy = NULL;
     sg_waiter own;
-    sg_turn_of_all(sg_now); /* from here on no other thread goes on before this one sleeps */
+    sg_turn_of_all(sg_now); /* from here on no other thread runs until this one sleeps */
     for (sg_schedule *s = sg_mpi_self()->schedules; s != NULL; s = s->next) {
         if (s->busy)
             busy = s;

@@ -1,6 +1,6 @@
-/* Schedules: steps of sending, receiving, copying and combining by which a collective operation is done. A
- * blocking one runs its schedule to the end; another goes on whenever its rank waits for anything or tests.
- */
+/* Schedules: steps of sending, receiving, copying and combining that perform a collective operation. A
+ * blocking operation runs its schedule to the end; a nonblocking one progresses whenever its rank waits or
+ * tests. */
 #ifndef SG_MPI_SCHEDULE_H
 #define SG_MPI_SCHEDULE_H
 
@@ -18,11 +18,11 @@ enum sg_step_kind {
     SG_STEP_HARDWARE
 };
 
-/* One line of the host: a rank that goes on finds its steps cold. */
+/* Fits one host cache line: when a rank resumes, its steps are cold. */
 typedef struct sg_step {
     uint8_t kind; /* enum sg_step_kind */
-    bool last;    /* what follows waits for all steps so far */
-    uint8_t what; /* of SG_STEP_HARDWARE: enum sg_collective */
+    bool last;    /* later steps wait for all steps so far */
+    uint8_t what; /* for SG_STEP_HARDWARE: enum sg_collective */
     int peer;     /* rank in `comm` */
     const void *from;
     void *to;
@@ -30,36 +30,35 @@ typedef struct sg_step {
     sg_type *type;
     union {
         const sg_comm *comm;
-        int64_t to_count; /* of a copy, and to_type */
+        int64_t to_count; /* of a copy, with to_type */
     };
     union {
         sg_send *send;       /* of a send */
-        sg_receive *receive; /* also of SG_STEP_HARDWARE */
+        sg_receive *receive; /* also for SG_STEP_HARDWARE */
         sg_type *to_type;
     };
 } sg_step;
 
 struct sg_schedule {
-    sg_schedule *next; /* of the rank's, that are not complete */
+    sg_schedule *next; /* in the rank's list of incomplete schedules */
     sg_comm *comm;
-    const sg_comm *view; /* to whose ranks the next steps go: the communicator, or its local processes */
+    const sg_comm *view; /* addressed by the next steps: the communicator, or its local group */
     int tag;
-    bool done, busy;    /* busy: a thread works on it */
-    bool needs_data;    /* its steps may reference static data of the program */
-    sg_waiter *waiters; /* other threads of the rank, until none works on it */
+    bool done, busy;    /* busy: a thread is working on it */
+    bool needs_data;    /* its steps may reference the program's static data */
+    sg_waiter *waiters; /* other threads of the rank that wait while it is busy */
     int error;
     const char *call;
     const void *site;
     sg_step *steps;
     uint32_t count, room;
     uint32_t begin, end; /* steps that have begun and are waited for */
-    /* For observers: when it began, its root in `comm` (-1: none), and the first algorithm that was chosen.
-     */
+    /* For observers: when it began, its root in `comm` (-1: none), and the first algorithm chosen. */
     uint64_t began;
     int root;
     uint8_t algorithm;
     sg_mpi_op *op;
-    void **memory; /* to be freed at the end */
+    void **memory; /* freed at the end */
     uint32_t memory_count;
     void (*finish)(void *context); /* called by SG_STEP_CALL */
     void *context;
@@ -69,9 +68,9 @@ struct sg_schedule {
 
 sg_schedule *sg_schedule_new(sg_comm *comm);
 void sg_schedule_free(sg_schedule *s);
-/* Memory that lives as long as the schedule. */
+/* Memory that is freed with the schedule. */
 void *sg_schedule_memory(sg_schedule *s, int64_t size);
-/* Room for `count` items of a type; the result is where the first item begins. */
+/* Allocates room for `count` items of a type; returns the address of the first item. */
 void *sg_schedule_items(sg_schedule *s, int64_t count, const sg_type *type);
 void sg_add_send(sg_schedule *s, const void *from, int64_t count, sg_type *type, int peer);
 void sg_add_receive(sg_schedule *s, void *to, int64_t count, sg_type *type, int peer);
@@ -79,29 +78,29 @@ void sg_add_copy(sg_schedule *s, const void *from, int64_t count, sg_type *type,
                  sg_type *to_type);
 /* to = from op to */
 void sg_add_combine(sg_schedule *s, const void *from, void *to, int64_t count, sg_type *type);
-/* A whole operation by the machine's network for them: `from` is given unless it is NULL, the result put into
- * `to` unless that is NULL. */
+/* A whole operation on the machine's collective network: contributes `from` and stores the result in `to`;
+ * either may be NULL. */
 void sg_add_hardware(sg_schedule *s, int what, const void *from, void *to, int64_t count, sg_type *type);
-/* What follows waits until all steps so far are complete. */
+/* Later steps wait until all steps so far are complete. */
 void sg_add_wait(sg_schedule *s);
-/* Then `finish` is called with `context`. */
+/* A step that calls `finish` with `context`. */
 void sg_add_call(sg_schedule *s, void (*finish)(void *context), void *context);
-/* Goes as far as it can; waits for what it needs if `wait`. Returns whether the schedule is done. */
+/* Progresses as far as possible; waits for what it needs if `wait`. Returns whether the schedule is done. */
 bool sg_schedule_advance(sg_schedule *s, bool wait);
-/* The whole of it, then frees it; other schedules of the rank go on meanwhile. */
+/* Runs it to the end and frees it; other schedules of the rank progress meanwhile. */
 int sg_schedule_run(sg_schedule *s);
-/* Begins it; it goes on when its rank waits. */
+/* Begins it; it progresses when its rank waits. */
 void sg_schedule_start(sg_schedule *s);
 
 /* ---- sg_mpi_buffers.c ---- */
 
-/* Whether a step of it may reference static data of the program. */
+/* May one of its steps reference the program's static data? */
 bool sg_schedule_needs_data(const sg_schedule *s);
 
 /* ---- waiting for anything ---- */
 
-/* Other threads of the rank may wait for the same steps. Who is the first to go on ends what is complete, and
- * begins what follows. */
+/* What a thread waits for. Other threads of the rank may wait for the same steps; the first to resume
+ * completes them and begins the next. */
 typedef struct sg_awaited {
     sg_send **sends;
     sg_receive **receives;
@@ -110,12 +109,12 @@ typedef struct sg_awaited {
 
 void sg_awaited_send(sg_awaited *p, sg_send *send);
 void sg_awaited_receive(sg_awaited *p, sg_receive *receive);
-/* All schedules of the rank go as far as they can. */
+/* Progresses all schedules of the rank as far as possible. */
 void sg_progress(void);
-/* Waits until the first in simulated time of these, and of what the rank's schedules wait for, is complete;
- * empties the list. */
+/* Waits until the earliest of these, or of what the rank's schedules wait for, is complete; empties the
+ * list. */
 void sg_awaited_wait(sg_awaited *p);
-/* Blocking waits, during which the rank's schedules go on. */
+/* Blocking waits during which the rank's schedules progress. */
 void sg_wait_send(sg_send *send);
 void sg_wait_receive(sg_receive *receive);
 

@@ -1,4 +1,4 @@
-/* Files come and go. */
+/* Opening and closing files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,9 +27,9 @@ void sg_files_name_left(const struct sg_mpi *m)
     sg_warn(text);
 }
 
-/* ---- opened ---- */
+/* ---- opening ---- */
 
-/* What a rank sends the others. */
+/* What each rank sends to the others. */
 typedef struct part {
     int amode;
     uint32_t context;
@@ -37,8 +37,8 @@ typedef struct part {
 
 /* What the first rank reports to the others. */
 typedef struct opened {
-    sg_file_all *all; /* NULL: it could not be opened */
-    int number;       /* error of the host */
+    sg_file_all *all; /* NULL: opening failed */
+    int number;       /* errno of the host */
 } opened;
 
 static int check_mode(int amode)
@@ -57,7 +57,7 @@ static int check_mode(int amode)
     return MPI_SUCCESS;
 }
 
-/* "ufs:name" is a way of MPICH's to name the file system. */
+/* In "ufs:name", MPICH's prefix names the file system. */
 static const char *path_of(const char *name)
 {
     static const char *const systems[] = {"ufs:", "nfs:", "xfs:", "pvfs2:", "lustre:", "gpfs:", "testfs:"};
@@ -122,7 +122,7 @@ static int check_arguments(MPI_Comm comm, const char *name, int amode, MPI_Info 
     return check_mode(amode);
 }
 
-/* All have the same mode; *context: of the first rank. */
+/* Checks that all ranks pass the same mode; *context: from the first rank. */
 static int agree_on_mode(sg_comm *c, int amode, uint32_t *context)
 {
     part own = {amode, sg_comm_context()}, *parts = sg_mpi_new((size_t)c->size * sizeof *parts);
@@ -165,7 +165,7 @@ SG_FILE_CALL(open, (MPI_Comm comm, const char *name, int amode, MPI_Info info, M
     return sg_file_meet(f);
 }
 
-/* ---- closed ---- */
+/* ---- closing ---- */
 
 static void release(sg_mpi_file *f)
 {

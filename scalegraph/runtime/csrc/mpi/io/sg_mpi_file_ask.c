@@ -1,4 +1,4 @@
-/* What a program asks and says about a file: size, group, mode, hints, atomicity. */
+/* Queries and settings of a file: size, group, mode, hints, atomicity. */
 #include <errno.h>
 #include <fcntl.h>
 
@@ -14,7 +14,7 @@ SG_FILE_CALL(get_size, (MPI_File file, MPI_Offset *size), (file, size))
     return MPI_SUCCESS;
 }
 
-/* The first rank does it when all have come; nobody goes on before. */
+/* The first rank does it when all have arrived; no rank goes on before. */
 static int change_size(sg_mpi_file *f, MPI_Offset size, bool shrinks)
 {
     int error = sg_file_writable(f);
@@ -44,7 +44,7 @@ SG_FILE_CALL(preallocate, (MPI_File file, MPI_Offset size), (file, size))
     return change_size(f, size, false);
 }
 
-/* ---- what was said at its opening ---- */
+/* ---- settings given when it was opened ---- */
 
 SG_FILE_CALL(get_amode, (MPI_File file, int *amode), (file, amode))
 {
@@ -60,7 +60,7 @@ SG_FILE_CALL(get_group, (MPI_File file, MPI_Group *group), (file, group))
     return MPI_SUCCESS;
 }
 
-/* Hints are kept, and change nothing. */
+/* Hints are stored but have no effect. */
 SG_FILE_CALL(set_info, (MPI_File file, MPI_Info info), (file, info))
 {
     SG_FILE(f, file)
@@ -75,7 +75,7 @@ SG_FILE_CALL(get_info, (MPI_File file, MPI_Info *info), (file, info))
     return MPI_SUCCESS;
 }
 
-/* ---- consistency: a transfer is seen at once, by all, in the order of simulated time ---- */
+/* ---- consistency: all ranks see a transfer at once, in order of simulated time ---- */
 
 SG_FILE_CALL(set_atomicity, (MPI_File file, int flag), (file, flag))
 {

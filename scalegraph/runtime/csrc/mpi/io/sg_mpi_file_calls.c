@@ -1,5 +1,5 @@
-/* The calls that move data: reading and writing, from an offset or a pointer, together or alone, blocking,
- * with a request, or in two parts. */
+/* Calls that transfer data: read and write, at an offset or a pointer, individual or collective, blocking,
+ * nonblocking or split. */
 #include "sg_mpi_file.h"
 
 #define DEFINE(name, parameters, call)                                                                       \

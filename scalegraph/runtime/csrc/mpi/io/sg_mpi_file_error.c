@@ -1,4 +1,4 @@
-/* Errors of files, and their error handlers: those of MPI_FILE_NULL answer where there is no file. */
+/* Errors of files and their error handlers; without a file, MPI_FILE_NULL's handler is used. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* What the ranks of a file do together: meeting, and the pointer that they share.
+/* What the ranks of a file do together: synchronisation, and the shared pointer.
  *
- * The shared pointer is a word in the memory of the file's first rank. Ranks of its node change it by an
- * atomic reference; others by a transfer there and back. */
+ * The shared pointer is a word in the memory of the file's first rank. Ranks on that node change it with an
+ * atomic reference; others with a round trip over the network. */
 #include "sg_mpi_comm_create.h"
 #include "sg_mpi_file.h"
 #include "sg_mpi_window.h"

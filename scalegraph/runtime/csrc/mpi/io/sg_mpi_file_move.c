@@ -1,4 +1,5 @@
-/* What all calls that move data do: checks, where to, together with the others or not, and the result. */
+/* Common part of all calls that transfer data: checks, position, coordination with other ranks, and the
+ * result. */
 #include "sg_mpi_comm_create.h"
 #include "sg_mpi_file.h"
 
@@ -19,9 +20,9 @@ static int check_way(sg_mpi_file *f, int how, MPI_Offset offset)
     return error;
 }
 
-enum { LOWEST = 4096 }; /* no address of data is lower */
+enum { LOWEST = 4096 }; /* data never has a lower address */
 
-/* `etypes`: how many the items are. */
+/* `etypes`: number of etypes in the items. */
 static int check_data(sg_mpi_file *f, const void *buffer, int count, MPI_Datatype type, sg_type **t,
                       int64_t *etypes)
 {
@@ -42,9 +43,9 @@ static int check_data(sg_mpi_file *f, const void *buffer, int count, MPI_Datatyp
     return MPI_SUCCESS;
 }
 
-/* ---- together ---- */
+/* ---- collective transfers ---- */
 
-/* Where each rank begins: the shared pointer, moved on by what the ranks before it pass. */
+/* Where each rank begins: the shared pointer, advanced by the data of the ranks before it. */
 static int in_order(sg_mpi_file *f, int64_t etypes, int64_t *begin)
 {
     int64_t *all = sg_mpi_new((size_t)f->comm->size * sizeof *all), before = 0, total = 0, from = 0;
@@ -62,7 +63,7 @@ static int in_order(sg_mpi_file *f, int64_t etypes, int64_t *begin)
     return error;
 }
 
-/* The ranks exchange which parts of the file they access, as a library does that merges them. */
+/* The ranks exchange the ranges they access, as in a library that merges them (two-phase I/O). */
 static sg_schedule *exchange_ranges(sg_mpi_file *f, int64_t at, int64_t bytes)
 {
     typedef struct range {

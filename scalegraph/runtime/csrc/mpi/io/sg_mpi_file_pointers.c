@@ -1,7 +1,7 @@
-/* The pointers of a file: the rank's own and the shared one. */
+/* File pointers: individual and shared. */
 #include "sg_mpi_file.h"
 
-/* From where on a pointer is set; -1 with *error set. */
+/* Position that `whence` refers to; -1 with *error set. */
 static int64_t origin(sg_mpi_file *f, int whence, int64_t current, int *error)
 {
     switch (whence) {
@@ -69,7 +69,7 @@ SG_FILE_CALL(seek_shared, (MPI_File file, MPI_Offset offset, int whence), (file,
     if (error == MPI_SUCCESS)
         error = target(f, offset, whence, f->all->pointer, &to);
     if (error == MPI_SUCCESS)
-        error = sg_file_meet(f); /* all have read the pointer */
+        error = sg_file_meet(f); /* wait until all ranks have read the pointer */
     if (error == MPI_SUCCESS && f->comm->rank == 0)
         sg_file_pointer_set(f, to);
     return error != MPI_SUCCESS ? error : sg_file_meet(f);

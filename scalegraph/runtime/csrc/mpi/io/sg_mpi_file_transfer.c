@@ -1,8 +1,7 @@
-/* Data between memory and a file of the host.
+/* Data transfer between memory and a host file.
  *
- * What a transfer costs is what packing costs: its bytes, and each stretch of the file; data with gaps in
- * memory is packed besides. Devices are not simulated: the file
- * is in the memory of its file system. */
+ * A transfer costs as much as packing: its bytes, and each run in the file; data with gaps in memory is
+ * packed as well. Devices are not simulated: the file is in its file system's memory. */
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -20,7 +19,7 @@ int64_t sg_file_bytes(const sg_mpi_file *f, const sg_type *t, int64_t count)
     return count * (f->view.external ? sg_type_external_size(t) : t->size);
 }
 
-/* One stretch; the bytes that were moved, fewer at the end of the file or with *number set. */
+/* Transfers one run; returns the bytes moved, fewer at the end of the file or with *number set. */
 static int64_t move_stretch(int host, char *data, int64_t bytes, int64_t place, bool writes, int *number)
 {
     int64_t done = 0;
@@ -39,12 +38,12 @@ static int64_t move_stretch(int host, char *data, int64_t bytes, int64_t place, 
     return done;
 }
 
-/* All stretches from byte `at` of the view's data on. */
+/* Transfers all runs from byte `at` of the view's data. */
 static int64_t move_stretches(sg_mpi_file *f, int64_t at, char *data, int64_t bytes, bool writes, int *number)
 {
     int64_t done = 0;
     uint64_t stretches = 0;
-    sg_events_settle(); /* others have done before what they do earlier in simulated time */
+    sg_events_settle(); /* other ranks finish what they do earlier in simulated time */
     while (done < bytes && f->view.data > 0) {
         int64_t left, place = sg_file_place(&f->view, at + done, &left);
         if (left > bytes - done)
@@ -60,7 +59,7 @@ static int64_t move_stretches(sg_mpi_file *f, int64_t at, char *data, int64_t by
     return done;
 }
 
-/* Items in memory as they are in the file. */
+/* Converts items in memory to their form in the file. */
 static void encode(const sg_mpi_file *f, const void *buffer, int64_t count, const sg_type *t, char *data)
 {
     if (f->view.external)
@@ -69,7 +68,7 @@ static void encode(const sg_mpi_file *f, const void *buffer, int64_t count, cons
         sg_type_pack(buffer, count, t, data);
 }
 
-/* And back, as many as there are; the bytes of memory that get something. */
+/* Converts back as many as there are; returns the bytes of memory filled. */
 static int64_t decode(const sg_mpi_file *f, const char *data, int64_t bytes, void *buffer, int64_t count,
                       const sg_type *t)
 {

@@ -1,4 +1,4 @@
-/* Views: which bytes of a file a rank sees, as the stretches of its filetype. */
+/* Views: the bytes of a file that a rank sees, as runs of its filetype. */
 #include <stdio.h>
 
 #include "sg_mpi_external.h"
@@ -21,7 +21,7 @@ static void add_run(char *at, size_t bytes, void *context)
     v->runs[v->run_count++] = (sg_file_run){place, v->data - (int64_t)bytes, (int64_t)bytes};
 }
 
-/* The stretches of the filetype; false: it has none in the external representation. */
+/* Computes the runs of the filetype; false: it has none in the external representation. */
 static bool lay_out(sg_file_view *v)
 {
     const sg_type *t = v->filetype;
@@ -98,7 +98,7 @@ static const char *representation(const char *name)
     return NULL;
 }
 
-/* How the stretches of a type follow each other. */
+/* Checks the order of a type's runs. */
 typedef struct order {
     bool negative, decreasing, overlapping;
     int64_t start, end; /* of the last one */
@@ -184,7 +184,7 @@ SG_FILE_CALL(set_view,
         sg_mpi_free(v.runs);
         return error;
     }
-    int64_t left, at = f->all->pointer * f->view.unit; /* nobody moves the pointer between the meetings */
+    int64_t left, at = f->all->pointer * f->view.unit; /* nobody moves the pointer in between */
     if (disp == MPI_DISPLACEMENT_CURRENT)
         v.disp = f->view.data > 0 ? sg_file_place(&f->view, at, &left) : f->view.disp;
     replace(f, &v);

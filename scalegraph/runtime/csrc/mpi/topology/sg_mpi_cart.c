@@ -2,7 +2,7 @@
 #include "sg_mpi_comm_create.h"
 #include "sg_mpi_topology.h"
 
-/* The communicator of a handle if it has a Cartesian topology. */
+/* Gets the communicator of a handle; an error if it has no Cartesian topology. */
 static int cart_of(MPI_Comm comm, sg_comm **c)
 {
     *c = sg_comm_of(comm);

@@ -1,6 +1,6 @@
-/* Communicators from communicators: their processes agree by messages on who belongs to them and on the
- * number of their messages. Each proposes a number; that of the first process of the new communicator counts.
- */
+/* Creating communicators from communicators: their processes exchange messages to agree on the members and on
+ * the context. Each process proposes a context; the proposal of the new communicator's first process is
+ * used. */
 #include <stdlib.h>
 
 #include "sg_mpi_comm_create.h"
@@ -128,7 +128,7 @@ SG_API int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *result)
         if (sg_members_find(c->members, g->members->world[i]) == MPI_UNDEFINED)
             return sg_mpi_error(c, MPI_ERR_GROUP, "rank %u of the group does not belong to the communicator",
                                 i);
-    /* groups may differ between disjoint parts: those with the same first member belong together */
+    /* disjoint parts may pass different groups: those with the same first member belong together */
     int color = g->rank != MPI_UNDEFINED ? (int)g->members->world[0] : MPI_UNDEFINED;
     error = sg_comm_split(c->remote != NULL ? c->local : c, color, g->rank, &made);
     if (c->remote != NULL && error == MPI_SUCCESS)
@@ -137,7 +137,7 @@ SG_API int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *result)
     return error;
 }
 
-/* Only the members call it: the first one sends the others the number of the messages. */
+/* Called only by the members: the first one sends the context to the others. */
 SG_API int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *result)
 {
     SG_ENTER("Comm_create_group");
@@ -154,7 +154,7 @@ SG_API int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_C
     sg_comm *made = sg_comm_new(0, sg_members_take(g->members), NULL);
     uint32_t context = sg_comm_context(), own = c->context + 1;
     int size = made->size, me = made->rank, bit = 1;
-    enum { APART = 0x40000000 }; /* tags that no collective operation has */
+    enum { APART = 0x40000000 }; /* tags not used by collective operations */
     for (; bit < size && !(me & bit); bit *= 2)
         ;
     if (me != 0) {
@@ -179,9 +179,9 @@ SG_API int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_C
     return MPI_SUCCESS;
 }
 
-/* ---- copies ---- */
+/* ---- duplicates ---- */
 
-/* A communicator like `c`, but for the number of its messages. */
+/* A communicator like `c`, except for its context. */
 static sg_comm *alike(sg_comm *c, uint32_t context)
 {
     sg_comm *made = sg_comm_new(context, sg_members_take(c->members),
@@ -195,11 +195,11 @@ static sg_comm *alike(sg_comm *c, uint32_t context)
     return made;
 }
 
-/* All agree on the number of rank 0, of the first group of an intercommunicator. */
+/* All agree on the context of rank 0, in the first group of an intercommunicator. */
 static int agree(sg_comm *c, uint32_t *context)
 {
     *context = sg_comm_context();
-    sg_comm_context(); /* the next two numbers are the local processes' */
+    sg_comm_context(); /* the next two contexts are the local group's */
     sg_comm *inside = c->remote != NULL ? c->local : c;
     if (c->remote != NULL && c->rank == 0) {
         uint32_t other;
@@ -252,7 +252,7 @@ SG_API int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *resul
     return duplicate(comm, info, true, result);
 }
 
-/* When the number is known, the communicator, which has its handle already, gets it. */
+/* A communicator that already has its handle, and gets its context when that is known. */
 typedef struct promise {
     sg_comm *made;
     uint32_t context;

@@ -1,23 +1,23 @@
-/* MPI_Dims_create: sizes of a grid that are as close to each other as possible. */
+/* MPI_Dims_create: grid sizes as close to each other as possible. */
 #include <math.h>
 
 #include "sg_mpi_topology.h"
 
-/* The divisors of a number, the smallest first; sizes of its grids, the largest first. */
+/* The divisors of a number in ascending order; grid sizes in descending order. */
 typedef struct search {
     int *divisors, count;
     int *sizes, *best, n;
-    int difference; /* of the largest and the smallest size of the best grid so far */
+    int difference; /* between the largest and smallest size of the best grid so far */
 } search;
 
-/* The largest size that the smallest of `n` sizes with this product can have. */
+/* The largest possible value of the smallest of `n` sizes with this product. */
 static int root(int product, int n)
 {
     int r = (int)(pow(product, 1.0 / n) + 1e-9);
     return r > 0 ? r : 1;
 }
 
-/* Tries all sizes from place `at` on whose product is `left`, none of them above `most`. */
+/* Tries all sizes from index `at` with product `left`, none larger than `most`. */
 static void try_sizes(search *s, int at, int left, int most)
 {
     int after = s->n - at - 1;
@@ -36,13 +36,13 @@ static void try_sizes(search *s, int at, int left, int most)
         if (left % size != 0 || size < root(left, after + 1))
             continue;
         if (largest - root(left / size, after) >= s->difference)
-            return; /* larger ones leave even less for the smallest */
+            return; /* larger ones make the smallest even smaller */
         s->sizes[at] = size;
         try_sizes(s, at + 1, left / size, size);
     }
 }
 
-/* `n` sizes with the product `left`, the largest first. */
+/* Chooses `n` sizes with product `left`, in descending order. */
 static void balance(int left, int n, int *sizes)
 {
     search s = {.best = sizes, .n = n, .difference = INT32_MAX};

@@ -28,7 +28,7 @@ static int *copied(const int *list, int count)
     return sg_mpi_copy(list, (size_t)count * sizeof *list);
 }
 
-/* A weight where there may be none. */
+/* A weight, from a list that may be missing. */
 static int weight_of(const int weights[], int64_t i)
 {
     return weights != MPI_UNWEIGHTED && weights != MPI_WEIGHTS_EMPTY ? weights[i] : 1;
@@ -42,7 +42,7 @@ static int *weights_of(const int weights[], int count)
     return list;
 }
 
-/* Gives a copy of the communicator the topology. */
+/* Duplicates the communicator and attaches the topology. */
 static int make(sg_comm *c, sg_topology *t, MPI_Comm *result)
 {
     sg_comm *made;
@@ -96,7 +96,7 @@ typedef struct edge {
     int from, to, weight, weighted;
 } edge;
 
-/* The edges that all processes name, in the order of the processes; *count of them. To be freed. */
+/* All edges given by the processes, in order of processes; *count: their number. To be freed. */
 static edge *all_edges(sg_comm *c, const edge *own, int64_t own_count, int64_t *count, int *error)
 {
     int64_t *counts = sg_mpi_new((size_t)c->size * sizeof *counts), before = 0;
@@ -121,7 +121,7 @@ static edge *all_edges(sg_comm *c, const edge *own, int64_t own_count, int64_t *
     return all;
 }
 
-/* The neighbours of this process among all edges. */
+/* Finds this process's neighbours among all edges. */
 static sg_topology *neighbours(const sg_comm *c, const edge *all, int64_t count)
 {
     sg_topology *t = sg_mpi_new(sizeof *t);
@@ -170,8 +170,8 @@ SG_API int PMPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], con
         error = sg_collective_check(c, -1, -1);
     if (error != MPI_SUCCESS)
         return error;
-    /* one more than there are: of nobody, that shows the others whether there are weights, even without edges
-     */
+    /* one extra edge, without processes, tells the others whether there are weights even if there are no
+     * edges */
     edge *own = sg_mpi_new((size_t)(own_count + 1) * sizeof *own);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < degrees[i]; j++, at++)

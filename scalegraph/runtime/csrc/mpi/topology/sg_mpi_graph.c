@@ -12,7 +12,7 @@ static int graph_of(MPI_Comm comm, sg_comm **c)
     return MPI_SUCCESS;
 }
 
-/* Is it a graph of processes of `c`? */
+/* Is this a valid graph of processes of `c`? */
 static int check_graph(sg_comm *c, int nodes, const int index[], const int edges[])
 {
     if (nodes < 0 || nodes > c->size)
@@ -129,7 +129,7 @@ SG_API int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int room, int neighbour
     return error;
 }
 
-/* Processes keep their ranks; those beyond the topology have none. */
+/* Processes keep their ranks; those outside the topology get none. */
 SG_API int PMPI_Graph_map(MPI_Comm comm, int nodes, const int index[], const int edges[], int *rank)
 {
     SG_ENTER("Graph_map");

@@ -1,14 +1,14 @@
-/* Intercommunicators: two groups, each of which sends to the other. */
+/* Intercommunicators: two groups whose processes send to the other group. */
 #include "sg_mpi_comm_create.h"
 #include "sg_mpi_request.h"
 
-/* What the first processes of both groups send each other, before the numbers of their groups. */
+/* What the leaders of both groups send each other before the members of their groups. */
 typedef struct hello {
     uint32_t context, size;
     int32_t low;
 } hello;
 
-/* The leaders exchange data; each sends its group what it has got. Returns memory with it. */
+/* The leaders exchange data and each sends what it received to its group. Returns it in allocated memory. */
 static void *exchange(sg_comm *local, int leader, sg_comm *peers, int other, int tag, const void *data,
                       int64_t bytes, int64_t *got_bytes)
 {
@@ -32,21 +32,21 @@ static void *exchange(sg_comm *local, int leader, sg_comm *peers, int other, int
     return got;
 }
 
-/* The other group, as the leaders report it; the intercommunicator of both. */
+/* Creates the intercommunicator with the other group as the leaders report it. */
 static sg_comm *joined(sg_comm *local, int leader, sg_comm *peers, int other, int tag)
 {
     uint32_t size = local->members->size;
     int64_t bytes = (int64_t)(sizeof(hello) + size * sizeof(uint32_t)), got_bytes = 0;
     hello *mine = sg_mpi_new((size_t)bytes);
     uint32_t context = sg_comm_context();
-    sg_comm_context(); /* two more, for the local processes of each side */
+    sg_comm_context(); /* two more, for the local group of each side */
     sg_comm_context();
     *mine = (hello){context, size, 0};
     memcpy(mine + 1, local->world, size * sizeof(uint32_t));
     hello *theirs = exchange(local, leader, peers, other, tag, mine, bytes, &got_bytes);
     sg_members *remote = sg_members_new(theirs->size);
     memcpy(remote->world, theirs + 1, theirs->size * sizeof(uint32_t));
-    /* the group with the lower first process decides; its leader's number must be known to all of it */
+    /* the group with the lower first process decides; all of it must know its leader's context */
     bool low = local->world[0] < remote->world[0];
     sg_comm_share(local, &context, sizeof context, leader);
     uint32_t agreed = low ? context : theirs->context;
@@ -85,8 +85,8 @@ SG_API int PMPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm peer_comm, 
     return MPI_SUCCESS;
 }
 
-/* `made`: the part of the own side; becomes the intercommunicator with the part of the other side that has
- * the same colour. All of `c` take part. */
+/* `made`: this side's part; becomes the intercommunicator with the other side's part of the same colour. All
+ * of `c` take part. */
 int sg_inter_split(sg_comm *c, int color, sg_comm **made)
 {
     typedef struct side {

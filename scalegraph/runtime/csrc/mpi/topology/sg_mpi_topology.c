@@ -1,4 +1,4 @@
-/* Virtual topologies as objects. */
+/* Virtual topology objects. */
 #include "sg_mpi_topology.h"
 
 void sg_topology_free(sg_topology *t)
@@ -58,7 +58,7 @@ void sg_cart_coordinates(const sg_topology *t, int rank, int coordinates[])
     }
 }
 
-/* In each dimension the one before and the one behind. */
+/* Lists the previous and the next process in each dimension. */
 static void cart_neighbours(const sg_topology *t, int *list)
 {
     int *at = copied(t->coordinates, t->dimensions);

@@ -9,10 +9,10 @@ typedef struct sg_topology {
     /* Cartesian. */
     int dimensions;
     int *sizes, *periods, *coordinates;
-    /* Graph: of all nodes. */
+    /* Graph: all nodes. */
     int nodes, edge_count;
     int *index, *edges;
-    /* Distributed graph: of this process. */
+    /* Distributed graph: this process only. */
     int in_degree, out_degree;
     bool weighted;
     int *sources, *source_weights, *destinations, *destination_weights;
@@ -20,11 +20,11 @@ typedef struct sg_topology {
 
 void sg_topology_free(sg_topology *t);
 sg_topology *sg_topology_copy(const sg_topology *t);
-/* The neighbours of this process, from whom and to whom; MPI_PROC_NULL beyond an edge. Both are to be freed.
- */
+/* Lists the neighbours this process receives from and sends to; MPI_PROC_NULL beyond an edge. Both lists are
+ * to be freed. */
 void sg_topology_neighbours(const sg_comm *c, int *in_degree, int **sources, int *out_degree,
                             int **destinations);
-/* Rank of coordinates in a Cartesian topology, MPI_PROC_NULL when they are beyond an edge. */
+/* Rank at these coordinates of a Cartesian topology; MPI_PROC_NULL beyond an edge. */
 int sg_cart_rank(const sg_topology *t, const int coordinates[]);
 void sg_cart_coordinates(const sg_topology *t, int rank, int coordinates[]);
 

@@ -1,4 +1,4 @@
-/* Operations of reductions as objects. */
+/* Reduction operations as objects. */
 #include "sg_mpi_op.h"
 #include "sg_mpi_comm.h"
 

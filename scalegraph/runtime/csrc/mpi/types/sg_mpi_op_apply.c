@@ -1,4 +1,4 @@
-/* The predefined operations on values of each class. */
+/* The predefined operations for each class of values. */
 #include <complex.h>
 
 #include "sg_mpi_op.h"
@@ -52,7 +52,7 @@
         }                                                                                                    \
     }
 
-/* Sums and products wrap around: the unsigned type has the same bits, without overflow. */
+/* Sums and products wrap around: the unsigned type gives the same bits without overflow. */
 #define INTEGER(name, type, plain)                                                                           \
     ARITHMETIC(name##_values, type)                                                                          \
     BITS(name##_bits, plain)                                                                                 \
@@ -92,7 +92,7 @@
         return false;                                                                                        \
     }
 
-/* The smaller index counts when values are equal. */
+/* If values are equal, the smaller index is taken. */
 #define PAIR(name, value, place)                                                                             \
     static bool name(uintptr_t op, const void *from, void *to, int64_t count)                                \
     {                                                                                                        \

@@ -1,4 +1,4 @@
-/* Packing by the program: in our own form, which is that of messages, and in the external one. */
+/* Packing by the program: in our own form, the same as in messages, and in external32. */
 #include "sg_mpi_comm.h"
 #include "sg_mpi_external.h"
 
@@ -74,11 +74,11 @@ SG_API int PMPI_Pack_size(int count, MPI_Datatype type, MPI_Comm comm, int *size
 
 typedef struct cursor {
     char *packed;
-    bool out; /* of memory */
+    bool out; /* out: from memory */
     int64_t size;
 } cursor;
 
-/* One number of complex types is as wide as half of them. */
+/* Size of one number; in complex types, half of the element. */
 static unsigned width(const sg_type *basic)
 {
     bool complex = basic->class >= SG_CLASS_COMPLEX_FLOAT && basic->class <= SG_CLASS_COMPLEX_QUAD;

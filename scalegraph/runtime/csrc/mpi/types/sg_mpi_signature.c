@@ -1,13 +1,13 @@
-/* Type signatures: a code where all basic elements are of one type, else a hash of their codes in order. */
+/* Type signatures: a code if all basic elements are of one type, otherwise a hash of their codes in order. */
 #include <stdio.h>
 
 #include "sg_mpi_signature.h"
 
-/* Codes are classes; basic types without one have these. Types of C and Fortran with the same values match.
- */
+/* Codes are classes, or these for basic types without a class. C and Fortran types with the same values
+ * match. */
 enum { ANY = 255, MIXED = 254, WIDE = 200, REAL2, COMPLEX4, LOGICAL16 };
 
-/* A sequence of codes as a number in a large base, and the base to the power of its length. */
+/* A sequence of codes as digits of a number in a large base, and the base to the power of its length. */
 typedef struct digest {
     uint64_t hash, power;
 } digest;
@@ -65,7 +65,7 @@ static uint8_t code_of(sg_type *t)
     return t->code = code != 0 ? code : ANY;
 }
 
-/* The first `elements` of `items` items, one after the other; the rest is left in *elements. */
+/* Digest of the first `elements` of `items` items; *elements: the number left over. */
 static digest first_of(sg_type *t, uint64_t items, uint64_t *elements)
 {
     uint64_t each = (uint64_t)t->elements;
@@ -110,7 +110,7 @@ bool sg_signature_fits(const sg_signature *sent, sg_type *t, int64_t count)
     if (code != MIXED && sent->code != MIXED)
         return code == sent->code;
     if (elements > room)
-        return true; /* an error of its own */
+        return true; /* reported as a different error */
     hash = sent->code == MIXED ? sent->hash : times((digest){sent->code, base}, elements).hash;
     return hash == first_of(t, (uint64_t)count, &elements).hash;
 }

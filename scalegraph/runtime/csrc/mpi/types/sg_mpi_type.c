@@ -1,4 +1,4 @@
-/* Datatypes as objects: their bounds, whether their data is in one piece, who still needs them. */
+/* Datatype objects: bounds, contiguity, reference counts. */
 #include "sg_mpi_type.h"
 
 sg_type *sg_type_of(MPI_Datatype handle)
@@ -17,7 +17,7 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* How far the items of a part are at most before and behind its first one. */
+/* How far a part's items extend before and behind its first item. */
 static void reach(const sg_piece *part, int64_t *before, int64_t *behind)
 {
     int64_t steps = (part->repeat - 1) * part->stride, items = (part->count - 1) * sg_type_extent(part->type);
@@ -52,7 +52,7 @@ static void include(bounds *b, const sg_piece *part)
     b->any_data = true;
 }
 
-/* Whether the data of all parts is in one piece, in the order of the message. */
+/* Is the data of all parts contiguous, in message order? */
 static bool in_one_piece(const sg_type *t)
 {
     bool first = true;
@@ -170,7 +170,7 @@ int sg_type_argument(sg_comm *comm, MPI_Datatype handle, int64_t count, sg_type 
 
 int sg_buffer_given(sg_comm *comm, const void *buffer, const sg_type *type)
 {
-    /* Types with addresses instead of displacements count from MPI_BOTTOM, which is NULL too. */
+    /* Types with absolute addresses are relative to MPI_BOTTOM, which is NULL too. */
     if ((uintptr_t)buffer + (uintptr_t)type->true_lb >= 4096)
         return MPI_SUCCESS;
     if (buffer == MPI_IN_PLACE)

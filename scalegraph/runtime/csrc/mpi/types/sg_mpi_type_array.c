@@ -1,9 +1,9 @@
-/* Parts of arrays as datatypes: subarrays, distributed arrays; and types by size. */
+/* Datatypes for parts of arrays: subarrays and distributed arrays; also types by size. */
 #include <stdlib.h>
 
 #include "sg_mpi_type.h"
 
-/* A type inside another one, which alone keeps it. */
+/* A type around another one, whose only reference it holds. */
 static sg_type *wrap(int64_t displacement, int64_t repeat, int64_t stride, int64_t count, sg_type *of,
                      bool keep)
 {
@@ -13,7 +13,7 @@ static sg_type *wrap(int64_t displacement, int64_t repeat, int64_t stride, int64
     return t;
 }
 
-/* The whole array's bounds; then the type gets its handle. */
+/* Sets the whole array's bounds and creates the handle. */
 static int finished(sg_type *t, int combiner, int64_t elements, sg_type *of, const int *integers, int count,
                     MPI_Datatype *result)
 {
@@ -48,7 +48,7 @@ SG_API int PMPI_Type_create_subarray(int n, const int sizes[], const int parts[]
     integers[3 * n + 1] = order;
     int64_t step = sg_type_extent(of), start = 0, elements = 1;
     sg_type *t = of;
-    for (int k = 0; k < n; k++) { /* from the dimension whose items are neighbours outwards */
+    for (int k = 0; k < n; k++) { /* from the dimension with adjacent items outwards */
         int i = order == MPI_ORDER_C ? n - 1 - k : k;
         integers[1 + k] = sizes[k];
         integers[1 + n + k] = parts[k];
@@ -66,7 +66,7 @@ SG_API int PMPI_Type_create_subarray(int n, const int sizes[], const int parts[]
 
 /* ---- distributed arrays ---- */
 
-/* The items of one dimension that process `at` of `processes` has, each a `step` apart; NULL: wrong
+/* The items that process `at` of `processes` has in one dimension, `step` bytes apart; NULL: invalid
  * arguments. */
 static sg_type *distributed(int size, int kind, int chunk, int processes, int at, int64_t step, sg_type *of)
 {
@@ -175,7 +175,7 @@ SG_API int PMPI_Type_match_size(int kind, int size, MPI_Datatype *result)
     return sg_mpi_error(NULL, MPI_ERR_ARG, "there is no type of class %d with %d bytes", kind, size);
 }
 
-/* A name for a basic type that records how it was found. */
+/* A duplicate of a basic type that records how it was requested. */
 static int precise(int combiner, uint16_t handle, const int *integers, uint32_t count, MPI_Datatype *result)
 {
     if (handle == 0)

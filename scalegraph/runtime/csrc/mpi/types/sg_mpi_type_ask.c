@@ -1,4 +1,4 @@
-/* What a program asks about datatypes: sizes, bounds, how they were made, names, attributes. */
+/* Queries about datatypes: sizes, bounds, contents, names, attributes. */
 #include <stdio.h>
 
 #include "sg_mpi_type.h"
@@ -80,7 +80,7 @@ SG_API int PMPI_Type_get_contents(MPI_Datatype type, int integer_room, int addre
 
 /* ---- names ---- */
 
-/* Predefined types belong to all ranks: what one rank says about them is kept there. */
+/* Predefined types are shared by all ranks: this holds one rank's names and attributes for them. */
 static sg_own_type *own(const sg_type *t)
 {
     struct sg_mpi *m = sg_mpi_self();

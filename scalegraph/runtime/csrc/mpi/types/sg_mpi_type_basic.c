@@ -7,7 +7,7 @@
 #define FIRST 0x200u
 #define MOST  0x100u
 
-/* A type of `bytes` that are one element. */
+/* A type of `bytes` bytes with one element. */
 #define BASIC(handle, text, bytes, align, kind, outside)                                                     \
     [(handle) - FIRST] = {.size = (bytes),                                                                   \
                           .ub = (bytes),                                                                     \
@@ -28,7 +28,7 @@
 #define COMPLEX(handle, text, type, kind)                                                                    \
     BASIC(handle, text, 2 * sizeof(type), _Alignof(type), kind, 2 * sizeof(type))
 
-/* A value and the index of its place. */
+/* A value and its index. */
 #define PAIR(at, handle, text, value, index, kind)                                                           \
     [(handle) - FIRST] = {.size = sizeof(value) + sizeof(index),                                             \
                           .ub = sizeof(struct pair_##at),                                                    \

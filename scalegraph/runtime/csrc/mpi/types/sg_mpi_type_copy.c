@@ -1,11 +1,11 @@
-/* Copies between memory and messages, as datatypes describe memory. */
+/* Copies data between memory and messages as datatypes describe it. */
 #include "sg_mpi_type.h"
 
-/* Where in the message a copy is. */
+/* A copy's position in the message. */
 typedef struct cursor {
     char *packed;
-    size_t left;   /* bytes of the message */
-    size_t pieces; /* copied */
+    size_t left;   /* bytes left in the message */
+    size_t pieces; /* number copied */
     bool into_message;
 } cursor;
 

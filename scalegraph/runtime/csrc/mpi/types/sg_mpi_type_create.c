@@ -1,7 +1,7 @@
-/* Datatypes that a program makes of others. */
+/* Datatypes that a program derives from others. */
 #include "sg_mpi_type.h"
 
-/* The type that others are made of; it need not be committed. */
+/* The type others are derived from; it need not be committed. */
 static int inner(MPI_Datatype handle, sg_type **type)
 {
     *type = sg_type_of(handle);
@@ -25,7 +25,7 @@ static int made(sg_type *t, MPI_Datatype *result)
     return MPI_SUCCESS;
 }
 
-/* Adds the gap at the end that a struct of C would have. */
+/* Adds the trailing padding of a C struct. */
 static void pad(sg_type *t)
 {
     int64_t over = t->alignment > 0 ? sg_type_extent(t) % t->alignment : 0;
@@ -88,7 +88,7 @@ static int *integers_of(int count, const int *one, int one_count, const int *oth
     return list;
 }
 
-/* Blocks of `lengths` (NULL: all of `length`) items at `places` in extents, or at `addresses` in bytes. */
+/* Blocks of `lengths` items (NULL: all of `length`), at `places` in extents or at `addresses` in bytes. */
 static int blocks(int combiner, int count, int length, const int lengths[], const int places[],
                   const MPI_Aint addresses[], MPI_Datatype old, MPI_Datatype *result)
 {
@@ -183,7 +183,7 @@ SG_API int PMPI_Type_create_struct(int count, const int lengths[], const MPI_Ain
     return error;
 }
 
-/* ---- other bounds, copies ---- */
+/* ---- resizing, duplicates ---- */
 
 SG_API int PMPI_Type_create_resized(MPI_Datatype old, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *result)
 {

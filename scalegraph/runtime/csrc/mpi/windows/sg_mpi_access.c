@@ -1,8 +1,8 @@
-/* The functions that access the memory of other ranks. */
+/* Functions that access the memory of other ranks. */
 #include "sg_mpi_watch.h"
 #include "sg_mpi_window.h"
 
-/* One end of an access, as the program describes it. */
+/* One side of an access, as the program describes it. */
 typedef struct end {
     const void *buffer;
     int count;
@@ -12,7 +12,7 @@ typedef struct end {
 typedef struct call {
     enum sg_access_kind kind;
     end data;   /* goes to the target */
-    end result; /* comes from there */
+    end result; /* comes from the target */
     int target;
     MPI_Aint displacement;
     int count;
@@ -23,7 +23,7 @@ typedef struct call {
 
 /* ---- checks ---- */
 
-/* Whether an epoch lets the rank access the target; takes the lock that MPI_Win_lock_all has left for now. */
+/* Does an epoch allow the rank to access the target? Takes the lock that MPI_Win_lock_all has deferred. */
 static bool may_access(sg_window *w, int rank, sg_target *t)
 {
     if (t->lock != 0 || t->started)
@@ -35,7 +35,7 @@ static bool may_access(sg_window *w, int rank, sg_target *t)
     return w->fenced;
 }
 
-/* The type of an end, or, without a buffer of this rank, the type and count of the target. */
+/* Gets the type of one side, or, if this rank has no buffer there, the type and count of the target. */
 static int take_type(sg_window *w, const end *e, const call *target, sg_type **type)
 {
     MPI_Errhandler before = w->comm->handler;
@@ -48,7 +48,7 @@ static int take_type(sg_window *w, const end *e, const call *target, sg_type **t
     return error;
 }
 
-/* Whole numbers, logical values and bytes, as the standard says of MPI_Compare_and_swap. */
+/* Integers, logicals and bytes, as the standard requires for MPI_Compare_and_swap. */
 static bool can_be_swapped(const sg_type *t)
 {
     return t->basic && ((t->class >= SG_CLASS_BYTE && t->class <= SG_CLASS_U64) ||
@@ -103,7 +103,7 @@ static int check_target(sg_window *w, const call *c, sg_type **type, char **at)
 
 /* ---- the access ---- */
 
-/* Data of the program, packed. */
+/* Packs the program's data. */
 static void take_data(sg_remote *a, const call *c, const sg_type *type)
 {
     size_t each = (size_t)type->size, items = (size_t)c->data.count * each;
@@ -141,7 +141,7 @@ static sg_remote *new_access(sg_window *w, const call *c, sg_type *data, sg_type
     return a;
 }
 
-/* What the program must leave alone until the access is complete. */
+/* Watches what the program must not touch until the access is complete. */
 static void watch(const sg_window *w, const call *c, const sg_remote *a, const sg_type *data)
 {
     const char *ends = w->fenced            ? "MPI_Win_fence"
@@ -179,7 +179,7 @@ static int check_room(sg_window *w, const call *c, const sg_type *data, const sg
     return MPI_SUCCESS;
 }
 
-/* `made`: what a request is for; NULL: there is none. */
+/* `made`: gets the access for a request; NULL: no request. */
 static int access_target(const call *c, MPI_Win win, sg_remote **made)
 {
     SG_WINDOW(w, win)
@@ -225,7 +225,7 @@ static int request_access(const call *c, MPI_Win win, MPI_Request *request)
     return MPI_SUCCESS;
 }
 
-/* ---- the functions: each with and without a request ---- */
+/* ---- functions, each with and without a request ---- */
 
 #define LIST(...) __VA_ARGS__
 #define ACCESS(name, begins, parameters, ...)                                                                \

@@ -1,4 +1,4 @@
-/* What accesses do to the memory of their target. */
+/* What accesses do to their target's memory. */
 #include "sg_mpi_window.h"
 
 void sg_each_value(const sg_type *t, char *base, int64_t count,
@@ -17,7 +17,7 @@ void sg_each_value(const sg_type *t, char *base, int64_t count,
         }
 }
 
-/* ---- copies that cost the processor nothing that runs by chance ---- */
+/* ---- copies, not charged ---- */
 
 static void read_run(char *at, size_t bytes, void *context)
 {
@@ -42,7 +42,7 @@ typedef struct accumulation {
 
 #define LARGEST 64 /* bytes of a value */
 
-/* Values that may lie anywhere: one after the other, through memory that is aligned. */
+/* Combines values that may be unaligned, one at a time, through aligned memory. */
 static void combine_one(accumulation *a, const sg_type *t, char *at)
 {
     _Alignas(LARGEST) char in[LARGEST], out[LARGEST];
@@ -99,7 +99,7 @@ static void apply(sg_remote *a)
     }
 }
 
-/* The bytes from the first to the last that the items have. */
+/* Finds the first and the end of the bytes that the items occupy. */
 static void span(const sg_type *t, char *at, int64_t count, char **low, char **high)
 {
     int64_t far = (count - 1) * sg_type_extent(t);
@@ -146,7 +146,7 @@ bool sg_accumulates(uintptr_t op, const sg_type *t)
     return q.yes;
 }
 
-/* Attached regions may lie side by side. */
+/* Attached regions may adjoin. */
 static bool attached(const sg_exposure *e, const char *low, const char *high)
 {
     while (low < high) {

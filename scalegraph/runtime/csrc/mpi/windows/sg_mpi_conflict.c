@@ -1,26 +1,26 @@
-/* Accesses to the same memory that nothing orders, of which at least one writes: what is there afterwards
- * depends on time. Two accesses between two fences are so, and others as long as the earlier one is not
- * complete at its target. The latest accesses to each rank's memory are remembered. */
+/* Detects unordered accesses to the same memory, at least one of them a write: the result depends on timing.
+ * Two accesses between the same two fences are unordered; so are others while the earlier one is not complete
+ * at its target. The latest accesses to each rank's memory are remembered. */
 #include <stdio.h>
 
 #include "sg_mpi_window.h"
 
-enum { KEPT = 256, RUNS = 32 /* of an access with gaps; one with more is not examined */ };
+enum { KEPT = 256, RUNS = 32 /* runs of an access with gaps; with more it is not checked */ };
 
 typedef struct touched {
     const char *low, *high;
     enum sg_access_kind kind;
     uintptr_t op;
-    uint32_t rank;           /* that accessed it */
-    const sg_window *window; /* of that rank */
-    const sg_target *target; /* there */
+    uint32_t rank;           /* that made the access */
+    const sg_window *window; /* as seen by that rank */
+    const sg_target *target; /* as seen by that rank */
     bool fenced;
     uint64_t completions; /* of window and target, when it was issued */
     const char *call;
     const void *site;
 } touched;
 
-/* Of the memory that one rank of a window exposes. */
+/* Latest accesses to the memory that one rank of a window exposes. */
 typedef struct record {
     uint64_t fences;
     uint32_t context, count, next;
@@ -41,7 +41,7 @@ static bool are_in_conflict(const touched *one, const touched *other)
     return !accumulates(one->kind) || !accumulates(other->kind);
 }
 
-/* Is `earlier` not ordered before `later`, an access of the same epoch of fences if both have one? */
+/* Is `earlier` unordered with `later`? If both are in a fence epoch, it is the same epoch. */
 static bool is_open(const touched *earlier, const touched *later)
 {
     if (earlier->fenced && later->fenced)
@@ -66,12 +66,12 @@ static void tell(const touched *one, const touched *other, const sg_remote *a)
     sg_warn(text);
 }
 
-/* A run of bytes of an access. */
+/* A contiguous run of an access being checked. */
 typedef struct checking {
     record *r;
     const sg_remote *a;
     touched as;
-    uint32_t known; /* of the record, before the access: an access is in no conflict with itself */
+    uint32_t known; /* entries of the record before this access, which does not conflict with itself */
 } checking;
 
 static void check_run(char *at, size_t bytes, void *context)
@@ -84,7 +84,7 @@ static void check_run(char *at, size_t bytes, void *context)
     for (uint32_t i = 0; i < c->known; i++)
         if (are_in_conflict(&fresh, &r->access[i]) && is_open(&r->access[i], &fresh))
             tell(&fresh, &r->access[i], c->a);
-    if (r->count == KEPT && c->known == KEPT) { /* the oldest one makes room */
+    if (r->count == KEPT && c->known == KEPT) { /* replace the oldest */
         r->access[r->next] = fresh;
         r->next = (r->next + 1) % KEPT;
     } else if (r->count < KEPT)

@@ -1,9 +1,10 @@
-/* Epochs with which the targets agree: fences, and start, complete, post and wait, made of empty messages. */
+/* Epochs in which targets take part: fences, and start, complete, post and wait, built from empty
+ * messages. */
 #include "sg_mpi_window.h"
 
 enum { TAG_POST = 1, TAG_COMPLETE };
 
-/* Whether an epoch of another kind is open, which does not go together with a fence or MPI_Win_start. */
+/* Raises an error if another kind of epoch is open, which must not be mixed with a fence or MPI_Win_start. */
 static int refuse_mixture(sg_window *w)
 {
     if (w->locks > 0 || w->all_locked)
@@ -49,7 +50,7 @@ static void take(sg_receive *r)
     sg_receive_free(r);
 }
 
-/* The members of a group, all of which belong to the window. */
+/* Gets the members of a group, all of which must belong to the window. */
 static int members_of(sg_window *w, MPI_Group group, sg_members **members)
 {
     const sg_mpi_group *g = sg_group_of(group);
@@ -62,7 +63,7 @@ static int members_of(sg_window *w, MPI_Group group, sg_members **members)
     return MPI_SUCCESS;
 }
 
-/* ---- the side that accesses ---- */
+/* ---- origin side ---- */
 
 static void mark(sg_window *w, bool started)
 {
@@ -103,7 +104,7 @@ SG_API int PMPI_Win_complete(MPI_Win win)
     return MPI_SUCCESS;
 }
 
-/* ---- the side that is accessed ---- */
+/* ---- target side ---- */
 
 SG_API int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {

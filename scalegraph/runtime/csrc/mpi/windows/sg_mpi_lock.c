@@ -1,8 +1,8 @@
-/* Epochs that targets know nothing of: locks, and what completes accesses within them.
+/* Passive-target epochs: locks, and completing accesses within them.
  *
- * The lock of a target is a word in its memory. On the target's node it is taken by an atomic reference; from
- * other nodes by a transfer there and back. Who comes first, in simulated time, gets it first; readers that
- * stand side by side in the queue get it together. */
+ * A target's lock is a word in its memory. On the target's node it is taken with an atomic reference; from
+ * other nodes with a round trip over the network. It is granted in order of arrival in simulated time;
+ * adjacent readers in the queue get it together. */
 #include <stdio.h>
 
 #include "sg_mpi_window.h"
@@ -13,7 +13,7 @@ typedef struct sg_lock_request {
     sg_exposure *of;
     int type, origin; /* rank in the window */
     sg_rank *from, *to;
-    bool releases, settled; /* settled: granted, or released */
+    bool releases, settled; /* settled: granted or released */
     sg_completion done;
     sg_thread *waiting;
     sg_talk talk;
@@ -27,7 +27,7 @@ static bool free_for(const sg_exposure *e, int type)
     return !e->exclusive && (type == MPI_LOCK_SHARED || e->shared == 0);
 }
 
-/* What was requested is so from `when` on, and the origin gets to know it. */
+/* The request takes effect at `when`; tells the origin. */
 static void settle(sg_lock_request *r, uint64_t when)
 {
     uint64_t now = sg_now->clock;
@@ -139,7 +139,7 @@ static void release(sg_window *w, int target, int type)
 
 void sg_lock_lazily(sg_window *w, int rank, sg_target *target)
 {
-    target->lock = MPI_LOCK_SHARED; /* so that no other thread takes it, too */
+    target->lock = MPI_LOCK_SHARED; /* so that no other thread takes it too */
     target->checked = w->all_checked;
     if (!w->all_checked)
         acquire(w, rank, MPI_LOCK_SHARED);
@@ -229,7 +229,7 @@ SG_API int PMPI_Win_lock_all(int assert, MPI_Win win)
     return MPI_SUCCESS;
 }
 
-/* All locks are given back at once. */
+/* All locks are released at once. */
 static void release_all(sg_window *w)
 {
     sg_lock_request *requests = sg_mpi_new((size_t)w->comm->size * sizeof *requests);
@@ -299,7 +299,7 @@ static int flush(sg_window *w, int rank, bool there)
 FLUSH(Win_flush, true)
 FLUSH(Win_flush_local, false)
 
-/* Takes a little time, so that a loop that reads the window's memory makes time pass. */
+/* Takes a few cycles, so that simulated time passes in a loop that reads the window's memory. */
 SG_API int PMPI_Win_sync(MPI_Win win)
 {
     SG_ENTER("Win_sync");

@@ -1,11 +1,11 @@
-/* Accesses reach their targets, in the order of simulated time, and what they cost. */
+/* How accesses reach their targets, in order of simulated time, and what they cost. */
 #include "sg_mpi_watch.h"
 #include "sg_mpi_window.h"
 
-/* ---- what is on its way: a heap with the earliest first ---- */
+/* ---- pending events: a heap, earliest first ---- */
 
 static struct {
-    sg_event **event; /* from 1 on */
+    sg_event **event; /* indexed from 1 */
     uint32_t count, room;
     uint64_t issued;
 } way = {.event = NULL};
@@ -79,7 +79,7 @@ void sg_charge_issue(size_t bytes, bool by_software)
     sg_message_charge(SG_CATEGORY_PRIM_SEND, cycles);
 }
 
-/* A processor that is idle serves without losing anything. */
+/* An idle processor serves without losing time. */
 uint64_t sg_serve(sg_rank *rank, uint64_t time, uint64_t cycles)
 {
     if (cycles == 0)
@@ -92,7 +92,7 @@ uint64_t sg_serve(sg_rank *rank, uint64_t time, uint64_t cycles)
     return rank->serves_until;
 }
 
-/* Network interfaces change single words by themselves; more than that is work of the target's processor. */
+/* Network interfaces change single words themselves; larger changes are done by the target's processor. */
 static bool needs_software(const sg_remote *a)
 {
     if (!by_interface())
@@ -151,9 +151,9 @@ static void access_near(sg_remote *a)
     a->here = a->there = (sg_completion){sg_now->clock, sg_now->clock, 0, a->talk, SG_NEVER};
 }
 
-/* ---- and between nodes ---- */
+/* ---- access between nodes ---- */
 
-/* It has reached its target: memory changes, and the answer, data or an acknowledgement, leaves. */
+/* The access has reached its target: memory changes, and the reply (data or an acknowledgement) leaves. */
 static void arrive(sg_event *event)
 {
     sg_remote *a = (sg_remote *)event;
@@ -189,14 +189,14 @@ void sg_access_begin(sg_remote *a, sg_target *target)
     sg_event_add(&a->event);
 }
 
-/* ---- the origin ---- */
+/* ---- origin ---- */
 
 bool sg_access_done(const sg_remote *a)
 {
     return (a->applied || a->result_type == NULL) && a->here.clock <= sg_now->clock;
 }
 
-/* The result, in memory of the library so far, goes where the program wants it: its rank runs. */
+/* Copies the result from the library's memory to the program's buffer; its rank is running. */
 static void deliver(sg_remote *a)
 {
     if (a->complete)
@@ -233,7 +233,7 @@ void sg_access_drop(sg_remote *a)
     sg_mpi_free(a);
 }
 
-/* Takes an access out of the window's list, unless another thread has. */
+/* Removes an access from the window's list unless another thread has done so. */
 static void take_out(sg_window *w, sg_remote *a)
 {
     sg_remote **at = &w->first, *last = NULL;
@@ -249,7 +249,7 @@ static void take_out(sg_window *w, sg_remote *a)
     sg_access_drop(a);
 }
 
-/* The first access to the target that is not complete as far as is wanted. */
+/* First access to the target that is not yet complete here, or `there`. */
 static sg_remote *first_to(const sg_window *w, int target, bool there)
 {
     sg_remote *a = w->first;
@@ -262,7 +262,7 @@ void sg_window_complete(sg_window *w, int target, bool there)
 {
     sg_events_settle();
     for (sg_remote *a; (a = first_to(w, target, there)) != NULL;) {
-        a->references++; /* other threads may wait for it, too */
+        a->references++; /* other threads may wait for it too */
         sg_access_wait(a, there);
         if (there || a->applied)
             take_out(w, a);

@@ -1,4 +1,4 @@
-/* Windows come and go. */
+/* Creating and freeing windows. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,15 +60,15 @@ void sg_windows_name_left(const struct sg_mpi *m)
     sg_warn(text);
 }
 
-/* ---- made ---- */
+/* ---- creation ---- */
 
-/* What a rank sends the others about its part. */
+/* What each rank tells the others about its part. */
 typedef struct part {
     char *base;
     int64_t size;
     int unit;
     uint32_t context;
-    sg_window_all *all; /* of rank 0 counts */
+    sg_window_all *all; /* rank 0's is used */
 } part;
 
 static sg_window *new_window(int flavor, MPI_Info info)
@@ -87,7 +87,7 @@ static sg_window *new_window(int flavor, MPI_Info info)
     return w;
 }
 
-/* All get to know what each exposes; then the window can be used. */
+/* All ranks learn what each one exposes; then the window can be used. */
 static int share(sg_window *w, sg_comm *c, part *own, part *parts)
 {
     own->context = sg_comm_context();
@@ -122,7 +122,7 @@ static int make(sg_comm *c, int flavor, char *base, MPI_Aint size, int unit, MPI
     if (flavor == MPI_WIN_FLAVOR_ALLOCATE)
         w->memory = base;
     if (error == MPI_SUCCESS)
-        error = sg_window_meet(w); /* nobody accesses what another has not exposed yet */
+        error = sg_window_meet(w); /* nobody may access what another rank has not exposed yet */
     *win = (MPI_Win)w->handle;
     return error;
 }
@@ -153,7 +153,7 @@ SG_API int PMPI_Win_create(void *base, MPI_Aint size, int unit, MPI_Info info, M
     return error != MPI_SUCCESS ? error : make(c, MPI_WIN_FLAVOR_CREATE, base, size, unit, info, win);
 }
 
-/* Of the heap of the running rank. */
+/* Allocates in the running rank's heap. */
 static char *memory_of(size_t size)
 {
     char *memory = NULL;
@@ -186,7 +186,7 @@ SG_API int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 
 /* ---- shared memory of a node ---- */
 
-/* The first rank has the memory of all, unless each shall have its own. */
+/* The first rank allocates the memory of all, unless each is to have its own. */
 static int share_memory(sg_window *w, sg_comm *c, MPI_Aint size, int unit)
 {
     const char *apart = sg_info_value(w->info, "alloc_shared_noncontig");
@@ -254,7 +254,7 @@ SG_API int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *uni
     return MPI_SUCCESS;
 }
 
-/* ---- memory that a dynamic window exposes ---- */
+/* ---- memory exposed by a dynamic window ---- */
 
 SG_API int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
@@ -288,7 +288,7 @@ SG_API int PMPI_Win_detach(MPI_Win win, const void *base)
     return sg_window_error(w, MPI_ERR_ARG, "no memory is attached that begins at %p", base);
 }
 
-/* ---- freed ---- */
+/* ---- freeing ---- */
 
 static void release(sg_window *w)
 {

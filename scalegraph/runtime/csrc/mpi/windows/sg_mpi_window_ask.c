@@ -1,9 +1,9 @@
-/* What a program asks and says about a window: attributes, name, hints, group, error handler. */
+/* Queries and settings of a window: attributes, name, hints, group, error handler. */
 #include <stdio.h>
 
 #include "sg_mpi_window.h"
 
-/* The values that MPI itself gives every window. */
+/* The predefined attributes of every window. */
 static void *predefined(sg_window *w, int key)
 {
     switch (key) {
@@ -88,11 +88,11 @@ SG_API int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
     return MPI_SUCCESS;
 }
 
-/* ---- hints: kept, and those that MPI defines are reported with the values that hold ---- */
+/* ---- hints: stored; MPI's own are reported with their effective values ---- */
 
 typedef struct hint {
     const char *key, *value;
-    int flavor; /* only of this; 0: of all */
+    int flavor; /* only for this one; 0: for all */
 } hint;
 
 static const hint hints[] = {
