@@ -25,6 +25,7 @@ from scalegraph.figures import render
 from scalegraph.figures.figure import Axis, Bars, Cell, Column, Figure, Grid, Line, Mark, Plot, Row, Table
 from scalegraph.figures.palette import colour
 from scalegraph.figures.render import latex, numbers, picture
+from scalegraph.figures.render import table as drawn
 from scalegraph.figures.render.text import fitted, measure, spread, wrapped
 from scalegraph.subjects.study import StudyData
 from tests.views import studies
@@ -348,6 +349,21 @@ def test_whole_numbers_of_a_table_are_exact_and_have_gaps_between_thousands() ->
     table = Table((Column("metric"), Column("total"), Column("calls")), (Row(("ops", 35_891_117.0, 35_891_117)),))
     svg = render.content(Figure("T", panels=(table,), view="t"), "svg").decode()
     assert svg.count("35\u202f891\u202f117") == 2
+
+
+def test_a_table_with_several_columns_of_long_words_has_all_its_columns_in_a_picture() -> None:
+    words = ("call path " * 12, "formula " * 20, "order " * 8)
+    columns = (*(Column(name) for name in ("path", "model", "order")), Column("error", "%"))
+    table = Table(columns, tuple(Row((*words, float(n))) for n in range(3)))
+    room = 400.0
+    _, _, widths = drawn.fitted_columns(table, room)
+    assert sum(widths) + 8 * len(widths) <= room + 1e-6
+    assert widths[0] == pytest.approx(widths[1])  # no column of words is left with a few letters
+    assert min(widths[:3]) > 60
+
+
+def test_names_are_shortened_in_their_middle() -> None:
+    assert fitted("program->function simulate->barrier simulate:273", 7.0, 90.0, middle=True).endswith(":273")
 
 
 def test_tables_hold_every_panel_in_parts() -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from scalegraph.figures.render.picture import Brush
 
 _SIZE, _LEAST = 7.0, 4.0
+_NARROWEST = 20.0  # points, of a column whose words are truncated
 _MONO = "DejaVu Sans Mono"
 _ROW = 1.62  # row height over font size
 Values: TypeAlias = Sequence[float | int | str | None]
@@ -38,7 +39,7 @@ def _prepared(table: Table) -> list[_Prepared]:
     return [_prepare(column, values, how) for column, values, how in made]
 
 
-def _fitted(table: Table, room: float) -> tuple[list[_Prepared], float, list[float]]:
+def fitted_columns(table: Table, room: float) -> tuple[list[_Prepared], float, list[float]]:
     """Return the columns of *table* with font size and widths (points) for *room*.
 
     Headings are narrowed before words are truncated.
@@ -62,15 +63,27 @@ def _layout(table: Table, columns: list[_Prepared], room: float) -> tuple[float,
             break
         size -= 0.25
     words = [i for i in range(len(columns)) if any(isinstance(row.values[i], str) for row in table.rows)]
-    if excess > 0:  # the widest column of words is narrowed
-        widest = max(words or range(len(columns)), key=lambda i: widths[i])
-        widths[widest] = max(20.0, widths[widest] - excess)
+    if excess > 0:
+        _narrow(widths, words or list(range(len(columns))), excess)
     return size, widths
+
+
+def _narrow(widths: list[float], columns: Sequence[int], excess: float) -> None:
+    """Take *excess* points from the widest of *columns*, down to one width for all that lose something."""
+    order = sorted(columns, key=lambda i: -widths[i])
+    total = 0.0
+    for count, column in enumerate(order, 1):
+        total += widths[column]
+        common = max(_NARROWEST, (total - excess) / count)
+        if count == len(order) or common >= widths[order[count]]:
+            for i in order[:count]:
+                widths[i] = min(widths[i], common)
+            return
 
 
 def table_height(table: Table, room: float) -> float:
     """Return the height in points of *table* at a width of *room* points."""
-    columns, size, _ = _fitted(table, room)
+    columns, size, _ = fitted_columns(table, room)
     return (len(table.rows) + _head_rows(columns) + 0.3) * size * _ROW
 
 
@@ -78,7 +91,7 @@ def _table(brush: Brush, axes: Axes, table: Table) -> None:
     sheet = _Grid(brush, axes)
     numeric = [all(not isinstance(row.values[i], str) for row in table.rows) for i in range(len(table.columns))]
     depths = [row.depth for row in table.rows]
-    columns, size, widths = _fitted(table, sheet.width)
+    columns, size, widths = fitted_columns(table, sheet.width)
     head = _head_rows(columns)
     most = max(1, int(sheet.height / (size * _ROW)) - head)
     shown = len(table.rows) if len(table.rows) <= most else max(0, most - 1)
@@ -92,7 +105,7 @@ def _table(brush: Brush, axes: Axes, table: Table) -> None:
             if role and shares[r] > 0:
                 sheet.bar(left, r + head, width * shares[r], size, colour(role, brush.theme))
             indent = 7.0 * depths[r] if i == 0 else 0.0
-            text = fitted(texts[r], size, width - indent)
+            text = fitted(texts[r], size, width - indent, middle=i == 0)  # names differ at their ends
             sheet.text(left + (width if right else indent), r + head, text, size, right=right)
         left += width + 8
     sheet.rule(size, head)

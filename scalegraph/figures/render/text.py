@@ -48,14 +48,16 @@ def wrapped(text: str, size: float, room: float, weight: str = "normal") -> list
     return [*lines, current] if current else lines
 
 
-def fitted(text: str, size: float, room: float, family: str = "DejaVu Sans") -> str:
-    """Return *text*, shortened with an ellipsis if it is wider than *room* points."""
+def fitted(text: str, size: float, room: float, family: str = "DejaVu Sans", *, middle: bool = False) -> str:
+    """Return *text*, with an ellipsis at its end or in its *middle* if it is wider than *room* points."""
     if measure(text, size, family=family) <= room:
         return text
-    kept = text
-    while kept and measure(kept + "…", size, family=family) > room:
-        kept = kept[:-1]
-    return kept.rstrip() + "…" if kept else ""
+    for kept in range(len(text) - 1, 0, -1):
+        tail = kept // 2 if middle else 0
+        short = text[: kept - tail].rstrip() + "…" + text[len(text) - tail :].lstrip()
+        if measure(short, size, family=family) <= room:
+            return short
+    return ""
 
 
 def spread(places: list[float], gap: float, low: float, high: float) -> list[float]:
