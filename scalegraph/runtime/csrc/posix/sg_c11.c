@@ -1,5 +1,5 @@
-/* Threads of C11, in terms of those of POSIX. The types are the C library's: a mtx_t is laid out as a
- * pthread_mutex_t, a cnd_t as a pthread_cond_t, a tss_t is a key, a once_flag a pthread_once_t. */
+/* C11 threads, implemented with POSIX threads. The types are the C library's: mtx_t has the layout of
+ * pthread_mutex_t, cnd_t of pthread_cond_t, a tss_t is a key, and a once_flag is a pthread_once_t. */
 #include <errno.h>
 #include <threads.h>
 
@@ -139,7 +139,7 @@ SG_API int cnd_broadcast(cnd_t *variable)
     return in_c11(sg_condition_wake((pthread_cond_t *)variable, true, SG_CALLER));
 }
 
-/* ---- values of threads, once ---- */
+/* ---- thread-specific values, once ---- */
 
 SG_API int tss_create(tss_t *key, tss_dtor_t destructor)
 {

@@ -1,5 +1,5 @@
-/* Condition variables, read-write locks and barriers of the program. What the runtime must remember of one
- * is in the program's variable itself, which is all zero when it is initialised statically. */
+/* The program's condition variables, read-write locks and barriers. The runtime keeps its state in the
+ * program's variable itself, which is all zero when initialised statically. */
 #include <errno.h>
 
 #include "sg_posix.h"
@@ -14,7 +14,7 @@ _Static_assert(sizeof(condition) <= sizeof(pthread_cond_t), "fits into the progr
 
 SG_API int pthread_cond_init(pthread_cond_t *variable, const pthread_condattr_t *attributes)
 {
-    (void)attributes; /* the clock does not matter, all show the same time */
+    (void)attributes; /* the clock does not matter: all show the same time */
     memset(variable, 0, sizeof *variable);
     if (sg_enter(SG_CALLER))
         sg_reference_range(variable, sizeof *variable, SG_WRITE, SG_CALLER);
@@ -110,8 +110,7 @@ typedef struct rwlock {
 
 _Static_assert(sizeof(rwlock) <= sizeof(pthread_rwlock_t), "fits into the program's variable");
 
-/* A static initialiser can say that writers go first: in the C library's field, on which nothing of ours
- * lies. */
+/* A static initialiser may prefer writers, in a field of the C library that our state does not overlap. */
 static bool writers_first(pthread_rwlock_t *variable)
 {
     return ((rwlock *)variable)->prefers_writers ||
@@ -146,7 +145,7 @@ static bool may_enter(pthread_rwlock_t *variable, bool write)
     return lock->writer == 0 && !(lock->writers_waiting.head != NULL && writers_first(variable));
 }
 
-/* Takes the lock; `deadline` 0 does not wait at all. */
+/* Takes the lock; with `deadline` 0 it does not wait. */
 static int enter_lock(pthread_rwlock_t *variable, bool write, uint64_t deadline)
 {
     rwlock *lock = (rwlock *)variable;
@@ -295,6 +294,6 @@ SG_API int pthread_barrier_wait(pthread_barrier_t *variable)
         b->machine = sg_barrier_new(b->members);
         sg_barrier_name(b->machine, (uint64_t)(uintptr_t)variable);
     }
-    uint32_t last = b->members - 1; /* afterwards, the variable may be another barrier already */
+    uint32_t last = b->members - 1; /* afterwards the variable may already be a different barrier */
     return sg_barrier_come(b->machine, SG_CATEGORY_PRIM_BARRIER) == last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }

@@ -1,5 +1,5 @@
-/* Fortran's library catches the signals that end a program, to print addresses; here the run names their
- * places. */
+/* The Fortran runtime catches fatal signals to print addresses; in a run, we report source locations
+ * instead. */
 #include <signal.h>
 
 #include "sg_runtime.h"

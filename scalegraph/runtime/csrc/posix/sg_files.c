@@ -1,6 +1,6 @@
-/* Threads that wait for files, and reading and writing. The files are the host's; that a call would wait is
- * found out by making it without waiting. Every call that can change a file has those looked after that wait,
- * in the order of simulated time. */
+/* Threads that wait for files, and reading and writing. The files are the host's; a nonblocking attempt shows
+ * whether a call would wait. Every call that can change a file rechecks the waiting threads, in order of
+ * simulated time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -22,7 +22,7 @@ typedef struct waiter {
     nfds_t count;
 } waiter;
 
-static waiter *waiters = NULL; /* who came first is first */
+static waiter *waiters = NULL; /* in order of arrival */
 
 long sg_files_result(long result)
 {
@@ -33,7 +33,7 @@ long sg_files_result(long result)
     return result;
 }
 
-/* ---- which descriptors ---- */
+/* ---- simulated descriptors ---- */
 
 bool sg_files_owns(int file)
 {
@@ -74,7 +74,7 @@ static void wake(const waiter *w)
         sg_wake(w->thread, sg_now->clock);
 }
 
-/* Of those that wait for the same file alone, one is enough: what it leaves is looked at again. */
+/* If several threads wait for the same single file, waking one is enough: what it leaves is checked again. */
 static bool is_served(const waiter *end, const waiter *w)
 {
     for (const waiter *other = waiters; other != end; other = other->next)
@@ -92,8 +92,8 @@ static void look(void)
             wake(w);
 }
 
-/* Nobody can run: waits for files to which something may come from outside, and a moment for what the host's
- * network has not passed on yet. */
+/* No thread can run: waits for files that can change from outside, and a moment for data still in the host's
+ * network. */
 static bool wait_outside(void)
 {
     enum { MOMENT_MS = 200 };
@@ -124,7 +124,7 @@ int sg_files_wait(sg_file_wait wait)
     struct pollfd few[16], *copy = few;
     sg_settle();
     if (wait.count > 16)
-        copy = sg_new(wait.count * sizeof *copy); /* of another rank's static data, maybe */
+        copy = sg_new(wait.count * sizeof *copy); /* the original may be another rank's static data */
     for (nfds_t i = 0; i < wait.count; i++)
         copy[i] = (struct pollfd){wait.file[i].fd, wait.file[i].events, 0};
     waiter w = {NULL, t, copy, wait.count}, **last = &waiters;
@@ -175,7 +175,7 @@ long sg_files_attempt(int file, bool *waits, long number, const long a[6])
     return result;
 }
 
-/* Does a write to what nobody reads raise a signal? */
+/* May a write without a reader raise a signal? */
 static bool may_raise(long number, const long a[6])
 {
     long flags = number == SYS_sendto ? a[3] : number == SYS_sendmsg ? a[2] : 0;
@@ -247,7 +247,7 @@ SG_API ssize_t readv(int file, const struct iovec *part, int count)
     return sg_files_result(sg_files_perform("readv", file, POLLIN, SG_NEVER, SYS_readv, a));
 }
 
-/* ---- writing: all of it, as a file that waits takes it ---- */
+/* ---- writing: all of it, as the waiting file accepts it ---- */
 
 static long simulated_write(int file, const char *from, size_t size, const void *site)
 {
@@ -284,7 +284,7 @@ SG_API ssize_t writev(int file, const struct iovec *part, int count)
         return sg_files_result(sg_arch_syscall6(SYS_writev, a));
     sg_files_begin();
     long put = sg_files_perform("writev", file, POLLOUT, SG_NEVER, SYS_writev, a), done = 0;
-    for (int i = 0; i < count && put >= 0; i++) { /* what has not gone goes in pieces */
+    for (int i = 0; i < count && put >= 0; i++) { /* the rest goes in pieces */
         long end = done + (long)part[i].iov_len;
         if (put < end) {
             long gone = put > done ? put - done : 0;
@@ -297,7 +297,7 @@ SG_API ssize_t writev(int file, const struct iovec *part, int count)
     return sg_files_result(put);
 }
 
-/* ---- descriptors that come and go ---- */
+/* ---- creating and closing descriptors ---- */
 
 SG_API int close(int file)
 {

@@ -1,5 +1,5 @@
-/* Files through which threads and ranks talk: pipes, sockets, eventfd, timerfd, signalfd, epoll. A call that
- * would wait for one gives the processor to other threads, in simulated time. */
+/* Files through which threads and ranks communicate: pipes, sockets, eventfd, timerfd, signalfd, epoll. A
+ * call that would wait for one yields the processor to other threads, in simulated time. */
 #ifndef SG_FILES_H
 #define SG_FILES_H
 
@@ -7,38 +7,37 @@
 
 #include "sg_posix.h"
 
-/* What a call waits for: one of `count` files at `file`, or, without any, that something happens to some
- * file. */
+/* What a call waits for: one of the `count` files at `file`, or if there are none, an event on any file. */
 typedef struct sg_file_wait {
     const char *call;
     struct pollfd *file;
     nfds_t count;
     uint64_t deadline;
-    bool restarts; /* a handler with SA_RESTART does not end it */
+    bool restarts; /* a handler with SA_RESTART does not end the wait */
 } sg_file_wait;
 
 /* ---- sg_files.c ---- */
 
-/* Is the descriptor one through which simulated threads talk, and does one of them call before `site`? */
+/* Do simulated threads communicate through this descriptor, and did one of them call before `site`? */
 bool sg_files_simulate(int file, const void *site);
-/* From now on it is, or no longer. Returns it; an error stays one. */
+/* Mark a descriptor as simulated, or no longer. sg_files_own returns it, also if it is an error. */
 int sg_files_own(int file);
 void sg_files_disown(int file);
 bool sg_files_owns(int file);
-/* The running thread's call is in the order of simulated time, and costs something. */
+/* Puts the running thread's call into the order of simulated time, and charges it. */
 void sg_files_begin(void);
-/* The program has done something that may let others go on. */
+/* The program has done something that may let waiting threads go on. */
 void sg_files_happen(void);
-/* Waits; 0, or EINTR. At the deadline it returns, too. */
+/* Waits; returns 0, also at the deadline, or EINTR. */
 int sg_files_wait(sg_file_wait wait);
-/* How many of the files are ready now. */
+/* Number of files that are ready now. */
 int sg_files_ready(struct pollfd *file, nfds_t count);
-/* The system call `number` on `file`, which does not wait; an error is negative. */
+/* Makes the system call `number` on `file` without waiting; errors are negative. */
 long sg_files_attempt(int file, bool *waits, long number, const long a[6]);
-/* The same, which waits for `event` as the program wants it; `deadline` may be SG_NEVER. */
+/* The same, but waits for `event` if the descriptor is blocking; `deadline` may be SG_NEVER. */
 long sg_files_perform(const char *call, int file, short event, uint64_t deadline, long number,
                       const long a[6]);
-/* Sets errno: -1. */
+/* Turns a negative error into errno and -1. */
 long sg_files_result(long result);
 /* read and write, called before `site`. */
 ssize_t sg_files_read(int file, void *to, size_t size, const void *site);
@@ -46,13 +45,13 @@ ssize_t sg_files_write(int file, const void *from, size_t size, const void *site
 
 /* ---- sg_files_clock.c: timerfd and signalfd ---- */
 
-/* What is due by now has happened. */
+/* Performs everything that is due by now. */
 void sg_files_tick(void);
-/* The clock at which the next timer is due. */
+/* Clock at which the next timer is due. */
 uint64_t sg_files_next(void);
-/* The descriptor is closed. */
+/* The descriptor has been closed. */
 void sg_files_forget(int file);
-/* Reads from a signalfd into `to`; -EAGAIN: there is no signal; 0: `file` is none. */
+/* Reads from a signalfd into `to`; -EAGAIN: no signal; 0: `file` is not a signalfd. */
 long sg_files_read_signal(int file, void *to, size_t size);
 
 #endif

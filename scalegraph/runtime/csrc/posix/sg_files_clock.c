@@ -1,5 +1,5 @@
-/* timerfd and signalfd. Both are an eventfd of the host, which is made ready when a timer is due in simulated
- * time, or a signal pending. */
+/* timerfd and signalfd. Each is an eventfd of the host that is made ready when a timer is due in simulated
+ * time, or a signal is pending. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -14,10 +14,10 @@ typedef struct special {
     struct special *next;
     int file;
     bool is_timer;
-    uint64_t due, interval; /* clocks; SG_NEVER: it is not set */
-    uint64_t signals;       /* a bit for each */
+    uint64_t due, interval; /* clocks; SG_NEVER: not set */
+    uint64_t signals;       /* bit set */
     const sg_rank *rank;
-    bool is_ready; /* there are signals */
+    bool is_ready; /* signals are pending */
 } special;
 
 static special *specials = NULL;
@@ -35,7 +35,7 @@ static void add(int file, uint64_t number)
     sg_arch_syscall(SYS_write, file, (long)&number, sizeof number, 0);
 }
 
-/* Takes what is in the eventfd. */
+/* Empties the eventfd. */
 static void drain(int file)
 {
     uint64_t number;
@@ -198,7 +198,7 @@ long sg_files_read_signal(int file, void *to, size_t size)
     return count == 0 ? -EAGAIN : (long)(count * sizeof *out);
 }
 
-/* ---- eventfd: the C library's own functions would wait without us ---- */
+/* ---- eventfd: the C library's own functions would block without us noticing ---- */
 
 SG_API int eventfd(unsigned value, int flags)
 {

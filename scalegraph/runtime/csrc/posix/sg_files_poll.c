@@ -1,4 +1,4 @@
-/* Calls that wait for several files: poll, select, epoll. Without a file they are ways to sleep. */
+/* Calls that wait for several files: poll, select, epoll. Without files they just sleep. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -7,7 +7,7 @@
 #include "sg_files.h"
 #include "sg_signal.h"
 
-/* The clock at a time from now; `time` NULL: never. */
+/* Clock of a time relative to now; `time` NULL: never. */
 static uint64_t deadline_in(const struct timespec *time)
 {
     return time == NULL ? SG_NEVER : sg_deadline_in(time);
@@ -18,7 +18,7 @@ static struct timespec milliseconds(int time)
     return (struct timespec){time / 1000, time % 1000 * 1000000l};
 }
 
-/* Blocks what `mask` says for as long as a call takes; returns what was. */
+/* Sets the signal mask for the duration of a call; returns the previous one. */
 static uint64_t begin(const sigset_t *mask)
 {
     uint64_t before = sg_posix_of(sg_self())->blocked;
@@ -134,7 +134,7 @@ SG_API int select(int count, fd_set *restrict reading, fd_set *restrict writing,
         return (int)sg_files_result(sg_arch_syscall6(SYS_pselect6, a));
     uint64_t before = begin(NULL), deadline = deadline_in(until);
     long ready = select_until("select", count, (sets){reading, writing, except}, deadline);
-    if (timeout != NULL) { /* what Linux does */
+    if (timeout != NULL) { /* as on Linux */
         uint64_t now = sg_now->clock;
         double left = deadline > now && ready > 0 ? (double)(deadline - now) / sg->config.clock_hz : 0;
         *timeout = (struct timeval){(time_t)left, (suseconds_t)((left - (double)(time_t)left) * 1e6)};

@@ -1,5 +1,5 @@
-/* Sockets between simulated threads: in pairs, by name, or through the loopback network. A socket that is
- * connected to another computer belongs to the host. */
+/* Sockets between simulated threads: socket pairs, named sockets, and the loopback network. A socket
+ * connected to another computer is left to the host. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -16,7 +16,7 @@ SG_API int socket(int domain, int type, int protocol)
     return (int)sg_files_result(file);
 }
 
-/* Does the address lie outside this computer? */
+/* Is the address on another computer? */
 static bool is_elsewhere(const struct sockaddr *to)
 {
     if (to->sa_family == AF_INET)
@@ -30,7 +30,7 @@ static bool is_elsewhere(const struct sockaddr *to)
     return false;
 }
 
-/* Until when a call on the socket waits, as the program has set. */
+/* Clock until which a call on the socket waits, as set by the program. */
 static uint64_t deadline_of(int file, int option)
 {
     struct timeval time = {0, 0};
@@ -65,7 +65,7 @@ SG_API int connect(int file, const struct sockaddr *to, socklen_t size)
         sg_files_happen();
         if (!waits || (result != -EINPROGRESS && result != -EAGAIN && result != -EALREADY))
             return (int)sg_files_result(result == -EISCONN ? 0 : result);
-        /* -EAGAIN: others are before us, and only an accept changes that */
+        /* -EAGAIN: others are queued before us, and only an accept changes that */
         nfds_t count = result == -EAGAIN ? 0 : 1;
         if (sg_files_wait((sg_file_wait){"connect", &one, count, SG_NEVER, true}) != 0)
             return (int)sg_files_result(-EINTR);

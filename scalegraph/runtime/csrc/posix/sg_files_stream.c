@@ -1,5 +1,5 @@
-/* Streams of the C library on files through which threads talk: what a stream reads or writes is done as read
- * and write do it, so that a thread waits in simulated time. */
+/* C library streams on simulated files: they read and write through the simulated read and write, so that
+ * threads wait in simulated time. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -23,7 +23,7 @@ static ssize_t take(void *cookie, char *to, size_t size)
     return sg_files_read(file_of(cookie), to, size, place());
 }
 
-/* A stream has no other way to say that nothing was written. */
+/* A stream has no other way to report that nothing was written. */
 static ssize_t give(void *cookie, const char *from, size_t size)
 {
     ssize_t put = sg_files_write(file_of(cookie), from, size, place());
@@ -47,6 +47,6 @@ SG_API FILE *__wrap_fdopen(int file, const char *mode)
                                (cookie_io_functions_t){reads ? take : NULL, writes ? give : NULL, NULL, end});
     if (stream != NULL)
         __fsetlocking(stream,
-                      FSETLOCKING_BYCALLER); /* whoever waits in it must not hold up the host's threads */
+                      FSETLOCKING_BYCALLER); /* a thread waiting inside must not block the host's threads */
     return stream;
 }

@@ -1,4 +1,4 @@
-/* printf and scanf to and from memory and streams of input: what they execute is charged. */
+/* printf and scanf on strings and input streams: charges the work they do. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* Waiting at an address: futexes, with which libstdc++ makes std::atomic::wait, futures, latches and
- * barriers; and the system calls that a program makes by number. */
+/* Waiting at an address: futexes, on which libstdc++ builds std::atomic::wait, futures, latches and barriers;
+ * and system calls that a program makes by number. */
 #include <errno.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static long futex_wake(const uint32_t *word, long most)
     return woken;
 }
 
-/* Wakes `most` threads and lets `moved` others wait at another word. */
+/* Wakes `most` threads and moves `moved` others to wait at another word. */
 static long futex_requeue(const uint32_t *word, long most, long moved, const uint32_t *other)
 {
     long done = futex_wake(word, most);
@@ -120,7 +120,7 @@ static long serve(long number, const long a[6])
     case SYS_sched_setaffinity:
         return sched_setaffinity((pid_t)a[0], (size_t)a[1], (const cpu_set_t *)a[2]) == 0 ? 0 : -EINVAL;
     case SYS_clone:
-#ifdef SYS_fork /* newer architectures have clone only */
+#ifdef SYS_fork /* newer architectures only have clone */
     case SYS_fork:
     case SYS_vfork:
 #endif

@@ -1,21 +1,20 @@
-/* Keys: values that every thread has for itself, destroyed at its end; once; guards of local static
- * variables. */
+/* Keys: thread-specific values, destroyed when the thread ends; once; guards of local static variables. */
 #include <errno.h>
 
 #include "sg_posix.h"
 #include "sg_rank.h"
 
-/* Keys exist before the runtime does: libraries make some while they start. */
+/* Keys exist before the runtime: some libraries create them during startup. */
 static struct {
     void (*destructor[SG_KEYS])(void *);
     bool used[SG_KEYS];
 } keys = {0};
 
 #ifdef SG_FENCES
-static __thread void *of_sanitizer; /* value of the first key, which is the sanitizer's: by host thread */
+static __thread void *of_sanitizer; /* value of the first key, the sanitizer's, by host thread */
 #endif
 
-/* Where the running thread keeps the value of `key`; NULL: it has set none of any key. */
+/* Where the running thread keeps the value of `key`; NULL: it has not set any key. */
 static void **value_of(pthread_key_t key)
 {
 #ifdef SG_FENCES
@@ -66,7 +65,7 @@ SG_API int pthread_setspecific(pthread_key_t key, const void *value)
     return 0;
 }
 
-/* As often as POSIX demands at least, because a destructor may set values. */
+/* Runs destructors as many rounds as POSIX requires, because a destructor may set values. */
 void sg_keys_destroy(sg_posix *posix)
 {
     bool any = posix->values != NULL;
@@ -83,13 +82,13 @@ void sg_keys_destroy(sg_posix *posix)
     }
 }
 
-/* ---- what the first rank initialises for all ---- */
+/* ---- initialisation by the first rank for all ---- */
 
-/* Static data of libraries is the same for all ranks; natively each process initialises its own. So the first
- * rank that comes initialises it at no cost, as a constructor does: no other rank runs meanwhile and finds it
- * half done. One initialisation may lead to others. */
+/* All ranks share the libraries' static data, but natively each process initialises its own. So the first
+ * rank initialises it for all at no cost, like a constructor; no other rank runs meanwhile and sees it half
+ * done. One initialisation may trigger others. */
 static struct {
-    const void *control; /* of the outermost one; NULL: none */
+    const void *control; /* of the outermost initialisation; NULL: none */
     sg_processor *processor;
 } for_all = {NULL, NULL};
 
@@ -123,7 +122,7 @@ static void leave_once(once *o)
 {
     end_for_all(o->state);
     *o->state =
-        o->done ? ONCE_DONE : ONCE_NEW; /* left by an exception or a cancellation: somebody else will */
+        o->done ? ONCE_DONE : ONCE_NEW; /* after an exception or a cancellation, another call will do it */
     if (sg_self() != NULL) {
         sg_touch(sg_now, (uint64_t)(uintptr_t)o->state, SG_WRITE, SG_CATEGORY_PRIM_LOCK);
         while (sg_grant(sg_futex_queue(o->state)))
@@ -155,7 +154,7 @@ SG_API int pthread_once(pthread_once_t *control, void (*function)(void))
     return sg_once(control, function, SG_CALLER);
 }
 
-/* ---- guards of C++: one byte says done, the next one that somebody is at it ---- */
+/* ---- C++ guards: the first byte means done, the second in progress ---- */
 
 int __cxa_guard_acquire(char *guard);
 void __cxa_guard_release(char *guard);

@@ -1,4 +1,4 @@
-/* Functions of the C library that move memory: their references count, line by line. */
+/* C library functions that move memory: their references are simulated line by line. */
 #include <string.h>
 #include <strings.h>
 
@@ -126,7 +126,7 @@ SG_API char *__wrap_strcat(char *restrict to, const char *restrict from)
     return to;
 }
 
-/* Bytes of two strings that a comparison examines: up to and with the first difference. */
+/* Bytes of two strings that a comparison examines: up to and including the first difference. */
 static size_t compared(const char *a, const char *b, size_t most)
 {
     size_t i = 0;

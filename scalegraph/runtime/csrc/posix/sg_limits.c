@@ -1,5 +1,5 @@
-/* Limits that the program sets itself. They are the simulated process's: the host's, which the simulator
- * needs, stay as they are. The limit of memory holds for the program's heap. */
+/* Limits that the program sets itself. They apply to the simulated process; the host's limits, which the
+ * simulator needs, stay unchanged. The memory limit applies to the program's heap. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 
 static struct rlimit set[RLIMIT_NLIMITS] = {{0, 0}};
 static bool is_set[RLIMIT_NLIMITS] = {false};
-static const void *set_at = NULL; /* the limit of memory */
+static const void *set_at = NULL; /* call site of the memory limit */
 
 void sg_limit_met(uint64_t bytes)
 {
@@ -53,7 +53,7 @@ static int change(int resource, const struct rlimit *wanted, struct rlimit *befo
     if (ours && wanted != NULL) {
         set[resource] = *wanted;
         is_set[resource] = true;
-        if (resource == RLIMIT_NOFILE) { /* only so far that the run can still be reported */
+        if (resource == RLIMIT_NOFILE) { /* the soft limit only, so that the run can still be reported */
             struct rlimit soft = {wanted->rlim_cur, now.rlim_max};
             host(resource, &soft, NULL);
         }

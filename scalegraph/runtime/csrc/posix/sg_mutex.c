@@ -1,7 +1,7 @@
-/* Mutexes and spin locks of the program: the simulated machine's locks at the addresses of the variables.
+/* The program's mutexes and spin locks: locks of the simulated machine at the addresses of the variables.
  *
- * Of a mutex, the C library's field __kind says what it is, __count how often its owner has it besides the
- * first time; __owner keeps, for a robust one, that its owner died. */
+ * In a mutex, the C library's field __kind holds its type, __count the additional times its owner has locked
+ * it; __owner records, for a robust mutex, that its owner died. */
 #include <errno.h>
 
 #include "sg_posix.h"
@@ -18,7 +18,7 @@ static bool is_mine(const sg_lock *lock)
     return sg_lock_holder(lock) == sg_self_id();
 }
 
-/* The running thread has the lock of `mutex` now. */
+/* The running thread has acquired `mutex`. */
 static int taken(pthread_mutex_t *mutex, sg_lock *lock)
 {
     mutex->__data.__count = 0;
@@ -33,7 +33,7 @@ static int taken(pthread_mutex_t *mutex, sg_lock *lock)
     return mutex->__data.__owner == OWNER_DIED ? EOWNERDEAD : 0;
 }
 
-/* Mutexes that constructors have locked while nobody else ran. */
+/* Mutexes locked by constructors, while nobody else ran. */
 static pthread_mutex_t *held[64] = {0};
 static uint32_t held_count = 0;
 
@@ -177,8 +177,8 @@ SG_API int pthread_mutex_consistent(pthread_mutex_t *mutex)
     return 0;
 }
 
-/* `t`, the running thread, ends: whoever waits for a robust mutex that it has is notified. Others run between
- * two of them and may use mutexes for the first time, so the search begins anew. */
+/* The running thread `t` ends: notifies those who wait for robust mutexes it holds. Between two of them other
+ * threads run and may use new mutexes, so each search starts over. */
 void sg_mutex_abandon_all(const sg_thread *t)
 {
     uint64_t object;

@@ -1,4 +1,4 @@
-/* What a thread has as the program knows it, and what comes with each new one. */
+/* A thread's state as the program sees it, and the setup of new threads. */
 #include "sg_posix.h"
 
 void *sg_main_values[SG_KEYS] = {0};
@@ -12,7 +12,7 @@ sg_posix *sg_posix_of(sg_thread *t)
     return t->posix;
 }
 
-/* The number of an ended thread is given to a new one. */
+/* A new thread may reuse the number of an ended one. */
 static void reset(sg_thread *t)
 {
     const sg_thread *creator = sg_self();

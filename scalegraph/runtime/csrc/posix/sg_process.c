@@ -1,6 +1,6 @@
-/* Calls that make other processes, or reach them. A simulated program is one process: a call that makes one
- * ends the run with a sentence, a signal to another is not sent. A program that runs by itself, as a build's
- * own tools do, makes them as it always did. */
+/* Calls that create or reach other processes. A simulated program is one process: a call that creates another
+ * one ends the run with a message, and signals to others are not sent. A program outside a simulation, such
+ * as a tool run by the build, creates processes as usual. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ void sg_process_call(const char *name, const void *caller)
             name, (unsigned long long)(uintptr_t)caller);
 }
 
-/* Their arguments differ and may be many, so they are passed on as they came. */
+/* Their arguments differ and may be many, so they are passed on unchanged. */
 SG_ARCH_FORWARD(fork, sg_process_call)
 SG_ARCH_FORWARD(vfork, sg_process_call)
 SG_ARCH_FORWARD(execl, sg_process_call)
@@ -34,11 +34,11 @@ SG_ARCH_FORWARD(popen, sg_process_call)
 SG_ARCH_FORWARD(posix_spawn, sg_process_call)
 SG_ARCH_FORWARD(posix_spawnp, sg_process_call)
 
-/* ---- signals: those to the process itself are its own affair ---- */
+/* ---- signals: the process may signal itself ---- */
 
 static bool is_itself(long process)
 {
-    return process == getpid() || process == 0 || process == -getpgrp(); /* a run is a group of its own */
+    return process == getpid() || process == 0 || process == -getpgrp(); /* a run is its own process group */
 }
 
 long sg_signal_call(long process, long number)
@@ -74,7 +74,7 @@ static int sent(long process, int number, const void *site)
     return -1;
 }
 
-/* Weak: a program may have functions of these names. */
+/* Weak: a program may define functions with these names. */
 #define API __attribute__((visibility("default"), used, weak))
 
 API int kill(pid_t process, int number)

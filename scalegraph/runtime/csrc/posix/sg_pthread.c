@@ -1,4 +1,4 @@
-/* Threads of the program: creating, ending, joining, cancelling. */
+/* The program's threads: creating, ending, joining, cancelling. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
@@ -6,9 +6,9 @@
 
 #include "sg_posix.h"
 
-/* ---- the end of a thread ---- */
+/* ---- thread end ---- */
 
-/* What the compiler has registered for the thread_local variables of C++. */
+/* Runs the destructors the compiler registered for C++ thread_local variables. */
 void sg_posix_destroy_data(void)
 {
     sg_posix *posix = sg_posix_of(sg_self());
@@ -25,7 +25,7 @@ SG_API int __cxa_thread_atexit_impl(void (*function)(void *), void *object, void
     (void)library;
     sg_thread *t = sg_self();
     if (t == NULL)
-        return 0; /* the program's beginning: what belongs to its first host thread lives to the end */
+        return 0; /* at program startup: objects of the first host thread live until the end */
     sg_destructor *d = malloc(sizeof *d), **first = &sg_posix_of(t)->destructors;
     if (d == NULL)
         return -1;
@@ -34,7 +34,7 @@ SG_API int __cxa_thread_atexit_impl(void (*function)(void *), void *object, void
     return 0;
 }
 
-/* The thread_local variables of the thread that ends the program go before everything else. */
+/* The thread_local variables of the exiting thread are destroyed first. */
 SG_API void exit(int status)
 {
     void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, "exit");
@@ -48,7 +48,7 @@ SG_API void exit(int status)
     __builtin_unreachable();
 }
 
-/* Is `t`, which has left main by pthread_exit, or any other thread, still to be waited for? */
+/* Is `t` the last thread to end? Main counts until it has ended; idle OpenMP workers do not. */
 static bool is_last(const sg_thread *t)
 {
     if (t->id != 0 && sg->thread[0]->state != SG_ENDED)
@@ -74,21 +74,21 @@ static void finish(void)
     sg_mutex_abandon_all(t);
     sg_charge_site(sg_now, SG_CATEGORY_PRIM_THREAD, sg->config.thread_cycles);
     sg_touch(sg_now, t->variable, SG_WRITE, SG_CATEGORY_PRIM_THREAD);
-    if (is_last(t)) /* from here on nobody else ends first */
+    if (is_last(t)) /* from here on no other thread ends first */
         exit(0);
     posix->ended = true;
     if (posix->joiner != NULL && (posix->joiner->state == SG_BLOCKED ||
-                                  posix->joiner->interrupted)) /* else it is on its way already */
+                                  posix->joiner->interrupted)) /* otherwise it is already on its way */
         sg_wake(posix->joiner, sg_now->clock);
     sg_thread_end();
 }
 
-/* The buffer of pthread_cleanup_push is the beginning of a jmp_buf: without the mask that it does not save.
- */
+/* The buffer of pthread_cleanup_push is the first part of a jmp_buf: without the signal mask, which is not
+ * saved. */
 extern void jump(void *buffer, int value) __asm__("__real_longjmp") __attribute__((noreturn));
 
-/* Called for every frame that pthread_exit leaves: jumps to the handler that pthread_cleanup_push has
- * registered in it, and behind the last frame to the thread's end. */
+/* Called for each frame that pthread_exit leaves: jumps to the handler that pthread_cleanup_push registered
+ * in it, and after the last frame to the thread's end. */
 static _Unwind_Reason_Code leave_frame(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
                                        struct _Unwind_Exception *exception, struct _Unwind_Context *context,
                                        void *argument)
@@ -118,7 +118,7 @@ static void unwind(sg_posix *posix)
     posix->unwinding.exception_class = 0;
     posix->unwinding.exception_cleanup = swallowed;
     _Unwind_ForcedUnwind(&posix->unwinding, leave_frame, posix);
-    jump(posix->end, 1); /* frames without unwind tables */
+    jump(posix->end, 1); /* for frames without unwind tables */
 }
 
 void sg_posix_exit(void *result)
@@ -189,7 +189,7 @@ int sg_posix_main(int (*run)(void))
     finish();
 }
 
-/* Threads that nobody will join have ended on a stack that they was on; now it is free. */
+/* Frees detached threads that have ended: they could not free the stack they were running on. */
 static void free_ended(void)
 {
     for (uint32_t i = 1; i < sg->threads; i++) {
@@ -199,7 +199,7 @@ static void free_ended(void)
     }
 }
 
-/* The stack that the program requests; *stack is NULL if it leaves the place to us. */
+/* Stack size that the program requests (0: none); *stack is NULL if it leaves the address to us. */
 static size_t stack_asked(const pthread_attr_t *attributes, void **stack)
 {
     size_t size, usual;
@@ -208,7 +208,7 @@ static size_t stack_asked(const pthread_attr_t *attributes, void **stack)
     if (attributes == NULL)
         return 0;
     pthread_attr_getstack(attributes, stack, &size);
-    if ((uintptr_t)*stack + size == 0) /* how the C library says: none */
+    if ((uintptr_t)*stack + size == 0) /* the C library's way of saying none */
         *stack = NULL;
     pthread_attr_init(&plain);
     pthread_attr_getstacksize(&plain, &usual);
@@ -358,7 +358,7 @@ void sg_posix_test_cancel(void)
 bool sg_posix_wait(enum sg_category category, uint64_t object, int32_t holder, uint64_t deadline)
 {
     sg_posix *posix = sg_posix_of(sg_self());
-    if (posix->cancelled && !posix->cancel_disabled) { /* since it looked last; nobody would wake it */
+    if (posix->cancelled && !posix->cancel_disabled) { /* meanwhile; nobody would wake it */
         sg_queue_remove(sg_self());
         return false;
     }

@@ -1,4 +1,4 @@
-/* Semaphores of the program; named ones live as long as the process and are its own. */
+/* The program's semaphores; named ones are private to the process and live as long. */
 #include <errno.h>
 #include <fcntl.h>
 #include <semaphore.h>
@@ -21,7 +21,7 @@ static int fail(int error)
 
 SG_API int sem_init(sem_t *variable, int shared, unsigned value)
 {
-    (void)shared; /* there is one process */
+    (void)shared; /* there is only one process */
     if (value > SEM_VALUE_MAX)
         return fail(EINVAL);
     memset(variable, 0, sizeof *variable);
@@ -37,7 +37,7 @@ SG_API int sem_destroy(sem_t *variable)
     return 0;
 }
 
-/* Takes one; `deadline` 0 does not wait at all. */
+/* Decrements the semaphore; with `deadline` 0 it does not wait. */
 static int take(sem_t *variable, uint64_t deadline, const void *site)
 {
     semaphore *s = (semaphore *)variable;
@@ -59,7 +59,7 @@ static int take(sem_t *variable, uint64_t deadline, const void *site)
         sg_self()->breaks = SG_GOES_ON;
         if (sg_take_broken(sg_self(), true))
             return fail(EINTR);
-        if (!sg_self()->granted) /* else what was posted would be lost to the others */
+        if (!sg_self()->granted) /* otherwise the post would be lost to the others */
             sg_posix_test_cancel();
         sg_touch(sg_now, at, SG_RMW, SG_CATEGORY_PRIM_LOCK);
     }
@@ -116,7 +116,7 @@ SG_API int sem_getvalue(sem_t *restrict variable, int *restrict value)
     return 0;
 }
 
-/* ---- named ones ---- */
+/* ---- named semaphores ---- */
 
 typedef struct named {
     struct named *next;

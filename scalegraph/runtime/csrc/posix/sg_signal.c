@@ -1,7 +1,7 @@
-/* Signals of the program: which it handles, which its threads block, which are pending. All simulated threads
- * share one thread of the host, so all that is kept here, by thread and, if there are ranks, by rank; a
- * handler is called as a function, on the stack of the thread that the signal is for. Only the signals that
- * the processor itself raises (an invalid memory access) come from the host. */
+/* The program's signals: which it handles, which its threads block, which are pending. All simulated threads
+ * share one host thread, so this is all kept here, per thread and, if there are ranks, per rank; a handler is
+ * called as a function on the stack of the thread that gets the signal. Only signals raised by the processor
+ * itself (an invalid memory access) come from the host. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum { SIGNALS = 64 };
 
 struct sg_signals {
     struct sigaction action[SIGNALS + 1];
-    sg_signal_info *pending; /* for whichever thread does not block them */
+    sg_signal_info *pending; /* for any thread that does not block them */
 };
 
 static uint64_t bit(int number)
@@ -38,13 +38,13 @@ static bool is_number(int number)
     return number >= 1 && number <= SIGNALS;
 }
 
-/* Raised by the processor, or by what ends a program: the host's own table says who gets them. */
+/* Signals raised by the processor; the host's own table decides who gets them. */
 static bool is_fault(int number)
 {
     return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP;
 }
 
-/* Is the program simulated, and is this a call of its own? */
+/* Is the program running in the simulation? */
 static bool is_simulated(void)
 {
     return sg != NULL && !sg->alone && !sg->finished;
@@ -61,14 +61,14 @@ static struct sg_signals *table(void)
     return sg->signals;
 }
 
-/* ---- what is pending ---- */
+/* ---- pending signals ---- */
 
 static void add_pending(sg_signal_info **list, int number, int code, union sigval value)
 {
     sg_signal_info **at = list;
     for (; *at != NULL; at = &(*at)->next)
         if (number < SIGRTMIN && (*at)->info.si_signo == number)
-            return; /* of these there is one at most */
+            return; /* standard signals are not queued */
     bool own = sg_alloc_own(true);
     sg_signal_info *fresh = malloc(sizeof *fresh);
     sg_alloc_own(own);
@@ -83,7 +83,7 @@ static void add_pending(sg_signal_info **list, int number, int code, union sigva
     *at = fresh;
 }
 
-/* Takes the pending signal of `set` with the smallest number; false: there is none. */
+/* Takes the pending signal of `set` with the smallest number; false: none. */
 static bool take_from(sg_signal_info **list, uint64_t set, siginfo_t *info)
 {
     sg_signal_info **best = NULL;
@@ -133,7 +133,7 @@ static bool is_alive(const sg_thread *t)
     return t->state != SG_UNUSED && t->state != SG_ENDED && t->rank == sg->rank;
 }
 
-/* `t` has a signal that it does not block: it shall handle it as soon as it can. */
+/* `t` has a signal that it does not block: it must handle it as soon as possible. */
 static void notify(sg_thread *t)
 {
     if (!t->signalled) {
@@ -155,7 +155,7 @@ static bool is_ignored(int number)
     return (action->sa_handler == SIG_IGN && number != SIGKILL) || (action->sa_handler == SIG_DFL && usually);
 }
 
-/* Handles one signal in the running thread. Returns whether the call that it interrupts begins anew. */
+/* Handles one signal in the running thread. Returns whether the interrupted call is restarted. */
 static bool handle(siginfo_t *info)
 {
     int number = info->si_signo;
@@ -184,7 +184,7 @@ static bool handle(siginfo_t *info)
     return (action.sa_flags & SA_RESTART) != 0;
 }
 
-/* The running thread handles what is pending and not blocked. */
+/* Handles the running thread's pending, unblocked signals. */
 static void deliver(void)
 {
     sg_thread *t = sg_self();
@@ -197,11 +197,11 @@ static void deliver(void)
     t->broken = false;
     while (sg_signal_take(~sg_posix_of(t)->blocked, &info))
         t->restarts &= handle(&info);
-    t->broken &= t->interrupted; /* else there is no wait that a handler could have ended */
+    t->broken &= t->interrupted; /* otherwise no wait could have been ended by a handler */
     sg_refresh_limit(sg_now);
 }
 
-/* What the running thread blocks has changed. */
+/* Changes what the running thread blocks. */
 void sg_signal_block(uint64_t blocked)
 {
     sg_thread *t = sg_self();
@@ -222,7 +222,7 @@ void sg_signals_left(uint64_t target)
 
 /* ---- sending ---- */
 
-/* Is `t` in sigwait, or a relative of it, for `number`? */
+/* Is `t` in sigwait or a similar call for `number`? */
 static bool awaits(const sg_thread *t, int number)
 {
     return t->posix != NULL && (t->posix->awaited & bit(number)) != 0;
@@ -243,8 +243,8 @@ static void send_to(sg_thread *t, int number, int code, union sigval value)
     sg_files_notify();
 }
 
-/* The thread that gets a signal for the whole process: the main one, as with Linux, else the first that wants
- * it. */
+/* The thread that gets a signal sent to the process: first one in sigwait, then main, as on Linux, then any
+ * that does not block it. */
 static sg_thread *receiver(int number)
 {
     sg_thread *main = sg->rank != NULL ? sg->rank->main : sg->thread[0];
@@ -272,7 +272,7 @@ static void send_to_all(int number, int code, union sigval value)
     sg_files_notify();
 }
 
-/* A signal to a thread is no event in its past: the sender waits until the others have come as far. */
+/* A signal must not reach a thread in its past: the sender waits until the others have caught up. */
 static void send(sg_thread *t, int number, int code, union sigval value)
 {
     table();
@@ -289,7 +289,7 @@ void sg_signal_raise(int number)
     send(sg_self(), number, SI_TKILL, (union sigval){0});
 }
 
-/* The host's part knows this one only so. */
+/* sg_fault.c only knows it by this pointer. */
 __attribute__((constructor)) static void announce(void)
 {
     sg_fault_deliver = sg_signal_raise;
@@ -334,8 +334,8 @@ SG_API int __wrap_pthread_sigqueue(pthread_t handle, int number, const union sig
 
 /* ---- handlers ---- */
 
-/* The host calls a handler of these at once, in the midst of the thread. It must not keep the signal blocked
- * while other threads run. */
+/* The host calls handlers of these signals immediately, in the middle of the thread. It must not keep the
+ * signal blocked while other threads run. */
 static void tell_host(int number, const struct sigaction *action)
 {
     struct sigaction given = *action;

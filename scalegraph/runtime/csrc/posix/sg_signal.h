@@ -1,37 +1,37 @@
-/* Signals of the program, for what waits for them or is interrupted by them. */
+/* The program's signals, for code that waits for them or is interrupted by them. */
 #ifndef SG_SIGNAL_H
 #define SG_SIGNAL_H
 
 #include "sg_posix.h"
 #include "sg_rank.h"
 
-/* Takes a pending signal of `set` (a bit for each) of the running thread or its process; false: none. */
+/* Takes a pending signal in `set` (a bit set) of the running thread or its process; false: none. */
 bool sg_signal_take(uint64_t set, siginfo_t *info);
-/* Signals that are pending for `t` or its process. */
+/* Signals pending for `t` or its process. */
 uint64_t sg_signal_pending(sg_thread *t);
-/* Signals that are pending for a rank (NULL: the process) or any of its threads. */
+/* Signals pending for a rank (NULL: the process) or any of its threads. */
 uint64_t sg_signals_of(const sg_rank *rank);
-/* From now on the running thread blocks these. */
+/* Sets the signals that the running thread blocks. */
 void sg_signal_block(uint64_t blocked);
-/* The set with a bit for each; nobody blocks SIGKILL and SIGSTOP. */
+/* The set as bits, without SIGKILL and SIGSTOP, which cannot be blocked. */
 uint64_t sg_signal_bits(const sigset_t *set);
-/* The running thread sends a signal to itself, or to its process. */
+/* Sends a signal to the running thread, or to its process. */
 void sg_signal_raise(int number);
 void sg_signal_process(int number, int code, union sigval value);
 /* Does the program have a handler for it? */
 bool sg_signal_is_handled(int number);
-/* The running thread jumps to the stack pointer `target`: out of these handlers. */
+/* The running thread jumps to the stack pointer `target`, leaving the handlers below it. */
 void sg_signals_left(uint64_t target);
 
-/* ---- sg_fault.c: the host's part ---- */
+/* ---- sg_fault.c: the host side ---- */
 
-/* Ends the program by `number`, as the running thread has caused it. */
+/* Ends the program with signal `number`, caused by the running thread. */
 void sg_fault_end(int number) __attribute__((noreturn));
-/* The running thread raises a signal in itself; sg_signal.c, if it is there. */
+/* Raises a signal in the running thread; set by sg_signal.c if that is linked. */
 extern void (*sg_fault_deliver)(int number);
-/* sigaction of the host. */
+/* The host's sigaction. */
 int sg_fault_action(int number, const struct sigaction *action, struct sigaction *before);
-/* The run gets the signal again that a processor raises. */
+/* Returns a signal raised by the processor to the simulator. */
 void sg_fault_watch(int number);
 
 #endif

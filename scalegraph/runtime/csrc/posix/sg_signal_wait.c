@@ -3,7 +3,7 @@
 
 #include "sg_signal.h"
 
-/* Waits for a signal of `set` until `deadline`; its number, or a negative error. */
+/* Waits for a signal in `set` until `deadline`; returns its number, or a negative error. */
 static int await(uint64_t set, siginfo_t *info, uint64_t deadline)
 {
     sg_posix *posix = sg_posix_of(sg_self());

@@ -1,7 +1,6 @@
-/* Streams of the C library that several threads use. A stream's own lock belongs to the host's threads, of
- * which only one runs: while a call of the C library has it, no other simulated thread can run. What lasts
- * longer is flockfile; it is a lock of the simulated machine, and whoever uses the stream meanwhile waits for
- * it. */
+/* C library streams shared by several threads. A stream's own lock belongs to the host's threads, of which
+ * only one runs: while a C library call holds it, no other simulated thread can run. flockfile lasts longer:
+ * it is a lock of the simulated machine, and other threads that use the stream wait for it. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -74,7 +73,7 @@ SG_API void funlockfile(FILE *stream)
 static void wait_for(FILE *stream, const void *site)
 {
     if (SG_UNLIKELY(sg != NULL && sg->ranks > 1) && sg_enter(site))
-        sg_turn_of_all(sg_now); /* what ranks write appears in the order of simulated time */
+        sg_turn_of_all(sg_now); /* output of the ranks appears in order of simulated time */
     if (SG_LIKELY(sg->files == NULL) || !sg_enter(site))
         return;
     sg_file *file = file_of(stream);
@@ -84,7 +83,7 @@ static void wait_for(FILE *stream, const void *site)
     }
 }
 
-/* `bytes` have gone to `stream`, or none if that failed. Returns `result`. */
+/* Records that `bytes` went to `stream`, or none if the call failed. Returns `result`. */
 static int told(FILE *stream, int result, uint64_t bytes)
 {
     if (stream == stdout && result >= 0 && sg->ranks > 1)
@@ -102,7 +101,7 @@ static int told(FILE *stream, int result, uint64_t bytes)
         return real_##name call;                                                                             \
     }
 
-/* A function that writes `bytes`. */
+/* Defines a function that writes `bytes`. */
 #define WRAP_WRITE(name, parameters, stream, call, bytes)                                                    \
     int __wrap_##name parameters;                                                                            \
     extern int real_##name parameters __asm__("__real_" #name);                                              \
@@ -113,7 +112,7 @@ static int told(FILE *stream, int result, uint64_t bytes)
         return told(stream, real_##name call, bytes);                                                        \
     }
 
-/* Functions that write what a list of arguments says, and return how much that was; `call` has the list. */
+/* Define functions that write formatted output and return its length; `call` takes the va_list. */
 #define WRAP_LIST(name, parameters, last, stream, call)                                                      \
     int __wrap_##name parameters;                                                                            \
     SG_API int __wrap_##name parameters                                                                      \
@@ -165,7 +164,7 @@ WRAP_LIST(__printf_chk, (int flag, const char *format, ...), format, stdout,
 WRAP_LIST(__fprintf_chk, (FILE * stream, int flag, const char *format, ...), format, stream,
           ((void)flag, real_vfprintf(stream, format, list)))
 
-/* These two move memory of the program. */
+/* These two move the program's memory. */
 
 size_t __wrap_fread(void *to, size_t size, size_t count, FILE *stream);
 extern size_t real_fread(void *to, size_t size, size_t count, FILE *stream) __asm__("__real_fread");

@@ -1,5 +1,5 @@
-/* More functions of the C library that move or search memory: their references count, line by line. Those
- * that search are charged for what they had to examine. */
+/* More C library functions that move or search memory: their references are simulated line by line. Searches
+ * are charged for the bytes they had to examine. */
 #include <stdio.h>
 #include <strings.h>
 #include <wchar.h>
@@ -21,7 +21,7 @@ static void writes(const void *address, size_t size, const void *site)
     extern type real_##name parameters __asm__("__real_" #name);                                             \
     SG_API type __wrap_##name parameters
 
-/* Bytes of a text that a function has read which stopped at `end`; NULL: it read all. */
+/* Bytes read of a string by a function that stopped at `end`; NULL: all of it. */
 static size_t upto(const char *text, const void *end)
 {
     return (end != NULL ? (size_t)((const char *)end - text) : strlen(text)) + 1;
@@ -198,12 +198,12 @@ WRAP(size_t, wcslen, (const wchar_t *text))
     return length;
 }
 
-/* ---- sorting: the comparisons are the program's and make their references themselves; a merge sort moves
- * every element once for each doubling of the sorted runs ---- */
+/* ---- sorting: the program's comparisons make their own references; a merge sort moves every element once
+ * per doubling of the sorted runs ---- */
 
 typedef int comparison(const void *, const void *);
 
-/* A sort goes one way or the other by each comparison; one that ends as the last one did is foreseen. */
+/* A sort branches on each comparison; predicted correctly if the result is the same as the last one. */
 typedef struct sorting {
     comparison *compare;
     uint64_t surprises;

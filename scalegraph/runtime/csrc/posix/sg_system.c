@@ -1,7 +1,7 @@
-/* The files in which Linux lists what processors there are: /proc/cpuinfo, /proc/stat,
- * /sys/devices/system/cpu and node. A program that opens one reads what the simulated machine would report.
- * They are written beside the run's result when first requested; calls that name one are sent there. The
- * definitions are weak: a program may have functions of these names. */
+/* The files in which Linux describes the processors: /proc/cpuinfo, /proc/stat, /sys/devices/system/cpu and
+ * node. A program that opens one gets what the simulated machine would report. They are written beside the
+ * run's result on first use, and calls that name one are redirected. The definitions are weak: a program may
+ * define functions with these names. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "sg_arch.h"
 #include "sg_omp.h"
 
-/* Not the program's call of this name. */
+/* Not through the program's own close. */
 static void close_file(int file)
 {
     sg_arch_syscall(SYS_close, file, 0, 0, 0);
@@ -23,7 +23,7 @@ static void close_file(int file)
 
 typedef struct sg_system {
     char root[SG_MAX_PATH];
-    bool lists, details; /* what is there: the lists of processors, all about each of them */
+    bool lists, details; /* what has been written: the lists of processors, the details of each */
 } sg_system;
 
 /* ---- writing ---- */
@@ -55,7 +55,7 @@ __attribute__((format(printf, 2, 3))) static void put(const char *name, const ch
     close_file(file);
 }
 
-/* A set of processors: those in the same group as `of`, by a number that each has. */
+/* The processors in the same group as `of`, according to a group number. */
 typedef struct sg_group_of {
     uint32_t (*number)(uint32_t processor, uint32_t size);
     uint32_t size, of;
@@ -85,7 +85,7 @@ static void put_list(const char *name, const sg_group_of *group)
     }
 }
 
-/* "00000000,0000010f": 32 processors a word, the last ones first. */
+/* "00000000,0000010f": 32 processors per word, the highest first. */
 static void put_map(const char *name, const sg_group_of *group)
 {
     int file = create(name);
@@ -99,7 +99,7 @@ static void put_map(const char *name, const sg_group_of *group)
         close_file(file);
 }
 
-/* ---- what is recorded ---- */
+/* ---- contents ---- */
 
 static uint32_t by_size(uint32_t processor, uint32_t size)
 {
@@ -229,7 +229,7 @@ static void put_cpuinfo(void)
         close_file(file);
 }
 
-/* Cycles for which a processor had nothing to do until `now`. */
+/* Cycles a processor has been idle until `now`. */
 static uint64_t idle_cycles(const sg_processor *p, uint64_t now)
 {
     uint64_t idle = now > p->clock ? now - p->clock : 0;
@@ -260,9 +260,9 @@ static void put_stat(void)
     close_file(file);
 }
 
-/* ---- which paths are ours ---- */
+/* ---- recognised paths ---- */
 
-/* What is in `path` behind the directory `prefix`; NULL: it is elsewhere. */
+/* The part of `path` after the directory `prefix`; NULL: not in it. */
 static const char *behind(const char *path, const char *prefix)
 {
     size_t length = strlen(prefix);
@@ -280,7 +280,7 @@ static bool begin(void)
     return mkdir(sg->system->root, 0700) == 0 || errno == EEXIST;
 }
 
-/* Where the file `path` is for the program; `buffer` is for the answer. */
+/* Redirects `path` if it is one of these files; `buffer` holds the result. */
 static const char *where(const char *path, char buffer[SG_MAX_PATH + 256])
 {
     static const struct {
@@ -316,7 +316,7 @@ static const char *where(const char *path, char buffer[SG_MAX_PATH + 256])
         make_directory("node");
         describe_lists();
     }
-    /* All of each processor takes a while: not for who only wants the lists. */
+    /* The details take a while to write: not if only the lists are wanted. */
     bool whole =
         rest[strspn(rest, "/")] == 0 || strncmp(rest, "/cpu", 4) == 0 || strncmp(rest, "/node", 5) == 0;
     if (system->lists && whole && !system->details) {
@@ -328,7 +328,7 @@ static const char *where(const char *path, char buffer[SG_MAX_PATH + 256])
     return buffer;
 }
 
-/* ---- the C library's functions that take a path ---- */
+/* ---- C library functions that take a path ---- */
 
 #define BY_PATH(type, name, parameters, types, ...)                                                          \
     API type name parameters                                                                                 \
@@ -381,7 +381,8 @@ static bool has_mode(int flags)
         return real(where(path, buffer), flags, mode);                                                       \
     }
 
-/* The same for a path from an open directory: from the root it is a whole one but for its slash. */
+/* The same for a path relative to an open directory; if that is the root, only the leading slash is
+ * missing. */
 static const char *where_at(int directory, const char *path, char buffer[SG_MAX_PATH + 256])
 {
     char link[64], whole[SG_MAX_PATH];

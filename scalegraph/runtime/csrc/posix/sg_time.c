@@ -1,6 +1,6 @@
-/* Time as the program sees it: that of the simulated machine.
- * Clocks that run begin at 0 with the run. The date is always the same one at the beginning of a run, so that
- * two runs read the same, and not 0, which programs that make a seed of it would multiply by. */
+/* Time as the program sees it: that of the simulated machine. Clocks start at 0 with the run. The date at the
+ * start is always the same, so that two runs read the same values, and it is not 0, which would suit programs
+ * badly that use it as a random seed. */
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -14,12 +14,12 @@
 static uint64_t now_ns(const void *site)
 {
     if (sg == NULL)
-        return 0; /* a library that starts */
+        return 0; /* during a library's startup */
     double clock = (double)sg_clock_now(site), hz = sg->config.clock_hz;
     return (uint64_t)(clock / hz * 1e9);
 }
 
-/* A clock that programs read in a loop must move. */
+/* A clock must advance for programs that read it in a loop. */
 static void pass_time(uint64_t cycles, const void *site)
 {
     sg_processor *p = sg_now;
@@ -115,7 +115,7 @@ SG_API int getrusage(__rusage_who_t who, struct rusage *usage)
     return 0;
 }
 
-/* ---- sleeping: the thread waits for a simulated time, its processor is free for others ---- */
+/* ---- sleeping: the processor is free for other threads meanwhile ---- */
 
 bool sg_sleep(uint64_t deadline, const void *site)
 {
@@ -133,7 +133,7 @@ bool sg_sleep(uint64_t deadline, const void *site)
     return !sg_take_broken(sg_self(), false);
 }
 
-/* What is left until `deadline`, in nanoseconds. */
+/* Nanoseconds left until `deadline`. */
 static uint64_t left_ns(uint64_t deadline)
 {
     uint64_t now = sg_now->clock;
@@ -192,7 +192,7 @@ SG_API int sched_yield(void)
     return 0;
 }
 
-int sg_pthread_yield(void) __asm__("pthread_yield"); /* newer headers call the one the other */
+int sg_pthread_yield(void) __asm__("pthread_yield"); /* in newer headers, one is an alias of the other */
 SG_API int sg_pthread_yield(void)
 {
     return sched_yield();

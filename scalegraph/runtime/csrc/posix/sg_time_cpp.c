@@ -1,5 +1,5 @@
-/* Clocks of C++: the library reads the system's for the program, so the call is seen here. In a file of its
- * own: only programs of C++ link it. A time_point is one number of 64 bits. */
+/* C++ clocks. The C++ library reads the system's clock for the program, so the call is intercepted here. In
+ * its own file because only C++ programs link it. A time_point is one 64-bit number. */
 #include "sg_runtime.h"
 
 #define CLOCK(name)                                                                                          \

@@ -1,4 +1,4 @@
-/* Clocks of Fortran, likewise; all arguments are addresses. */
+/* Fortran clocks, likewise; all arguments are passed by address. */
 #include "sg_runtime.h"
 
 #define CLOCK(name)                                                                                          \

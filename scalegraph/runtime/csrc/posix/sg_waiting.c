@@ -1,10 +1,10 @@
-/* Waiting at an address, and until a time. */
+/* Waiting at an address, or until a time. */
 #include <math.h>
 
 #include "sg_posix.h"
 #include "sg_table.h"
 
-/* ---- queues by address; an address that was waited for once keeps its place ---- */
+/* ---- queues by address; they are never removed ---- */
 
 sg_queue *sg_futex_queue(const void *address)
 {
@@ -41,8 +41,8 @@ static uint64_t to_clock(double ns)
     return cycles < 0 ? 0 : cycles > 1e15 ? SG_NEVER : (uint64_t)cycles;
 }
 
-/* No run lasts so long that a running clock reaches the date, so the time itself says which clock it is of.
- */
+/* No run is long enough for a running clock to reach the date, so the value itself tells which clock it is
+ * from. */
 uint64_t sg_deadline(const struct timespec *time)
 {
     time_t seconds = time->tv_sec >= SG_DATE_S ? time->tv_sec - SG_DATE_S : time->tv_sec;

@@ -1,11 +1,11 @@
-/* What functions of the C library execute that carry no hooks and whose work depends on what they are given.
+/* Work of uninstrumented C library functions that depends on their arguments.
  *
- * Counted by cachegrind inside glibc 2.36: instructions, loads, stores and branches of calls that differ in
- * one conversion; numbers of everyday length (an integer of 4 digits, a real number of 10). On an
- * out-of-order processor such code keeps the issue busy for five sixths of the time (measured: 3.9 to
- * 4.8 of 5.3 instructions a cycle). Memory that it uses is private and small and is not simulated. Functions
- * whose work is always the same are in instrument/librarycosts.py. On in-order machines these functions cost
- * nothing but their references: what libraries of their time did is not known. */
+ * Counted with cachegrind in glibc 2.36: instructions, loads, stores and branches of calls that differ in one
+ * conversion, with numbers of ordinary length (an integer of 4 digits, a real number of 10). On an
+ * out-of-order processor such code fills five sixths of the issue slots (measured: 3.9 to 4.8 of 5.3
+ * instructions per cycle). Its memory is private and small and is not simulated. Functions whose work is
+ * constant are in instrument/librarycosts.py. On in-order machines only the references of these functions are
+ * charged: what the libraries of their time executed is unknown. */
 #include <string.h>
 
 #include "sg_work.h"
@@ -40,7 +40,7 @@ static void carry_out(const work *each, uint64_t times, const void *site)
     sg_charge_site(p, SG_CATEGORY_BUSY_INT, milli * times / 1000);
 }
 
-/* How many conversions of a format are of a kind. */
+/* Number of conversions of each kind in a format. */
 typedef struct conversions {
     uint32_t integers, texts, reals;
 } conversions;
