@@ -1,4 +1,4 @@
-/* Allocators of OpenMP: one kind of memory, the program's heap, with alignment, pool size and fallback. */
+/* OpenMP allocators: one kind of memory, the program's heap, with alignment, pool size and fallback. */
 #include "sg_omp.h"
 
 enum trait {
@@ -12,7 +12,7 @@ enum trait {
     TRAIT_PARTITION,
 };
 enum fallback { FALLBACK_DEFAULT = 11, FALLBACK_NULL, FALLBACK_ABORT, FALLBACK_ALLOCATOR };
-enum { PREDEFINED_MOST = 8 }; /* handles of the allocators that need not be made */
+enum { PREDEFINED_MOST = 8 }; /* handles of the predefined allocators */
 
 typedef struct trait_value {
     int key;
@@ -24,7 +24,7 @@ typedef struct allocator {
     uintptr_t fallback, fallback_data;
 } allocator;
 
-/* In front of every piece of memory. */
+/* Precedes every block of memory. */
 typedef struct header {
     void *block;
     size_t size;
@@ -41,7 +41,7 @@ static bool good_value(const trait_value *t)
     case TRAIT_FALLBACK:
         return t->value >= FALLBACK_DEFAULT && t->value <= FALLBACK_ALLOCATOR;
     case TRAIT_PINNED:
-        return t->value == 0; /* as libgomp 12: memory cannot be pinned */
+        return t->value == 0; /* as in libgomp 12: memory cannot be pinned */
     default:
         return t->key >= TRAIT_SYNC_HINT && t->key <= TRAIT_PARTITION;
     }
@@ -87,7 +87,7 @@ SG_API uintptr_t omp_get_default_allocator(void)
     return sg_member(SG_CALLER)->task->icv.allocator;
 }
 
-/* Memory from the pool of `handle` alone; NULL: there is none. */
+/* Allocates from the pool of `handle` only; NULL: not enough. */
 static void *from_pool(size_t alignment, size_t size, uintptr_t handle)
 {
     allocator *a = handle > PREDEFINED_MOST ? (allocator *)handle : NULL;

@@ -1,4 +1,4 @@
-/* The functions of omp.h that ask and set. */
+/* The query and setting functions of omp.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +154,7 @@ SG_API int omp_pause_resource_all(int kind)
     return 0;
 }
 
-/* ---- affinity as a text ---- */
+/* ---- affinity format ---- */
 
 typedef struct field {
     char letter;
@@ -233,7 +233,7 @@ static void write_field(char *text, size_t size, const sg_thread *t, char letter
     snprintf(text, size, "%ld", value);
 }
 
-/* Letter of the field whose name, "{name}" or "n", begins at *at; 0 if there is none. */
+/* Letter of the field whose name, "{name}" or "n", begins at *at; 0: none. */
 static char field_letter(const char **at)
 {
     const char *name = *at, *end = *name == '{' ? strchr(name, '}') : NULL;
@@ -313,7 +313,7 @@ SG_API size_t omp_get_affinity_format(char *buffer, size_t size)
     return strlen(sg->omp->affinity_format);
 }
 
-/* ---- the error directive, where it is executed; libgomp's words ---- */
+/* ---- the error directive at run time, with libgomp's messages ---- */
 
 static void encountered(const char *severity, const char *message, size_t length)
 {

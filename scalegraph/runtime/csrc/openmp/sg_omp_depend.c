@@ -1,22 +1,23 @@
-/* Dependences between the children of a task: who must complete before whom, by the addresses they name. */
+/* Dependences between the children of a task: which must complete before which, by the addresses they
+ * name. */
 #include "sg_array.h"
 #include "sg_omp.h"
 #include "sg_table.h"
 
-/* Types of dependence as the compiler numbers them in omp_depend_t. */
+/* Dependence types as the compiler encodes them in omp_depend_t. */
 enum { DEPEND_IN = 1, DEPEND_OUT, DEPEND_INOUT, DEPEND_MUTEXINOUTSET, DEPEND_INOUTSET };
 
-/* What the children of one task have done with one address: the tasks that must come first for whoever
- * comes next. `in` tasks may run side by side, and so may those of one inoutset; the tasks before such a
- * set matter to the members of the set only. mutexinoutset is served like inout, as in libgomp. */
+/* Uses of one address by the children of one task: the tasks that the next one must wait for. `in` tasks may
+ * run concurrently, and so may the tasks of an inoutset; only members of such a set need to wait for the
+ * tasks before it. mutexinoutset is treated like inout, as in libgomp. */
 typedef struct entry {
-    int kind;                    /* of the tasks in `latest`: DEPEND_OUT (one), DEPEND_IN, DEPEND_INOUTSET */
-    sg_task **latest, **earlier; /* `earlier`: before the set that `latest` is */
+    int kind; /* of the tasks in `latest`: DEPEND_OUT (a single one), DEPEND_IN, DEPEND_INOUTSET */
+    sg_task **latest, **earlier; /* `earlier`: before the set in `latest` */
     uint32_t latest_count, latest_room, earlier_count, earlier_room;
 } entry;
 
 struct sg_depends {
-    sg_table entries;    /* of one task's children, by address */
+    sg_table entries;    /* for one task's children, by address */
     sg_task *everything; /* last child that depends on omp_all_memory */
 };
 
@@ -111,7 +112,7 @@ static void precede(sg_task *before, sg_task *after)
     if (before->complete || before == after)
         return;
     if (before->successors_count > 0 && before->successors[before->successors_count - 1] == after)
-        return; /* by another address */
+        return; /* already, by another address */
     SG_ARRAY_HOLD_IN(larger_tasks, before->successors, before->successors_size, before->successors_count, 4);
     before->successors[before->successors_count++] = after;
     after->references++;
@@ -129,7 +130,7 @@ static bool same_set(const entry *e, int kind)
     return kind != DEPEND_OUT && e->kind == kind && e->latest_count > 0;
 }
 
-/* Lets `task` wait for whoever must come before it at `e`. */
+/* Makes `task` wait for its predecessors in `e`. */
 static void wait_behind(const entry *e, int kind, sg_task *task)
 {
     if (same_set(e, kind))
@@ -138,7 +139,7 @@ static void wait_behind(const entry *e, int kind, sg_task *task)
         precede_all(e->latest, e->latest_count, task);
 }
 
-/* Enters `task` for those that come after it. */
+/* Records `task` as a predecessor of later tasks. */
 static void enter(entry *e, int kind, sg_task *task)
 {
     if (!same_set(e, kind)) {
@@ -146,7 +147,7 @@ static void enter(entry *e, int kind, sg_task *task)
             forget(e->earlier, e->earlier_count);
             e->earlier_count = 0;
             forget(e->latest, e->latest_count);
-        } else { /* a set begins: what was the latest comes before it */
+        } else { /* a set begins: the latest tasks precede it */
             forget(e->earlier, e->earlier_count);
             sg_task **tasks = e->earlier;
             uint32_t room = e->earlier_room;
@@ -162,7 +163,7 @@ static void enter(entry *e, int kind, sg_task *task)
     append(&e->latest, &e->latest_count, &e->latest_room, task);
 }
 
-/* ---- what the compiler hands over ---- */
+/* ---- decoding the compiler's arguments ---- */
 
 typedef struct dependence {
     uintptr_t address;
@@ -185,8 +186,8 @@ static int kind_of(uintptr_t type)
     }
 }
 
-/* The dependences of a clause: {count, outs, addresses: outs first}, or {0, count, outs, mutexinoutsets,
- * ins, addresses in this order, then depend objects: pairs of address and type}. */
+/* Dependences of a clause: {count, outs, addresses: outs first}, or {0, count, outs, mutexinoutsets, ins,
+ * addresses in this order, then depend objects: pairs of address and type}. */
 static uint32_t dependence_count(void **depend)
 {
     return (uint32_t)(uintptr_t)(depend[0] != NULL ? depend[0] : depend[1]);
@@ -203,7 +204,7 @@ static dependence dependence_at(void **depend, uint32_t i)
     return (dependence){object[0], kind_of(object[1])};
 }
 
-/* Lets `task` wait behind everything entered so far, and, if `last`, everything after it behind it. */
+/* Makes `task` wait for everything registered so far and, if `last`, everything later wait for it. */
 static void all_memory(struct sg_depends *depends, sg_task *task, bool last)
 {
     for (uint32_t i = 0; i < depends->entries.size; i++) {
@@ -227,8 +228,7 @@ static void touch(uint64_t address, enum sg_access kind)
     sg_touch(sg_now, address, kind, SG_CATEGORY_PRIM_TASK);
 }
 
-/* Nothing that waits for its turn happens between these changes: the predecessors cannot complete meanwhile.
- */
+/* Nothing here waits for its turn, so the predecessors cannot complete in between. */
 static void relate(sg_task *task, sg_task *parent, void **depend, bool register_too)
 {
     uint32_t count = dependence_count(depend);
@@ -243,7 +243,7 @@ static void relate(sg_task *task, sg_task *parent, void **depend, bool register_
         else if ((found = sg_table_find(&depends->entries, d.address)) != NULL)
             wait_behind(found->pointer, d.kind, task);
     }
-    /* A task may name an address twice; being an `out` is what counts then. */
+    /* A task may name an address twice; then `out` takes precedence. */
     for (uint32_t i = 0; i < 2 * count && register_too; i++) {
         dependence d = dependence_at(depend, i % count);
         if ((d.kind == DEPEND_OUT) != (i < count))

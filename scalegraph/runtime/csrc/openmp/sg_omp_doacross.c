@@ -1,19 +1,19 @@
-/* Loops with dependences between their iterations: doacross. */
+/* Loops with dependences between iterations: doacross. */
 #include <stdarg.h>
 
 #include "sg_omp.h"
 
-/* What the iterations of such a loop have posted. The outermost loop is the one that is shared out; an
- * iteration of it is one member's, so what it has posted last says all about the loops inside. */
+/* What the iterations of such a loop have posted. Only the outermost loop is distributed; each of its
+ * iterations belongs to one member, so its last post covers the inner loops. */
 struct sg_doacross {
-    uint32_t loops; /* nested ones that iteration vectors count */
+    uint32_t loops; /* number of nested loops in an iteration vector */
     uint32_t room;
     uint64_t count;    /* iterations of the outermost loop */
     uint64_t *extent;  /* of each loop */
-    uint64_t *posted;  /* for each iteration of the outermost loop: inner iterations posted, from 1 on */
-    uint64_t capacity; /* of posted, and lines of memory */
-    uint64_t lines;    /* one for each iteration */
-    uint64_t distance; /* between two of them */
+    uint64_t *posted;  /* per outermost iteration: inner iterations posted, counted from 1 */
+    uint64_t capacity; /* of `posted`, and of the cache lines */
+    uint64_t lines;    /* one per iteration */
+    uint64_t distance; /* between two lines */
     sg_queue waiting;
 };
 
@@ -46,7 +46,7 @@ static struct sg_doacross *prepare(sg_work *work, uint32_t loops, const uint64_t
     return d;
 }
 
-/* Number of an inner iteration among all of the same outermost one. */
+/* Index of an inner iteration within its outermost iteration. */
 static uint64_t flat(const struct sg_doacross *d, const uint64_t *vector)
 {
     uint64_t number = 0;
@@ -127,7 +127,7 @@ SG_API void GOMP_doacross_ull_wait(unsigned long long first, ...)
     va_end(rest);
 }
 
-/* ---- their beginning: the outermost loop counts from 0 to counts[0] ---- */
+/* ---- start: the outermost loop runs from 0 to counts[0] ---- */
 
 static bool start(unsigned loops, const uint64_t *counts, enum sg_schedule schedule, uint64_t chunk,
                   const sg_chosen *chosen, uint64_t *from, uint64_t *to, uintptr_t *reductions, void **memory,

@@ -1,10 +1,10 @@
-/* The environment variables of OpenMP. One that is not understood is ignored with a remark, as in libgomp. */
+/* OpenMP environment variables. An invalid one is ignored with a warning, as in libgomp. */
 #include <ctype.h>
 #include <stdio.h>
 
 #include "sg_omp.h"
 
-/* ---- reading values; false: not understood ---- */
+/* ---- parsing values; false: invalid ---- */
 
 static void skip(const char **text)
 {
@@ -43,7 +43,7 @@ static void ignore(const char *name, const char *text)
     sg_warn(remark);
 }
 
-/* The number of variable `name`; `missing` when it is not set or not understood. */
+/* The number in variable `name`; `missing` if it is unset or invalid. */
 static uint64_t number_of(const char *name, uint64_t least, uint64_t most, uint64_t missing)
 {
     const char *text = getenv(name), *at = text;
@@ -94,7 +94,7 @@ static bool one_bind(const char **text, uint32_t *value)
     return false;
 }
 
-/* A list "a,b,c" by level of nesting; NULL: the variable is not set or not understood. */
+/* A list "a,b,c" by nesting level; NULL: the variable is unset or invalid. */
 static uint32_t *list_of(const char *name, bool (*one)(const char **, uint32_t *), uint32_t *count)
 {
     const char *text = getenv(name), *at = text;
@@ -211,7 +211,7 @@ SG_API void omp_display_env(int verbose)
     show(&sg_member(SG_CALLER)->task->icv);
 }
 
-/* ---- all of them ---- */
+/* ---- all variables ---- */
 
 static void read_levels(sg_omp *omp)
 {
@@ -236,7 +236,7 @@ static void read_affinity(sg_omp *omp)
         omp->bind_count = 0;
 }
 
-/* What the machine leaves to the library that the program's compiler brings along. */
+/* Settings that the machine leaves to the OpenMP library of the program's compiler. */
 static void read_library(sg_omp *omp)
 {
     const char *name = getenv("SCALEGRAPH_OPENMP"), *at = name;
@@ -247,7 +247,7 @@ static void read_library(sg_omp *omp)
     omp->central = !llvm;
     if (config->barrier == SG_BARRIER_LIBRARY) {
         config->barrier = llvm ? SG_BARRIER_TREE : SG_BARRIER_CENTRAL;
-        config->barrier_radix = 4; /* of LLVM's: two bits of a member's number at a time */
+        config->barrier_radix = 4; /* LLVM's: two bits of the member number at a time */
         sg->docks = !llvm;
         sg->release_cycles = llvm ? 0 : config->call_cycles;
     }

@@ -1,4 +1,4 @@
-/* The functions of omp_lib: the same as those of omp.h, with Fortran's names and arguments by reference. */
+/* The functions of omp_lib: those of omp.h with Fortran names and arguments by reference. */
 #include "sg_omp.h"
 
 /* Without arguments: name_. */
@@ -19,7 +19,7 @@
     {                                                                                                        \
         return name((int)*value);                                                                            \
     }
-/* With a lock. */
+/* With a lock argument. */
 #define LOCK(type, name)                                                                                     \
     type name(void *);                                                                                       \
     SG_API type name##_(void *lock)                                                                          \
@@ -154,7 +154,7 @@ SG_API void omp_get_partition_place_nums_8_(int64_t *places)
     widen(places, numbers, omp_get_partition_num_places());
 }
 
-/* ---- texts: Fortran pads with blanks and passes the length ---- */
+/* ---- strings: Fortran pads with blanks and passes the length ---- */
 
 void omp_display_affinity(const char *format);
 size_t omp_capture_affinity(char *buffer, size_t size, const char *format);

@@ -1,7 +1,7 @@
-/* Critical sections, atomic operations without instructions, locks. */
+/* Critical sections, atomic operations without a machine instruction, locks. */
 #include "sg_omp.h"
 
-typedef struct nest_lock { /* the least that a Fortran variable has room for is 8 bytes */
+typedef struct nest_lock { /* 8 bytes: the least that a Fortran variable provides */
     uint32_t owner;        /* number of the task; 0: free */
     uint32_t depth;
 } nest_lock;
@@ -81,7 +81,7 @@ SG_API int omp_test_lock(void *lock)
     return sg_lock_try(sg_lock_at(lock));
 }
 
-/* ---- nestable locks: a task may set one again that it has ---- */
+/* ---- nestable locks: a task may set one it already holds ---- */
 
 SG_API void omp_init_nest_lock(void *lock)
 {

@@ -3,7 +3,7 @@
 
 typedef unsigned long long ull;
 
-/* ---- the end of a loop ---- */
+/* ---- loop end ---- */
 
 SG_API void GOMP_loop_end_nowait(void)
 {
@@ -26,7 +26,7 @@ SG_API bool GOMP_loop_end_cancel(void)
     return sg_team_barrier_cancel(SG_CALLER);
 }
 
-/* ---- loops of one schedule ---- */
+/* ---- loops with a known schedule ---- */
 
 #define START(name, kind, ordered_)                                                                          \
     SG_API bool name(long start, long end, long step, long chunk, long *from, long *to)                      \
@@ -135,13 +135,13 @@ ULL_NEXT(GOMP_loop_ull_ordered_dynamic_next)
 ULL_NEXT(GOMP_loop_ull_ordered_guided_next)
 ULL_NEXT(GOMP_loop_ull_ordered_runtime_next)
 
-/* Static loops of a copy that was made to choose their schedule, see instrument/schedules.py. */
+/* Static loops in a copy made so that their schedule can be chosen; see instrument/schedules.py. */
 START(scalegraph_loop_static_chunk_start, SG_STATIC, false)
 START_STATIC(scalegraph_loop_static_start)
 ULL_START(scalegraph_loop_ull_static_chunk_start, SG_STATIC, false)
 ULL_START_STATIC(scalegraph_loop_ull_static_start)
 
-/* ---- the general form: schedule as a number, memory shared by the members ---- */
+/* ---- general form: schedule as a number, memory shared by the members ---- */
 
 #define GENERAL(name, ordered_)                                                                              \
     SG_API bool name(long start, long end, long step, long code, long chunk, long *from, long *to,           \
@@ -205,7 +205,7 @@ PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_runtime)
 PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_nonmonotonic_runtime)
 PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
-/* The static ones of a copy, as above. */
+/* Static parallel loops in such a copy. */
 PARALLEL_LOOP(scalegraph_parallel_loop_static_chunk, SG_STATIC)
 
 SG_API void scalegraph_parallel_loop_static(void (*function)(void *), void *data, unsigned threads,

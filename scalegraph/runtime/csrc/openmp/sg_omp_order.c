@@ -3,7 +3,7 @@
 
 /* ---- ordered ---- */
 
-/* Waits until all chunks before the one of `t` are done. */
+/* Waits until all chunks before that of `t` are done. */
 static void ordered_wait(sg_thread *t, sg_work *work)
 {
     if (!work->ordered || !t->in_ordered)

@@ -1,4 +1,4 @@
-/* Places: which processors the members of teams may run on (OMP_PLACES, OMP_PROC_BIND, proc_bind). */
+/* Places: the processors that team members may run on (OMP_PLACES, OMP_PROC_BIND, proc_bind). */
 #include <ctype.h>
 #include <stdio.h>
 
@@ -27,7 +27,7 @@ static bool set_change(uint64_t *set, int64_t processor, bool in)
     return true;
 }
 
-/* Adds the place `set`, moved by `shift` processors; what is not there is left out, as in libgomp. */
+/* Adds the place `set`, shifted by `shift` processors; nonexistent ones are dropped, as in libgomp. */
 static void add_place(const uint64_t *set, int64_t shift)
 {
     sg_omp *omp = sg->omp;
@@ -79,7 +79,7 @@ static bool number(const char **text, int64_t *value)
     return true;
 }
 
-/* ":length[:stride]", which may be missing. */
+/* ":length[:stride]", optional. */
 static bool interval(const char **text, int64_t *length, int64_t *stride)
 {
     *length = *stride = 1;
@@ -90,7 +90,7 @@ static bool interval(const char **text, int64_t *length, int64_t *stride)
     return !take(text, ':') || number(text, stride);
 }
 
-/* "{processor, processor:length:stride, !processor}", or one processor alone. */
+/* "{processor, processor:length:stride, !processor}", or a single processor. */
 static bool read_set(const char **text, uint64_t *set)
 {
     int64_t first, length, stride;
@@ -139,14 +139,14 @@ uint32_t sg_omp_place_size(const char *kind)
         for (int i = 0; names[i] != NULL; i++)
             if (sg_config_u64(config, names[i]) != 0)
                 size = sg_config_u64(config, names[i]);
-        uint64_t parts = sg_config_u64(config, "memory_nodes"); /* of a socket; 0 where there are none */
+        uint64_t parts = sg_config_u64(config, "memory_nodes"); /* per socket; 0: none */
         if (parts > 1 && strcmp(kind, "numa_domains") == 0)
             size /= parts;
     }
     return size > 0 ? (uint32_t)size : 1;
 }
 
-/* The first `most` places of an abstract kind. */
+/* Adds the first `most` places of an abstract kind. */
 static void add_abstract(const char *kind, int64_t most)
 {
     uint32_t size = sg_omp_place_size(kind);
@@ -179,7 +179,7 @@ static bool read_places(const char *text)
     return read_list(text);
 }
 
-/* GOMP_CPU_AFFINITY: "0 3 1-2 4-15:2", one place for each processor named. */
+/* GOMP_CPU_AFFINITY: "0 3 1-2 4-15:2", one place per listed processor. */
 static bool read_processors(const char *text)
 {
     int64_t first, last, stride;
@@ -220,15 +220,15 @@ bool sg_places_read(const char *places, const char *affinity)
     return good;
 }
 
-/* ---- who goes where ---- */
+/* ---- placement ---- */
 
 typedef struct spot {
-    uint32_t place;        /* from 0 on, within the partition of the master */
-    uint32_t first, count; /* partition of the member, likewise */
+    uint32_t place;        /* index within the master's partition */
+    uint32_t first, count; /* the member's partition, likewise */
 } spot;
 
-/* More members than places: each place gets as many as the others, in order, and then one more from the
- * first place on. */
+/* More members than places: each place gets the same number of consecutive members; the rest are added one
+ * per place, starting with the first. */
 static uint32_t crowded(uint32_t own, uint32_t member, uint32_t size, uint32_t places)
 {
     uint32_t each = size / places, regular = size - size % places;
@@ -241,7 +241,7 @@ static spot close_to(uint32_t own, uint32_t member, uint32_t size, uint32_t plac
     return (spot){place, 0, places};
 }
 
-/* Part `part` of `places` places in `parts` parts. */
+/* The places of part `part` if `places` places are divided into `parts` parts. */
 static spot part_of(uint32_t part, uint32_t parts, uint32_t places)
 {
     uint32_t each = places / parts, rest = places % parts;
@@ -264,7 +264,7 @@ static spot spread_out(uint32_t own, uint32_t member, uint32_t size, uint32_t pl
     return s;
 }
 
-/* A rank's first processor is number 0 to its program. */
+/* To its program, a rank's first processor is number 0. */
 static const uint64_t *on_machine(const sg_thread *t, sg_place *place)
 {
     uint32_t first = t->rank != NULL ? t->rank->first_processor : 0;
@@ -283,7 +283,7 @@ static void settle(sg_thread *t, uint32_t place)
 {
     t->place = place + 1;
     t->places = on_machine(t, &sg->omp->places[place]);
-    if (t == sg_self() && !sg_thread_fits(t, sg_now->id)) /* leaves its processor for one of the place */
+    if (t == sg_self() && !sg_thread_fits(t, sg_now->id)) /* moves to a processor of the place */
         sg_suspend_until(SG_CATEGORY_IDLE_SERIAL, 0, -1, sg_now->clock);
 }
 
@@ -312,7 +312,7 @@ void sg_place_member(const sg_team *team, sg_thread *t, uint32_t member, unsigne
         settle(t, first + s.place);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 SG_API int omp_get_num_places(void)
 {

@@ -1,22 +1,21 @@
-/* Where explicit tasks wait: the queues of the program's OpenMP library.
+/* Where explicit tasks wait: the task queues of the program's OpenMP library.
  *
- * LLVM's library gives each member of a team a queue of its own. It puts the tasks that it creates at the end
- * and takes from the end, the newest first; whoever finds its own queue empty takes the oldest task of
- * another one. A queue is a line of memory that is modified by everybody who puts or takes; one more line
- * says which queues have tasks: it is modified when a task comes into a queue that it does not name, and by
- * whoever finds that a queue that it names has become empty.
+ * LLVM's library gives each team member its own queue. A member puts the tasks it creates at the end and
+ * takes them from the end, newest first; if its own queue is empty, it takes the oldest task of another one.
+ * A queue is a line of memory that everybody who puts or takes modifies. One more line tells which queues
+ * have tasks: it is modified when a task enters a queue that it shows as empty, and by a member that finds a
+ * queue empty that it shows as non-empty.
  *
- * libgomp has one queue under one lock. All members put at the end and take from the front; within a task its
- * newest child comes first. A task that is complete is taken out of its parent's lists under the lock, and
- * whoever does that takes the next one before it lets go. The lock's line has the ends of the queue, too, and
- * the neighbours of a task in it are modified with it. When a task comes into the empty queue all that wait
- * at a barrier see so and go for the lock. Who creates a task while not all members have one makes a call to
- * the system to wake a sleeper, which finds nobody, as they spin.
- */
+ * libgomp has one queue under one lock. All members put at the end and take from the front; a waiting task
+ * takes its newest child first. A complete task is removed from its parent's lists under the lock, and the
+ * same member takes the next task before it releases the lock. The lock's line also holds the ends of the
+ * queue; a task's neighbours in the queue are modified with it. When a task enters the empty queue, all
+ * members waiting at a barrier notice and compete for the lock. While not all members have a task, creating
+ * one makes a system call to wake a sleeper, but finds none, because they spin. */
 #include "sg_omp.h"
 
-enum { HEADS = 4 };      /* tasks at the front of another's queue that a waiting task examines */
-enum { ANCESTORS = 32 }; /* tasks around a new one that are asked whether they wait for something to do */
+enum { HEADS = 4 };      /* tasks at the front of another member's queue that a waiting task examines */
+enum { ANCESTORS = 32 }; /* ancestors of a new task that are checked for waiting threads */
 
 /* ---- lists ---- */
 
@@ -65,7 +64,7 @@ static void set_filled(sg_pool *pool, uint32_t queue, bool filled)
     pool->filled += filled ? 1 : -1u;
 }
 
-/* The next queue with tasks from number `from` on, around the end; pool->queues when there is none. */
+/* The next non-empty queue from number `from`, cyclically; pool->queues: none. */
 static uint32_t next_filled(const sg_pool *pool, uint32_t from)
 {
     if (pool->filled == 0)
@@ -83,14 +82,14 @@ static uint32_t next_filled(const sg_pool *pool, uint32_t from)
     return pool->queues;
 }
 
-/* A thread that waits at a barrier of `team`, to be woken; NULL: there is none. */
+/* A thread waiting at a barrier of `team`, to be woken; NULL: none. */
 static sg_thread *borrow(sg_team *team)
 {
     sg_thread *idle = sg_barrier_borrow(team->barrier);
     return idle == NULL && team->join != team->barrier ? sg_barrier_borrow(team->join) : idle;
 }
 
-/* Wakes one thread that could run `task`. */
+/* Wakes one thread that can run `task`. */
 static void call_for(sg_task *task)
 {
     sg_pool *pool = task->team->pool;
@@ -115,7 +114,7 @@ static void call_for(sg_task *task)
         sg_task_wake_waiter(task->group->owner);
 }
 
-/* Puts `task` into `queue`, whose line is held, behind `after`. */
+/* Puts `task` into `queue` behind `after`; the caller holds the queue's line. */
 static void put(sg_task_queue *queue, sg_task *after, sg_task *task)
 {
     list_add(&queue->tasks, SG_IN_QUEUE, after, task);
@@ -127,7 +126,7 @@ static void put(sg_task_queue *queue, sg_task *after, sg_task *task)
         list_add(&task->group->ready, SG_IN_GROUP, task->group->ready.last, task);
 }
 
-/* The last one in `queue` that comes before `task`. */
+/* The last task in `queue` that goes before `task`. */
 static sg_task *place_of(const sg_task_queue *queue, const sg_task *task)
 {
     sg_task *after = queue->tasks.last;
@@ -147,7 +146,7 @@ static void ready_at_member(sg_pool *pool, sg_task *task)
         set_filled(pool, number, true);
         sg_task_touch(pool->address, SG_RMW);
     }
-    /* While the pool's line was fetched, somebody may have taken the task, run it and made it another one. */
+    /* While the pool's line was fetched, another thread may have run the task and reused it. */
     if (task->queue == queue)
         call_for(task);
 }
@@ -181,7 +180,7 @@ bool sg_tasks_wait(const sg_pool *pool)
     return pool != NULL && pool->lock != NULL && pool->queue->tasks.first != NULL;
 }
 
-/* All who wait at a barrier watch the line that says that there are tasks. */
+/* All threads waiting at a barrier watch the line that tells whether there are tasks. */
 static void tell_all(sg_team *team)
 {
     sg_pool *pool = team->pool;
@@ -226,7 +225,7 @@ void sg_task_ready(sg_task *task)
         ready_at_member(pool, task);
 }
 
-/* Takes `task`, whose queue's line is held, out of everything in which it waits. */
+/* Removes `task` from all its lists; the caller holds its queue's line. */
 static void unlink_task(sg_task *task)
 {
     sg_task_queue *queue = task->queue;
@@ -239,9 +238,9 @@ static void unlink_task(sg_task *task)
     task->queue = NULL;
 }
 
-/* ---- finding something to do ---- */
+/* ---- choosing a task ---- */
 
-/* A task that may run within `current` (NULL: at a barrier, where all may), without a examine the other
+/* A task that may run within `current` (NULL: at a barrier, where all may), without examining the other
  * members' queues. */
 static sg_task *choose_near(const sg_thread *t, const sg_pool *pool, const sg_task *current,
                             const sg_taskgroup *group)
@@ -254,7 +253,8 @@ static sg_task *choose_near(const sg_thread *t, const sg_pool *pool, const sg_ta
     return own == NULL || current == NULL || sg_task_descends(own, current) ? own : NULL;
 }
 
-/* Such a task at the front of another member's queue; *stale: a queue that has become empty. */
+/* Such a task at the front of another member's queue; *stale: a queue that is marked non-empty but is
+ * empty. */
 static sg_task *choose_far(const sg_thread *t, sg_pool *pool, const sg_task *current, sg_task_queue **stale)
 {
     uint32_t first = next_filled(pool, t->member + 1), number = first;
@@ -275,7 +275,7 @@ static sg_task *choose_far(const sg_thread *t, sg_pool *pool, const sg_task *cur
     return NULL;
 }
 
-/* Says that a queue is empty, if it still is; its line is held. */
+/* Marks a queue as empty if it still is; the caller holds its line. */
 static void clear_stale(sg_pool *pool, const sg_task_queue *queue)
 {
     uint32_t number = (uint32_t)(queue - pool->queue);
@@ -320,7 +320,7 @@ static sg_task *take_from_member(sg_thread *t, sg_pool *pool, const sg_task *cur
     return task;
 }
 
-/* Within a task only its children are run and those of its group, the newest first. */
+/* Within a task only its children and those of its group may run, newest first. */
 static sg_task *choose_in_turn(const sg_pool *pool, const sg_task *current, const sg_taskgroup *group)
 {
     if (current == NULL)

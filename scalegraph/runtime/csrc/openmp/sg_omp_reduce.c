@@ -1,9 +1,9 @@
-/* Task reductions: each member of a team has private copies of the variables, which the program's own code
- * initialises and combines; the runtime says where they are.
+/* Task reductions: each team member has private copies of the variables, which the program's own code
+ * initialises and combines; the runtime only provides their addresses.
  *
- * The compiler describes a construct's variables in a record of words: number of variables, bytes of one
- * member's copies, alignment (afterwards: address of all copies), allocator, next record, a word of ours,
- * end of all copies, and for each variable three words: address, offset among the copies, a word of ours. */
+ * The compiler describes a construct's variables in a record of words: number of variables, size of one
+ * member's copies, alignment (later: address of all copies), allocator, next record, one word of ours, end of
+ * all copies, then three words per variable: address, offset within the copies, one word of ours. */
 #include "sg_omp.h"
 
 enum { COUNT, BYTES, MEMORY, ALLOCATOR, NEXT, HEAD, END, VARIABLES };
@@ -20,7 +20,7 @@ static void *new_copies(size_t alignment, size_t size)
     return memory;
 }
 
-/* Nobody else runs before all records are complete. */
+/* No other thread runs until all records are complete. */
 static void fill_in(uintptr_t *data, uintptr_t *outer, uintptr_t *first, uint32_t members)
 {
     for (uintptr_t *record = data;; record = (uintptr_t *)record[NEXT]) {
@@ -33,7 +33,7 @@ static void fill_in(uintptr_t *data, uintptr_t *outer, uintptr_t *first, uint32_
             record[MEMORY] = (uintptr_t)new_copies(record[MEMORY], size);
             record[END] = record[MEMORY] + size;
         }
-        record[HEAD] = record == data; /* records unregister where an outer construct's records begin */
+        record[HEAD] = record == data; /* lets unregistering stop where an outer construct's records begin */
         if (record[NEXT] == 0) {
             record[NEXT] = (uintptr_t)outer;
             return;
@@ -81,7 +81,7 @@ SG_API void GOMP_workshare_task_reduction_unregister(bool cancelled)
         sg_team_barrier(SG_CALLER);
 }
 
-/* ---- where a task finds its copies ---- */
+/* ---- finding a task's copies ---- */
 
 static uintptr_t *variable_at(uintptr_t *record, uintptr_t address)
 {
@@ -103,7 +103,7 @@ static uintptr_t address_at(const uintptr_t *record, uintptr_t offset)
     return 0;
 }
 
-/* `place`: the variable, or somebody's copy of it; becomes the copy of member `member`. */
+/* `place`: the variable or any member's copy of it; becomes the address of member `member`'s copy. */
 static bool remap(uintptr_t *record, uintptr_t *place, uint32_t member, uintptr_t *original)
 {
     for (; record != NULL; record = (uintptr_t *)record[NEXT]) {

@@ -1,4 +1,4 @@
-/* Sections, single, scope, and the barriers and cancellation that the compiler requests. */
+/* Sections, single, scope, and the compiler's calls for barriers and cancellation. */
 #include "sg_omp.h"
 
 /* ---- sections: a dynamic loop over their numbers ---- */
@@ -55,7 +55,7 @@ static sg_work *single_start(sg_thread *t)
     sg_turn(sg_now);
     sg_work *work = sg_work_enter(t, &first);
     sg_touch(sg_now, work->address, SG_RMW,
-             SG_CATEGORY_PRIM_SCHEDULE); /* the variable that decides who is first */
+             SG_CATEGORY_PRIM_SCHEDULE); /* the variable that decides which member is first */
     return first ? NULL : work;
 }
 
@@ -87,7 +87,7 @@ SG_API void GOMP_single_copy_end(void *data)
     sg_wake_all(&work->copy_waiting, sg_now->clock);
 }
 
-/* ---- scope: a construct only for its reductions ---- */
+/* ---- scope: a construct used only for its reductions ---- */
 
 SG_API void GOMP_scope_start(uintptr_t *reductions)
 {

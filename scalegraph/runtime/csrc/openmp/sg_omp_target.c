@@ -1,10 +1,10 @@
-/* Leagues of teams on the host, and target constructs, which run on the host as with libgomp without a
- * device: there is one memory, so mapping does nothing. */
+/* Leagues of teams on the host, and target constructs, which also run on the host, as in libgomp without a
+ * device: there is only one memory, so mapping does nothing. */
 #include <errno.h>
 
 #include "sg_omp.h"
 
-/* ---- teams: one after the other ---- */
+/* ---- teams: run one after the other ---- */
 
 static uint32_t limit_threads(sg_thread *t, uint32_t limit)
 {
@@ -25,7 +25,7 @@ SG_API void GOMP_teams_reg(void (*function)(void *), void *data, unsigned teams,
     sg_team *root = t->team->root;
     uint32_t before = limit_threads(t, threads);
     if (teams == 0)
-        teams = sg->omp->teams != 0 ? sg->omp->teams : 3; /* as many as libgomp makes */
+        teams = sg->omp->teams != 0 ? sg->omp->teams : 3; /* libgomp's number */
     root->league_size = teams;
     for (root->league_rank = 0; root->league_rank < teams; root->league_rank++)
         function(data);
@@ -40,7 +40,7 @@ SG_API void GOMP_teams(unsigned teams, unsigned threads)
     limit_threads(sg_member(SG_CALLER), threads);
 }
 
-/* Called before each team of a league; false: there is none left. */
+/* Called before each team of a league; false: none left. */
 SG_API bool GOMP_teams4(unsigned least, unsigned most, unsigned threads, bool first)
 {
     (void)most;
@@ -62,8 +62,8 @@ SG_API bool GOMP_teams4(unsigned least, unsigned most, unsigned threads, bool fi
 
 enum { MAP_KIND = 0xff, MAP_FIRSTPRIVATE = 0x0c, MAP_ALIGNMENT_SHIFT = 8 };
 
-/* Bytes that the copies of the firstprivate variables take, laid out one after the other; copies them to
- * `block` and puts the copies' addresses into `addresses`, unless `block` is NULL. */
+/* Size of the firstprivate copies laid out one after the other; unless `block` is NULL, copies them there and
+ * stores their addresses in `addresses`. */
 static size_t firstprivate(size_t count, void **addresses, const size_t *sizes, const unsigned short *kinds,
                            char *block)
 {
@@ -84,8 +84,8 @@ static size_t firstprivate(size_t count, void **addresses, const size_t *sizes, 
 
 enum { BLOCK_ALIGNMENT = 64 };
 
-/* The thread_limit clause of a target construct among its arguments; 0: there is none. An argument holds a
- * device, what it is for, and its value, unless the value is the next word. */
+/* Finds the thread_limit clause among a target construct's arguments; 0: none. An argument holds a device, a
+ * purpose, and a value, which may be in the next word instead. */
 static uint32_t thread_limit_of(void **arguments)
 {
     enum { DEVICE = 0x7f, NEXT_WORD = 0x80, PURPOSE = 0xff00, THREAD_LIMIT = 0x200, VALUE_SHIFT = 16 };
@@ -234,7 +234,7 @@ SG_API int omp_target_is_present(const void *memory, int device)
     return device == HOST;
 }
 
-/* The libc's function as the program would call it: its references count. */
+/* The C library's function as called by the program: its references are simulated. */
 void *sg_program_memcpy(void *to, const void *from, size_t size) __asm__("__wrap_memcpy");
 
 SG_API int omp_target_memcpy(void *to, const void *from, size_t size, size_t to_offset, size_t from_offset,
@@ -246,7 +246,7 @@ SG_API int omp_target_memcpy(void *to, const void *from, size_t size, size_t to_
     return 0;
 }
 
-/* Copies a box of a multidimensional array; sizes are counted in elements. */
+/* Copies a box of a multidimensional array; sizes are in elements. */
 static void copy_box(char *to, const char *from, size_t element, int dimensions, const size_t *volume,
                      const size_t *to_offset, const size_t *from_offset, const size_t *to_size,
                      const size_t *from_size)
@@ -273,7 +273,7 @@ SG_API int omp_target_memcpy_rect(void *to, const void *from, size_t element, in
                                   int from_device)
 {
     if (to == NULL && from == NULL)
-        return INT32_MAX; /* dimensions supported */
+        return INT32_MAX; /* number of dimensions supported */
     if (to_device != HOST || from_device != HOST || dimensions < 1)
         return EINVAL;
     copy_box(to, from, element, dimensions, volume, to_offset, from_offset, to_size, from_size);

@@ -1,11 +1,10 @@
-/* Explicit tasks: their creation, their execution, their end. Where they wait: sg_omp_queue.c.
+/* Creation, execution and completion of explicit tasks. Waiting tasks: sg_omp_queue.c.
  *
- * A waiting task is run on the stack of the member that takes it, above the task that waits there. Within a
- * task only its descendants are run, as the rules for tied tasks demand, at a barrier any task of the team.
- */
+ * A task runs on the stack of the member that takes it, above the task waiting there. Within a task only its
+ * descendants may run, as tied tasks require; at a barrier, any task of the team. */
 #include "sg_omp.h"
 
-enum { QUEUE_FACTOR = 64 }; /* tasks for each member beyond which none is deferred (as in libgomp) */
+enum { QUEUE_FACTOR = 64 }; /* more tasks than this per member are not deferred, as in libgomp */
 
 /* ---- the life of a task ---- */
 
@@ -58,7 +57,6 @@ uint32_t sg_task_number(sg_task *task)
     return task->number;
 }
 
-/* The nearest task around `task` that is not complete. */
 sg_task *sg_task_parent(sg_task *task)
 {
     sg_task *parent = task->parent;
@@ -100,7 +98,7 @@ void sg_task_wake_waiter(sg_task *task)
     }
 }
 
-/* `task` is complete: its children belong to nobody. */
+/* `task` is complete: its children become orphans. */
 static void leave_children(sg_task *task)
 {
     task->complete = true;
@@ -110,13 +108,13 @@ static void leave_children(sg_task *task)
     sg_depend_drop(task);
 }
 
-/* All that waits for `task` learns that it is complete. */
+/* Notifies everything that waits for `task`. */
 static void complete(sg_task *task)
 {
     sg_pool *pool = task->team->pool;
     sg_taskgroup *group = task->group;
     if (sg_tasks_lock(pool))
-        pool->running--; /* whoever goes on to the next task lets go of the lock */
+        pool->running--; /* the lock is released when the next task is taken */
     leave_children(task);
     for (uint32_t i = 0; i < task->successors_count; i++) {
         sg_task *after = task->successors[i];
@@ -148,14 +146,14 @@ static void complete(sg_task *task)
     sg_task_drop(task);
 }
 
-/* Out of line, so that the frame below the task's does not depend on it. */
+/* Not inlined, so that the position of the task's frame does not depend on it. */
 static __attribute__((noinline, noclone)) void report(uint64_t *number, uint32_t region,
                                                       enum sg_task_step step)
 {
     sg_observed.task(number, region, step);
 }
 
-/* Runs the body of `task` on the running thread, above what runs there. */
+/* Runs the body of `task` on top of the running thread's stack. */
 static void execute(sg_task *task, void *argument)
 {
     sg_thread *t = sg_self();
@@ -180,7 +178,7 @@ static void execute(sg_task *task, void *argument)
 void sg_task_run(sg_task *task)
 {
     if (task->function != NULL && (task->constructed || !sg_task_cancelled(task))) {
-        /* To take it from a queue; one that is not deferred has cost what it costs when it was created. */
+        /* Taking it from a queue; the cost of an undeferred task was charged at its creation. */
         sg_charge_site(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
         execute(task, task->argument);
     }
@@ -191,7 +189,7 @@ void sg_task_run(sg_task *task)
         complete(task);
 }
 
-/* Runs `task` at once, instead of putting it off. */
+/* Runs `task` immediately instead of deferring it. */
 void sg_task_run_now(sg_task *task, void *data, void (*copy)(void *, void *), long size, long alignment)
 {
     sg_thread *t = sg_self();

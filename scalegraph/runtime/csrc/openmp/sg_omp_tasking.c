@@ -15,7 +15,7 @@ enum {
     LOOP_STRICT = 1 << 14,
 };
 
-/* What the compiler says about a task. */
+/* A task as described by the compiler. */
 typedef struct description {
     void (*function)(void *);
     void *data;
@@ -37,7 +37,7 @@ static sg_task *new_task(sg_thread *t, const description *d)
     return task;
 }
 
-/* The program finds the event in the variable and, in the task, at the beginning of its data. */
+/* The program finds the event in the variable; the task finds it at the start of its data. */
 static void open_event(sg_task *task, void *data, void **event)
 {
     task->detached = true;
@@ -123,8 +123,8 @@ SG_API void GOMP_taskgroup_reduction_register(uintptr_t *data)
 
 /* ---- task loops ---- */
 
-/* How the iterations of a loop are shared out among tasks: the first `longer` tasks get `share` + 1, the
- * others `share`, and the last one what is left. */
+/* Division of a loop's iterations among tasks: the first `longer` tasks get `share` + 1, the others `share`,
+ * and the last one the rest. */
 typedef struct division {
     uint64_t tasks, share, longer;
 } division;
@@ -148,7 +148,7 @@ typedef struct bounds {
     uint64_t start, step, total;
 } bounds;
 
-/* Makes one task for each part; the data of a task begin with its first and its last iteration. */
+/* Creates one task per part; a task's data begin with its first and last iteration. */
 static void make_parts(sg_thread *t, const description *d, const bounds *b, const division *parts, bool now)
 {
     uint64_t first = 0;
@@ -180,7 +180,7 @@ static void task_loop(description d, bounds b, uint64_t wanted, const void *site
     uintptr_t *reductions = d.flags & LOOP_REDUCTION && grouped ? ((uintptr_t **)d.data)[2] : NULL;
     if (b.total == 0 || sg_task_cancelled(t->task)) {
         if (reductions != NULL)
-            reductions[2] = 0; /* reports to the program that nothing was registered */
+            reductions[2] = 0; /* tells the program that nothing was registered */
         return;
     }
     division parts = divide(b.total, d.flags, wanted, t->team->size);

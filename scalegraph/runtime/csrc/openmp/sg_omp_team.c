@@ -1,4 +1,4 @@
-/* Teams: fork and join. Their workers are in sg_omp_worker.c. */
+/* Teams: fork and join. Workers are in sg_omp_worker.c. */
 #include "sg_omp.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ static sg_barrier *new_barrier(uint32_t size)
     return barrier;
 }
 
-/* `spare`: descriptors that may be used again. */
+/* `spare`: descriptors for reuse. */
 static sg_team *get_team(sg_team **spare, uint32_t size)
 {
     while (*spare != NULL && (*spare)->size != size)
@@ -49,7 +49,7 @@ static sg_team *get_team(sg_team **spare, uint32_t size)
     team = sg_new(sizeof *team);
     team->size = size;
     team->address = sg_variables_of(1, SG_OWN_TEAM);
-    if (sg->docks) /* else the variables of others would lie elsewhere */
+    if (sg->docks) /* otherwise other variables would move */
         team->dock = sg_variables_of(2, SG_OWN_TEAM);
     team->starting = sg_new(size * sizeof *team->starting);
     team->barrier = team->join = new_barrier(size);
@@ -68,9 +68,9 @@ static void put_team(sg_team **spare, sg_team *team)
     *spare = team;
 }
 
-/* A member has nothing more to do with a nested team; the last one gives it back. The outermost teams are
- * given back by their master, for the same master only: whoever still is on the way out of one may even help
- * the next one, because it will be the same member there. */
+/* A member has left a nested team; the last one returns it for reuse. An outermost team is returned by its
+ * master and reused by that master only: a member still leaving it may even help the next team, because it
+ * will be the same member there. */
 void sg_team_leave_nested(sg_team *team)
 {
     if (--team->users == 0)
@@ -99,7 +99,7 @@ static void open_team(sg_team *team, const sg_thread *t, sg_taskgroup *group)
     }
 }
 
-/* ---- where a thread is among its teams ---- */
+/* ---- a thread's position in its teams ---- */
 
 static void save(sg_team *team, const sg_thread *t)
 {
@@ -143,7 +143,7 @@ void sg_team_enter(sg_team *team, sg_thread *t, uint32_t member)
 
 /* ---- initial teams ---- */
 
-/* A new thread gets a team of its own, outside all parallel regions, when it first requests it. */
+/* A new thread starts without a team; it gets an initial team when it first needs one. */
 static void begin_thread(sg_thread *t)
 {
     t->team = NULL;
@@ -271,7 +271,7 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
     open_team(team, t, group);
     if (size > 1) {
         const sg_config *config = &sg->config;
-        sg_synchronise(); /* what it wrote alone is no turn of its team */
+        sg_synchronise(); /* what the master wrote alone does not race with its team */
         sg_observe_marks(SG_MARK_FORK, size);
         sg_observe_runtime(true);
         begin_phase(t, team);
@@ -337,7 +337,7 @@ void sg_omp_renew(void)
     sg_omp_environment();
 }
 
-/* ---- entry points of the compiler ---- */
+/* ---- compiler entry points ---- */
 
 SG_API void GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags)
 {
@@ -368,7 +368,7 @@ SG_API unsigned GOMP_parallel_reductions(void (*function)(void *), void *data, u
     return size;
 }
 
-/* ---- what compilers before gcc 5 called: the caller does its part itself ---- */
+/* ---- entry points before gcc 5: the caller runs its own part ---- */
 
 SG_API void GOMP_parallel_start(void (*function)(void *), void *data, unsigned threads)
 {

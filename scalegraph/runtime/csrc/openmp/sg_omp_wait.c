@@ -1,7 +1,7 @@
-/* Waiting for tasks, and task groups: what a thread does meanwhile. */
+/* Waiting for tasks and task groups, and what a thread does meanwhile. */
 #include "sg_omp.h"
 
-enum { YIELDS = 32 }; /* tasks that run one above the other, begun at taskyield */
+enum { YIELDS = 32 }; /* nested tasks started by taskyield */
 
 void sg_tasks_help(sg_thread *t)
 {
@@ -46,7 +46,7 @@ void sg_task_wait(sg_thread *t, const uint32_t *count, sg_taskgroup *group, uint
 void sg_task_yield(sg_thread *t)
 {
     if (t->yields == YIELDS || sg->omp->central)
-        return; /* each one that goes on below keeps a part of the stack; libgomp does nothing */
+        return; /* each nested task takes stack space; in libgomp, taskyield does nothing */
     sg_charge_site(sg_now, SG_CATEGORY_PRIM_TASK, sg->config.task_cycles);
     sg_task *task = sg_task_take(t, t->task->untied ? NULL : t->task, NULL);
     if (task == NULL)
@@ -72,7 +72,7 @@ sg_taskgroup *sg_taskgroup_start(sg_thread *t)
     sg_taskgroup *outer = t->task->group;
     *group = (sg_taskgroup){.address = group->address, .before = outer, .owner = t->task};
     if (outer != NULL)
-        group->reductions = outer->reductions; /* a task inside may take part in those of the groups around */
+        group->reductions = outer->reductions; /* its tasks may take part in enclosing reductions */
     return t->task->group = group;
 }
 

@@ -1,4 +1,4 @@
-/* Worksharing constructs of a team, and the handing out of iterations. */
+/* A team's worksharing constructs, and the distribution of iterations. */
 #include "sg_omp.h"
 
 /* ---- the list of constructs ---- */
@@ -20,7 +20,7 @@ sg_work *sg_work_new(void)
     return work;
 }
 
-/* `t` is done with `work` and with everything before it. */
+/* `t` has finished `work` and everything before it. */
 void sg_work_pass(sg_thread *t, sg_work *work)
 {
     if (++work->passed == t->team->size) {
@@ -83,7 +83,7 @@ void sg_work_memory(sg_work *work, bool first, void **memory)
     *memory = work->memory;
 }
 
-/* ---- loops in the common form ---- */
+/* ---- loops in a common form ---- */
 
 sg_loop sg_loop_signed(enum sg_schedule schedule, long start, long end, long step, long chunk, bool ordered)
 {
@@ -115,7 +115,7 @@ sg_loop sg_loop_unsigned(enum sg_schedule schedule, bool up, uint64_t start, uin
 enum sg_schedule sg_schedule_decode(long code, uint64_t *chunk, const sg_chosen **chosen)
 {
     *chosen = NULL;
-    switch (code & 0x7fffffff) { /* the highest bit says monotonic */
+    switch (code & 0x7fffffff) { /* the highest bit means monotonic */
     case 0:
         *chunk = sg_self()->task->icv.chunk;
         *chosen = sg_self()->task->icv.chosen;
@@ -129,7 +129,7 @@ enum sg_schedule sg_schedule_decode(long code, uint64_t *chunk, const sg_chosen 
     }
 }
 
-/* ---- handing out ---- */
+/* ---- distribution ---- */
 
 bool sg_work_chunk(sg_thread *t, sg_work *work, uint64_t *first, uint64_t *last)
 {
@@ -174,7 +174,7 @@ bool sg_loop_start(const sg_loop *loop, uintptr_t *reductions, void **memory, ui
     sg_work_memory(work, first, memory);
     if (reductions != NULL)
         sg_reductions_share(t, work, first, reductions);
-    /* one member fills the construct in, the others find it filled */
+    /* one member fills in the construct, the others find it complete */
     if (work->scheduled.schedule != sg_schedules_of_openmp(SG_STATIC)->schedule || memory != NULL ||
         reductions != NULL)
         sg_touch(sg_now, work->address, first ? SG_WRITE : SG_READ, SG_CATEGORY_PRIM_SCHEDULE);

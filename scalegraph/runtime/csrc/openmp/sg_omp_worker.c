@@ -1,19 +1,19 @@
-/* The threads that are members of teams, and how the program's OpenMP library starts them.
+/* The threads of teams, and how the program's OpenMP library starts them.
  *
- * The members of the outermost teams are always the same threads, so that threadprivate data stay. Those of
- * nested teams are taken from the workers that wait for any team; libgomp keeps none of these, so there each
- * member of a nested team costs the making of a thread, and its end. Where the threads run is the business of
- * the simulated system's scheduler (sg_sched.c), unless they are bound to places.
+ * The members of outermost teams are always the same threads, so that threadprivate data persist. Members of
+ * nested teams are taken from idle workers; libgomp keeps no such workers, so there each member of a nested
+ * team costs the creation and end of a thread. The simulated system's scheduler (sg_sched.c) decides where
+ * threads run, unless they are bound to places.
  *
- * libgomp's master writes what each member is to do into that thread's own line, and then lets all go at
- * once, by a central barrier at which the members wait between two regions (the dock). Other libraries let
- * each one go as soon as it knows what to do.
+ * libgomp's master writes each member's work into that thread's own line, and then releases all at once from
+ * a central barrier where members wait between regions (the dock). Other libraries release each member as
+ * soon as it knows its work.
  *
- * Two threads are not made at the same time: for half of it the system has locked the process's memory. */
+ * Thread creations do not fully overlap: for half of each, the system holds the lock on the process's
+ * memory. */
 #include "sg_array.h"
 #include "sg_omp.h"
 
-/* The end of a member's part: the team's tasks, then the last barrier. */
 void sg_team_join(sg_thread *t, sg_team *team)
 {
     uint32_t member = t->member;
@@ -36,7 +36,7 @@ static void dock(sg_thread *t)
     omp->docked[omp->docked_count++] = t;
 }
 
-/* The two lines of a dock: how many have come to it, and whether they may go. */
+/* The two lines of a dock: how many members have arrived, and whether they may go. */
 static uint64_t come(const sg_team *team)
 {
     return team->dock;
@@ -66,7 +66,7 @@ static void end_part(const sg_team *team)
         sg_touch(sg_now, come(team), SG_RMW, SG_CATEGORY_PRIM_FORK_JOIN);
 }
 
-/* A worker's life: it waits until a team wants it, works, joins, and waits again. */
+/* A worker's loop: waits until a team needs it, works, joins. */
 static void worker(void)
 {
     sg_thread *t = sg_self();
@@ -94,7 +94,8 @@ static void worker(void)
     }
 }
 
-/* Member `member` of an outermost team, or any worker for a nested one; not started if it is new. */
+/* Thread for member `member`: the same for an outermost team, any worker for a nested one; not yet started if
+ * new. */
 static sg_thread *get_worker(sg_team *team, uint32_t member)
 {
     sg_omp *omp = sg->omp;
@@ -118,11 +119,11 @@ static void start_worker(sg_team *team, sg_thread *t, uint32_t member, unsigned 
         sg_thread_start(t, worker, sg_now->clock);
     else if (waits)
         sg_wake(t, sg_now->clock);
-    /* else it is still on its way out of the last join and will see t->start */
+    /* otherwise it is still leaving the last join and will see t->start */
 }
 
-/* Prepares all workers at once, so that the host starts their threads side by side; returns how many of them
- * did not exist before. */
+/* Prepares all workers at once, so that the host starts their threads in parallel; returns the number of new
+ * ones. */
 static uint32_t prepare_workers(sg_team *team)
 {
     uint32_t size = team->size, missing = 0;
@@ -144,7 +145,7 @@ static uint32_t prepare_workers(sg_team *team)
     return missing;
 }
 
-/* The running thread makes another one. */
+/* Charges the running thread for creating another one. */
 static void make_thread(void)
 {
     const sg_config *config = &sg->config;
