@@ -24,9 +24,7 @@ static const char *const operations[] = {
     "Exscan",
     "Reduce_scatter_block",
 };
-enum {
-    OPERATIONS = sizeof operations / sizeof *operations
-}; /* as a value: the call creates a communicator */
+enum { OPERATIONS = sizeof operations / sizeof *operations }; /* other calls create communicators */
 
 /* By function name, "MPI_Bcast" or "MPI_Ibcast"; a neighbourhood collective counts as the ordinary one. A
  * call that creates no communicator but synchronises processes, such as MPI_Finalize or MPI_Win_fence, is a
