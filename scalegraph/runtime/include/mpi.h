@@ -1,12 +1,12 @@
-/* MPI for programs that ScaleGraph simulates: MPI 3.1; handles and constants have the values of the standard's
- * binary interface (MPI 5.0). Calls beyond that stop the run with a sentence that names them. */
+/* MPI 3.1 for programs that ScaleGraph simulates. Handles and constants have the values of the standard ABI
+ * (MPI 5.0). A call that is not supported ends the run with a message that names it. */
 #ifndef SCALEGRAPH_MPI_H
 #define SCALEGRAPH_MPI_H
 
 #include <stdint.h>
 
 #ifndef SCALEGRAPH_MPI_LIBRARY
-/* By this section a program is known as an MPI program; it takes no memory when that runs. */
+/* This section marks a program as an MPI program; it takes no memory at run time. */
 __asm__(".pushsection .scalegraph.mpi,\"\"\n.byte 1\n.popsection");
 #endif
 
@@ -78,13 +78,13 @@ typedef MPI_Comm_errhandler_function MPI_Handler_function; /* removed in MPI 3.0
 #define MPI_F_STATUS_IGNORE   ((MPI_Fint*)0)
 #define MPI_F_STATUSES_IGNORE ((MPI_Fint*)0)
 
-/* What ROMIO had before MPI 2.0, and old programs use */
+/* ROMIO's names from before MPI 2.0, which old programs use */
 
 #define MPIO_Request MPI_Request
 #define MPIO_Wait    MPI_Wait
 #define MPIO_Test    MPI_Test
 
-/* Each function has two names: a tool that defines one of the first calls ours by the second. */
+/* Each function has two names: a tool that replaces MPI_name calls ours as PMPI_name. */
 #define SCALEGRAPH_MPI(name) MPI_##name
 #include "mpi_calls.h"
 #include "mpi_removed.h"

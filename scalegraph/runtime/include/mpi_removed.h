@@ -1,4 +1,4 @@
-/* Functions of MPI-1 that MPI 3.0 has removed and old programs call; mpi.h includes this for each of their two names. */
+/* MPI-1 functions removed in MPI 3.0 that old programs still call; mpi.h includes this for each of the two names. */
 int SCALEGRAPH_MPI(Address)(void *location, MPI_Aint *address);
 int SCALEGRAPH_MPI(Errhandler_create)(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler);
 int SCALEGRAPH_MPI(Errhandler_get)(MPI_Comm comm, MPI_Errhandler *errhandler);

@@ -1,5 +1,4 @@
-/* Handles and constants of MPI, with the values of the standard's binary interface (MPI 5.0, chapter 20 and
- * appendix A). Included by mpi.h only. */
+/* Handles and constants of MPI, with the values of the standard ABI (MPI 5.0, chapter 20 and appendix A). Included by mpi.h only. */
 #ifndef SCALEGRAPH_MPI_VALUES_H
 #define SCALEGRAPH_MPI_VALUES_H
 

@@ -1,13 +1,13 @@
 /* A schedule of worksharing loops: who executes which iterations, and when that is decided.
  *
- * One file is one schedule. The same file runs in the simulator, where each use of the memory below is a
- * reference of the simulated machine with the cost that it has there, and natively on the computer itself.
- * A file of one's own ends with SCHEDULE(...) and goes to `--schedule FILE.c,parameter=value`.
+ * Each schedule is one file. The same file runs natively on the computer and in the simulator, where each use
+ * of the memory below is a reference on the simulated machine, at its cost there. A schedule of your own ends
+ * with SCHEDULE(...) and is passed as `--schedule FILE.c,parameter=value`.
  *
- * Iterations are numbered 0 .. iterations-1, whatever type and direction the loop has. The members of the
- * team share an area of memory; each member has an area of its own in it, on lines that no other one has.
- * Both are zero before the loop is executed for the first time, and the same memory serves the next
- * executions of the same loop by as many members (`executions` counts them), so that a schedule may learn. */
+ * Iterations are numbered 0 .. iterations-1, whatever the type and direction of the loop. The team shares an
+ * area of memory; each member also has its own area, on cache lines of its own. Both are zero before the
+ * first execution of the loop, and are kept for later executions by the same number of members (counted in
+ * `executions`), so that a schedule can learn. */
 #ifndef SCALEGRAPH_SCHEDULE_H
 #define SCALEGRAPH_SCHEDULE_H
 
@@ -17,27 +17,26 @@
 
 #define SCHEDULE_ABI        1
 #define SCHEDULE_PARAMETERS 8
-#define SCHEDULE_WORDS      6 /* of a member that cost no reference: its registers */
+#define SCHEDULE_WORDS      6 /* per member, free of charge: its registers */
 
-/* value: what the parameter is unless the user says otherwise: a product of numbers, N (iterations) and P
- * (members) with powers, as N/P^2. */
+/* value: the default, a product of numbers and powers of N (iterations) and P (members), such as N/P^2. */
 typedef struct schedule_parameter {
     const char *name, *value;
     double least, most;
     const char *help;
 } schedule_parameter;
 
-/* Iterations first, first + step, .. (count of them), which the member executes next. `single`: they are
- * handed out one by one, and `done` is called after each. The rest is for reports. */
+/* Iterations first, first + step, .. (count of them) that the member executes next. `single`: they are handed
+ * out one by one, and `done` is called after each. The rest is for reports. */
 typedef struct schedule_chunk {
     uint64_t first, count, step;
-    uint32_t owner; /* member whose they were */
+    uint32_t owner; /* member they belonged to */
     bool single;
     int32_t state;    /* of the member's load: -1 light, 0 normal, 1 heavy */
-    uint64_t control; /* chunk-size control k; 0: there is none */
+    uint64_t control; /* chunk-size control k; 0: none */
 } schedule_chunk;
 
-/* A member in one execution of the loop; words and reals are 0 at its beginning. */
+/* A member during one execution of the loop; words and reals start at 0. */
 typedef struct schedule_member {
     uint32_t number;
     int64_t word[SCHEDULE_WORDS];
@@ -46,58 +45,58 @@ typedef struct schedule_member {
 
 struct schedule_loop;
 
-/* What the memory's owner serves. All are made by the member that calls. */
+/* Operations on the memory, charged to the calling member. */
 typedef struct schedule_host {
     int64_t (*read)(struct schedule_loop *loop, const int64_t *at);
     void (*write)(struct schedule_loop *loop, int64_t *at, int64_t value);
-    int64_t (*add)(struct schedule_loop *loop, int64_t *at, int64_t value); /* returns the value before */
-    /* *at becomes function(*at, argument), in one step; returns the value before */
+    int64_t (*add)(struct schedule_loop *loop, int64_t *at, int64_t value); /* returns the previous value */
+    /* *at becomes function(*at, argument), atomically; returns the previous value */
     int64_t (*apply)(struct schedule_loop *loop, int64_t *at, int64_t (*function)(int64_t, const void *),
                      const void *argument);
-    void (*lock)(struct schedule_loop *loop, int64_t *at); /* *at is the lock and nothing else */
+    void (*lock)(struct schedule_loop *loop, int64_t *at); /* *at is used as a lock only */
     void (*unlock)(struct schedule_loop *loop, int64_t *at);
-    void (*work)(struct schedule_loop *loop, uint64_t instructions); /* beyond what a decision costs anyway */
-    uint64_t (*clock)(struct schedule_loop *loop);                   /* ticks since any time */
+    void (*work)(struct schedule_loop *loop, uint64_t instructions); /* beyond the usual cost of a decision */
+    uint64_t (*clock)(struct schedule_loop *loop);                   /* ticks from an arbitrary origin */
 } schedule_host;
 
 typedef struct schedule_loop {
     uint64_t iterations;
     uint32_t members;
-    uint64_t chunk;                        /* chunk size that loop or user gives; 0: none */
-    double parameter[SCHEDULE_PARAMETERS]; /* in the order in which they are declared */
-    uint64_t executions;                   /* of this loop before this one */
+    uint64_t chunk;                        /* chunk size given by the loop or the user; 0: none */
+    double parameter[SCHEDULE_PARAMETERS]; /* in order of declaration */
+    uint64_t executions;                   /* number of earlier executions of this loop */
     int64_t *shared;
-    int64_t *area;       /* of member 0 */
-    uint32_t area_words; /* from one member's area to the next one's */
-    uint32_t line_words; /* numbers in one line of memory */
+    int64_t *area;       /* member 0's area */
+    uint32_t area_words; /* distance between members' areas */
+    uint32_t line_words; /* words per cache line */
     const schedule_host *host;
 } schedule_loop;
 
 typedef struct schedule {
-    const char *name;                     /* as a user writes it */
+    const char *name;                     /* as written by users */
     const char *family;                   /* for lists: "OpenMP", "central queue", "affinity", .. */
     const char *title;                    /* one line */
-    const char *reference;                /* where it is published */
-    const schedule_parameter *parameters; /* ended by one without a name; NULL: none */
-    /* numbers in the shared area and in each member's; NULL: none */
+    const char *reference;                /* publication */
+    const schedule_parameter *parameters; /* ends with an entry without a name; NULL: none */
+    /* words in the shared area and in each member's; NULL: none */
     uint32_t (*shared_words)(const schedule_loop *loop);
     uint32_t (*member_words)(const schedule_loop *loop);
-    void (*begin)(schedule_loop *loop);                          /* the first member to come; or NULL */
-    void (*enter)(schedule_loop *loop, schedule_member *member); /* each member; or NULL */
-    /* The next iterations; false: there are none for this member any more. Never an empty chunk. */
+    void (*begin)(schedule_loop *loop); /* called by the first member to arrive; or NULL */
+    void (*enter)(schedule_loop *loop, schedule_member *member); /* called by each member; or NULL */
+    /* Gets the next iterations, never an empty chunk; false: none left for this member. */
     bool (*next)(schedule_loop *loop, schedule_member *member, schedule_chunk *chunk);
-    /* `count` iterations of the chunk are done, in `ticks`; or NULL */
+    /* `count` iterations of the chunk took `ticks`; or NULL */
     void (*done)(schedule_loop *loop, schedule_member *member, const schedule_chunk *chunk, uint64_t count,
                  uint64_t ticks);
-    void (*end)(schedule_loop *loop); /* the last member, when nothing is left; or NULL */
+    void (*end)(schedule_loop *loop); /* called by the last member when nothing is left; or NULL */
 } schedule;
 
-/* What a file of one's own ends with: SCHEDULE(.name = "mine", .title = "..", .next = next, ..) */
+/* Ends a schedule of your own: SCHEDULE(.name = "mine", .title = "..", .next = next, ..) */
 #define SCHEDULE(...)                                                                                        \
     const int scalegraph_schedule_abi = SCHEDULE_ABI;                                                        \
     const schedule scalegraph_schedule = {__VA_ARGS__}
 
-/* ---- shorter ways to write it ---- */
+/* ---- shorthands ---- */
 
 static inline int64_t *schedule_area(const schedule_loop *loop, uint32_t member)
 {
@@ -139,14 +138,14 @@ static inline uint64_t schedule_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* For schedule_take: a counter that never passes the number of iterations. */
+/* For schedule_take: advances a counter, but never beyond the number of iterations. */
 static inline int64_t schedule_advance(int64_t position, const void *argument)
 {
     const uint64_t *limit = (const uint64_t *)argument;
     return position + (int64_t)schedule_least(limit[0], limit[1] - (uint64_t)position);
 }
 
-/* Takes the next `size` iterations that a shared counter at `at` has not given out yet. */
+/* Takes the next `size` iterations from a shared counter at `at`. */
 static inline bool schedule_take(schedule_loop *loop, int64_t *at, uint64_t size, schedule_chunk *chunk)
 {
     const uint64_t limit[2] = {size, loop->iterations};
@@ -158,7 +157,7 @@ static inline bool schedule_take(schedule_loop *loop, int64_t *at, uint64_t size
     return chunk->count > 0;
 }
 
-/* Real numbers in memory: their bits. */
+/* Reals in memory are stored as their bits. */
 static inline int64_t schedule_bits(double value)
 {
     int64_t bits;
