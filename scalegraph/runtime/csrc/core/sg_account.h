@@ -1,4 +1,4 @@
-/* Accounts of cycles and events, regions, and the records of code addresses. */
+/* Accounts of cycles and events, regions, and per-address records. */
 #ifndef SG_ACCOUNT_H
 #define SG_ACCOUNT_H
 
@@ -7,25 +7,25 @@
 extern const uint8_t sg_category_group[SG_CATEGORY_COUNT];
 
 void sg_cost_open(void);
-/* `rows` of the block table, by address; its blocks have been opened. */
+/* `rows` of the block table, sorted by address; call it after the blocks are open. */
 void sg_clock_open(const sg_clock_row *rows, size_t count);
-/* What a clock says that the code before `site` reads: cycles, without what its block and those of the
- * functions around it have been charged for and have yet to do. */
+/* The clock value that code before `site` reads: cycles so far, minus what its block and the blocks of its
+ * callers have been charged in advance. */
 uint64_t sg_clock_now(const void *site);
-/* Makes `region` the only region of `t` (a worker that joins a team). */
+/* Makes `region` the only region of `t` (a worker joining a team). */
 void sg_regions_reset(sg_thread *t, uint32_t region);
 sg_account *sg_account_of(sg_processor *p, uint32_t region);
-/* Adds what the blocks executed in `account` cost, and forgets that they were; calls `executed`, unless NULL,
- * for each of them. */
+/* Adds up the cost of the blocks executed in `account` and resets their counts; calls `executed`, unless
+ * NULL, for each. */
 void sg_account_settle(sg_account *account, void (*executed)(uint32_t block, uint64_t executions));
 /* Adds the costs of all blocks executed so far to the accounts and to sg->blocks. */
 void sg_accounts_settle(void);
-/* All of a settled account as a record of the result file. */
+/* Copies a settled account into a record of the result file. */
 void sg_account_total(const sg_account *account, sg_cost *total);
 uint32_t sg_region(const sg_thread *t);
-/* The region in which a thread begins that `t` creates: the call of a library that it is in, else 0. */
+/* The region in which a thread created by `t` starts: the library call it is in, or 0. */
 uint32_t sg_region_lent(const sg_thread *t);
-/* Continues the running thread in `region`, and then where it was when its depth was `depth`. */
+/* Continues the running thread in `region`, and later back at depth `depth`. */
 void sg_regions_push(sg_thread *t, uint32_t region);
 void sg_regions_pop(sg_thread *t, uint32_t depth);
 sg_site_count *sg_site_new(uintptr_t address);
@@ -40,22 +40,22 @@ static inline sg_site_count *sg_site_of(const void *address)
     return SG_LIKELY(index != 0) ? &sg->sites[index] : sg_site_new(at);
 }
 
-/* The running thread may know from here on what others have done: a matter of the hint at races alone. */
+/* From here on the running thread may know what others have done. Used only by the race hint. */
 static inline void sg_synchronise(void)
 {
     if (sg_now->thread != NULL)
         sg_now->thread->synced = sg->writes_seen;
 }
 
-/* Parts of a cycle in `account` that the clock has not taken yet. */
+/* Fractions of a cycle in `account` that the clock has not taken yet. */
 static inline uint64_t sg_account_parts(const sg_account *account)
 {
     const sg_processor *p = &sg->processor[account->rest.processor];
     return p->account == account ? p->parts : account->parts;
 }
 
-/* The only way in which a clock advances, apart from sg_hooks.c's block hook: time and account move together.
- * Returns the cycles: what they are usually, but where primitives differ. */
+/* The only way to advance a clock, besides the block hook in sg_hooks.c: time and account move together.
+ * Returns the cycles charged: `cycles`, unless primitives are scaled. */
 static inline uint64_t sg_charge(sg_processor *p, enum sg_category category, uint64_t cycles)
 {
     if (SG_UNLIKELY(sg->primitives_differ))
@@ -65,7 +65,7 @@ static inline uint64_t sg_charge(sg_processor *p, enum sg_category category, uin
     return cycles;
 }
 
-/* The same, recorded also for the code address at which `p` entered the runtime. */
+/* The same, and charges the code address at which `p` entered the runtime. */
 static inline void sg_charge_site(sg_processor *p, enum sg_category category, uint64_t cycles)
 {
     sg_site_of(p->site)->cycles[sg_category_group[category]] += sg_charge(p, category, cycles);

@@ -1,4 +1,4 @@
-/* The number of processors as the program sees it, that of the run, and on which of them a thread may run. */
+/* Processor affinity: how many processors the program sees (those of the run), and where a thread may run. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
@@ -40,7 +40,7 @@ SG_API int getcpu(unsigned *processor, unsigned *node)
     return 0;
 }
 
-/* Threads are distinguished by this number; the process's own is that of main. */
+/* Distinguishes threads; the process's own number is that of main. */
 SG_API pid_t gettid(void)
 {
     return getpid() + (sg_self() != NULL ? (pid_t)sg_self()->id : 0);
@@ -63,7 +63,7 @@ static int get_places(const sg_thread *t, size_t size, cpu_set_t *set)
     return 0;
 }
 
-/* A process may use its own processors only. */
+/* A process may use only its own processors. */
 static bool belongs(const sg_thread *t, uint32_t processor)
 {
     return t->rank == NULL || (t->rank->places[processor / 64] >> processor % 64 & 1) != 0;
@@ -79,7 +79,7 @@ static int set_places(sg_thread *t, size_t size, const cpu_set_t *set)
         return EINVAL;
     t->places = places;
     if (t == sg_self())
-        sg_give_way(sg_now, sg_now->site); /* moves if it must not stay */
+        sg_give_way(sg_now, sg_now->site); /* moves it if it may not stay */
     return 0;
 }
 

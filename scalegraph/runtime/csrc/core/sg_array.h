@@ -1,11 +1,11 @@
-/* Growing arrays. What is behind the items in use is zero. */
+/* Growing arrays. Unused space is zero. */
 #ifndef SG_ARRAY_H
 #define SG_ARRAY_H
 
 #include "sg_runtime.h"
 
-/* How many items an array shall have room for that has room for `room` and needs one at `index`; the first
- * time `least`, then twice as many each time. */
+/* New capacity of an array with room for `room` items that needs one at `index`: `least` at first, then
+ * doubling. */
 static inline size_t sg_array_room(size_t room, size_t index, size_t least)
 {
     size_t more = room != 0 ? room : least;
@@ -14,8 +14,8 @@ static inline size_t sg_array_room(size_t room, size_t index, size_t least)
     return more;
 }
 
-/* Makes room for an item at `index` in the array `items`, which has room for `room` ones. `larger` returns
- * memory that begins with what was there: sg_larger and its like. */
+/* Makes room at `index` in `items`, an array with capacity `room`. `larger` returns memory that starts with
+ * the old contents: sg_larger and the like. */
 #define SG_ARRAY_HOLD_IN(larger, items, room, index, least)                                                  \
     do {                                                                                                     \
         if (SG_UNLIKELY((index) >= (room))) {                                                                \

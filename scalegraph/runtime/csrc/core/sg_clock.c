@@ -1,20 +1,20 @@
 /* What a clock says in the middle of a basic block.
  *
- * A block's cost is charged when the block is entered, what of it lies behind a reading of the clock
- * included. So a reading leaves that out, and what lies behind the calls that led there in the blocks of the
- * functions around it: code without a branch takes the time that it takes between two readings. The stack is
- * walked only where the function that reads the clock is called by others for that purpose. */
+ * A block's whole cost is charged when the block is entered, even for code after a clock reading. So a
+ * reading subtracts the part after it, and likewise the part after each call on the stack. Straight-line
+ * code between two readings thus takes the time it should. The stack is walked only if the function that
+ * reads the clock is called by others for that purpose. */
 #include <unwind.h>
 
 #include "sg_runtime.h"
 
-enum { FRAMES = 24 }; /* of libraries and the runtime, between a reading and the program */
+enum { FRAMES = 24 }; /* of libraries and the runtime, between the reading and the program */
 
 typedef struct sg_clock_place {
     uint64_t address;
     uint32_t block;
-    float share; /* of the block, that lies behind */
-    bool led;    /* the function is called by such a call, too */
+    float share; /* of the block, after the call */
+    bool led;    /* the function itself is called by such a call */
 } place;
 
 static uint64_t weight(const uint16_t *ops)
@@ -57,9 +57,9 @@ static const place *place_at(uint64_t address)
     return low < count && places[low].address == address ? &places[low] : NULL;
 }
 
-/* A walk through the functions around a reading. */
+/* A walk up the callers of a reading. */
 typedef struct walk {
-    const place *first; /* has been counted */
+    const place *first; /* already counted */
     double parts;
     uint32_t others;
     bool begun;
@@ -94,5 +94,5 @@ uint64_t sg_clock_now(const void *site)
         _Unwind_Backtrace(add_frame, &w);
     uint64_t cycles = (uint64_t)(w.parts / SG_PARTS);
     now = cycles < now ? now - cycles : 0;
-    return t->told = now > t->told ? now : t->told; /* no clock goes back */
+    return t->told = now > t->told ? now : t->told; /* a clock never goes back */
 }

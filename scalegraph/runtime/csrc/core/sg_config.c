@@ -1,5 +1,5 @@
-/* Reader of the configuration file. Nothing is assumed: a key that is unknown, missing or given twice, a
- * number with anything behind it, a value out of its range are refused with one sentence. */
+/* Reads the configuration file. Nothing is assumed: an unknown, missing or repeated key, a number with
+ * trailing text and a value out of range are each rejected with one sentence. */
 #include "sg_config.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ typedef struct field {
     const char *key;
     enum kind kind;
     size_t offset;
-    uint64_t least, most;       /* of a number; most = size of a text */
+    uint64_t least, most;       /* of a number; for a text, most = its size */
     const char *const *choices; /* of a name */
     int optional;
 } field;
@@ -80,7 +80,7 @@ static const field fields[] = {
     SG_MACHINE_FIELDS(MACHINE_U32, MACHINE_U64, MACHINE_REAL, MACHINE_NAME)};
 #define FIELDS (sizeof fields / sizeof *fields)
 
-/* What a file may leave out, and what stands for it. */
+/* Defaults for what a file may leave out. */
 static const char *const defaults[][2] = {SG_MACHINE_DEFAULTS};
 
 static const field level_fields[] = {SG_LEVEL_FIELDS(LEVEL_U32, LEVEL_U64, LEVEL_REAL, LEVEL_NAME)};
@@ -151,7 +151,7 @@ static int read_name(reader *r, const char *key, const char *text, const char *c
     return refuse(r, "%s: expected one of %s; got '%s'", key, known, text);
 }
 
-/* A list of names with commas between them: the sum of their bits. */
+/* A comma-separated list of names: adds up their bits. */
 static int read_names(reader *r, const char *key, const char *text, const char *const *choices,
                       unsigned *value)
 {
@@ -187,11 +187,11 @@ static int read_interconnect(reader *r, const char *key, const char *text, unsig
     for (unsigned i = 1; i < sg_wire_count && i < 24; i++)
         names[i - 1] = sg_wire_table[i]->name;
     int status = read_name(r, key, text, names, value);
-    ++*value; /* behind SG_WIRE_NONE */
+    ++*value; /* after SG_WIRE_NONE */
     return status;
 }
 
-/* Whole numbers with commas between them. */
+/* Comma-separated integers. */
 static int read_speeds(reader *r, const field *f, const char *text)
 {
     sg_config *c = r->config;
@@ -296,7 +296,7 @@ static int read_level(reader *r, const char *key, const char *text)
     return refuse(r, "%s: unknown key of a cache level", key);
 }
 
-/* The network may be named after its parameters, so they are checked when all is read. */
+/* The network kind may follow its parameters, so these are checked at the end. */
 static int read_parameter(reader *r, const char *key, const char *name, const char *text, sg_parameters *all)
 {
     for (uint32_t i = 0; i < all->count; i++)
@@ -336,7 +336,7 @@ static int read_pair(reader *r, const char *key, const char *text)
     return refuse(r, "unknown key '%s'", key);
 }
 
-/* Are the parameters of `all` those of the kind `name`, each once and in its range? */
+/* Does `all` hold each parameter of the kind `name` exactly once, in range? */
 static int check_parameters(reader *r, const char *prefix, const char *name, const sg_net_parameter *known,
                             const sg_parameters *all)
 {
@@ -390,7 +390,7 @@ static int read_level_defaults(reader *r)
     return 0;
 }
 
-/* Sets what the file leaves out and may. */
+/* Fills in the defaults. */
 static int read_defaults(reader *r)
 {
     for (unsigned d = 0; d < sizeof defaults / sizeof *defaults; d++)

@@ -1,10 +1,10 @@
-/* The state of the runtime, and the processor that runs now. */
+/* The state of the runtime, and the current processor. */
 #include "sg_runtime.h"
 #include "sg_watch.h"
 
-/* What hooks find before the simulation begins and after its end: nothing happens. */
+/* What hooks see before and after the simulation: nothing happens. */
 static uint64_t idle_filter[1] = {0};
-static sg_account idle_account = {.executions = {0}}; /* of code without a block */
+static sg_account idle_account = {.executions = {0}}; /* for code without a block */
 sg_processor sg_idle_processor = {
     .time_limit = UINT64_MAX,
     .account = &idle_account,

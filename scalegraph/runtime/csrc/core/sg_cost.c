@@ -1,5 +1,4 @@
-/* Accounts: what a basic block costs, where the costs of a region go, what happened at which
- * code address. */
+/* Accounts: what a basic block costs, which region pays, and what happened at which code address. */
 #include <elf.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -30,7 +29,7 @@ static const uint8_t op_category[SG_OP_COUNT] = {
 
 _Static_assert(SG_CATEGORY_BUSY_INT == 0 && SG_CATEGORY_BUSY_CONTROL == 3, "the busy categories come first");
 
-/* One of `left` to each of the largest of `rest` (the first wins a tie). */
+/* Gives one of `left` to each of the largest of `rest` (ties: the first). */
 static void give_rest(uint64_t left, uint64_t rest[4], uint64_t part[4])
 {
     for (; left > 0; left--) {
@@ -43,8 +42,8 @@ static void give_rest(uint64_t left, uint64_t rest[4], uint64_t part[4])
     }
 }
 
-/* Distributes `cycles` over the four busy categories in proportion to `weight`, exactly: the whole parts
- * first, then one each to the largest remainders (the first category wins a tie). */
+/* Splits `cycles` over the four busy categories in proportion to `weight`, exactly: whole parts first, then
+ * one to each of the largest remainders (ties: the first category). */
 static void split(uint64_t cycles, const uint64_t weight[4], uint64_t part[4])
 {
     uint64_t sum = weight[0] + weight[1] + weight[2] + weight[3], left = cycles, rest[4];
@@ -56,8 +55,8 @@ static void split(uint64_t cycles, const uint64_t weight[4], uint64_t part[4])
     give_rest(left, rest, part);
 }
 
-/* An in-order processor finishes a block before the next: whole cycles, at least one, so that a spinning loop
- * makes time pass. */
+/* An in-order processor finishes a block before the next: whole cycles, at least one, so that a spin loop
+ * takes time. */
 static uint64_t in_order(uint64_t ops, uint64_t millicycles, uint64_t width)
 {
     uint64_t issue = (ops + width - 1) / width, work = (millicycles + 999) / 1000;
@@ -65,8 +64,8 @@ static uint64_t in_order(uint64_t ops, uint64_t millicycles, uint64_t width)
     return (cycles != 0 ? cycles : 1) * SG_PARTS;
 }
 
-/* The units of an out-of-order processor work side by side, and into the next block: the busiest one decides.
- * Integer operations and branches share units; loads and stores have their own. */
+/* The units of an out-of-order processor work in parallel, and into the next block: the busiest one is the
+ * bottleneck. Integer operations and branches share units; loads and stores have their own. */
 static uint64_t out_of_order(const sg_block *block, uint64_t ops, const uint64_t weight[4], uint64_t width)
 {
     const uint32_t *cost = sg->config.op_millicycles;
@@ -79,17 +78,17 @@ static uint64_t out_of_order(const sg_block *block, uint64_t ops, const uint64_t
     most = most > loads ? most : loads;
     most = most > stores ? most : stores;
     uint64_t parts = most * SG_PARTS / 1000;
-    return parts != 0 ? parts : 1; /* so that a spinning loop makes time pass */
+    return parts != 0 ? parts : 1; /* so that a spin loop takes time */
 }
 
-/* What a block takes in the model of the pipeline, which overlaps blocks. */
+/* Cost of a block in the pipeline model, which overlaps blocks. */
 static uint64_t pipelined(uint32_t millicycles)
 {
     uint64_t parts = (uint64_t)millicycles * SG_PARTS / 1000;
-    return parts != 0 ? parts : 1; /* so that a spinning loop makes time pass */
+    return parts != 0 ? parts : 1; /* so that a spin loop takes time */
 }
 
-/* `timing`: what the block takes; NULL: what its operations cost. */
+/* `timing`: how long the block takes; NULL: use the cost of its operations. */
 static void block_cost(const sg_block *block, const sg_timing *timing, sg_block_cost *cost)
 {
     const sg_config *config = &sg->config;
@@ -114,7 +113,7 @@ static void block_cost(const sg_block *block, const sg_timing *timing, sg_block_
         cost->busy[i] *= unit;
 }
 
-/* Adler-32 checksum of the program's code as it is in the file: in memory a debugger may have changed it. */
+/* Adler-32 checksum of the program's code in the file: a debugger may have changed it in memory. */
 static uint32_t code_checksum(void)
 {
     size_t size;
@@ -123,11 +122,11 @@ static uint32_t code_checksum(void)
         sg_stop(SG_STATUS_INTERNAL, "the program cannot read its own executable");
     const Elf64_Phdr *segment = (const Elf64_Phdr *)(image + ((const Elf64_Ehdr *)image)->e_phoff);
     while (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
-        segment++; /* this function is in one */
+        segment++; /* the one that holds this function */
     const uint8_t *code = (const uint8_t *)image + segment->p_offset;
     uint32_t a = 1, b = 0;
     for (uint64_t left = segment->p_filesz; left > 0;) {
-        uint64_t run = left < 5552 ? left : 5552; /* as long as 32 bits suffice */
+        uint64_t run = left < 5552 ? left : 5552; /* no overflow of 32 bits */
         for (left -= run; run > 0; run--)
             b += a += *code++;
         a %= 65521;
@@ -137,7 +136,7 @@ static uint32_t code_checksum(void)
     return b << 16 | a;
 }
 
-/* The records of a section of the block table at `path`, which has `size` bytes at `data`. */
+/* Finds the records of a section of the block table at `path`, `size` bytes at `data`. */
 static const void *records_of(const char *path, const char *data, size_t size, const sg_section *section,
                               size_t record)
 {
@@ -151,7 +150,7 @@ static const void *records_of(const char *path, const char *data, size_t size, c
 typedef struct tables {
     const sg_block *blocks;
     size_t count;
-    const sg_timing *timing; /* of each block; NULL if the machine does not need that */
+    const sg_timing *timing; /* of each block; NULL if the machine does not need it */
     const sg_load_row *loads;
     size_t loads_count;
     const sg_clock_row *clocks;
@@ -202,14 +201,14 @@ static sg_speed make_speed(uint32_t thousandths)
         for (int k = 0; k < 4; k++)
             cost->parts += cost->busy[k] = cost->busy[k] * 1000 / thousandths;
         if (cost->parts == 0 && sg->blocks[i].parts > 0)
-            cost->parts = cost->busy[0] = 1; /* so that a spinning loop makes time pass */
+            cost->parts = cost->busy[0] = 1; /* so that a spin loop takes time */
         speed.parts[i] = speed.parts[sg->executions_count + i] = cost->parts;
     }
     speed.parts[sg->executions_count] = sg->block_parts[sg->executions_count];
     return speed;
 }
 
-/* What blocks cost on nodes of different speed. */
+/* Block costs on nodes of different speeds. */
 static void open_speeds(void)
 {
     const sg_config *config = &sg->config;
@@ -228,8 +227,9 @@ void sg_cost_open(void)
     sg->site_index = sg_reserve(text * sizeof(uint32_t), PURPOSE);
     sg->lone_index = sg_reserve(text * sizeof(uint32_t), PURPOSE);
     sg->no_block_index = sg_reserve(text * sizeof(uint32_t), PURPOSE);
-    sg->sites = sg_reserve((text / 5 + 2) * sizeof(sg_site_count), PURPOSE); /* a call takes five bytes */
-    sg->sites_count = 1;                                                     /* number 0: anywhere else */
+    sg->sites =
+        sg_reserve((text / 5 + 2) * sizeof(sg_site_count), PURPOSE); /* a call is at least five bytes long */
+    sg->sites_count = 1;                                             /* number 0: anywhere else */
 
     tables found = {0};
     if (sg->config.blocks_path[0])
@@ -276,18 +276,17 @@ sg_site_count *sg_site_new(uintptr_t address)
 
 /* ---- regions ---- */
 
-/* Up to this size an account is dense enough for huge pages of the host. */
+/* From this size on an account is dense enough for huge pages. */
 #define DENSE 8192u
 
-/* Accounts lie side by side in memory that costs nothing until it is used: of many blocks a region has few.
- */
+/* Accounts lie side by side in lazily allocated memory: a region uses few blocks. */
 static sg_account *new_account(void)
 {
     static const size_t chunk = (size_t)1 << 26;
     size_t size = (sizeof(sg_account) + 2 * sg->executions_count * sizeof(uint64_t) + 63) & ~(size_t)63;
     if (size % 1024 == 0)
         size +=
-            64; /* so that equal places of two accounts do not fall into the same set of the host's cache */
+            64; /* so that the same slot of two accounts does not map to the same set of the host's cache */
     if (sg->accounts_left < size) {
         sg->accounts_left = size > chunk ? size : chunk;
         sg->accounts_next = sg_reserve(sg->accounts_left, PURPOSE);
@@ -353,8 +352,8 @@ void sg_accounts_settle(void)
     sg_observe_settles();
 }
 
-/* The clock has taken the whole cycles of the sum of the busy categories: each category gets its own whole
- * ones, and the categories with the most parts get the others. */
+/* The clock took the whole cycles of the sum over the busy categories: each category gets its own whole
+ * cycles, and the rest go to those with the largest remainders. */
 static void add_busy(const sg_account *account, uint64_t categories[4])
 {
     uint64_t left = 0, rest[4];
@@ -422,14 +421,14 @@ void sg_regions_pop(sg_thread *t, uint32_t depth)
     report_regions(t->processor, SG_REGIONS_TASK);
 }
 
-/* Charges what monitoring costs where a region begins or ends, to that region. */
+/* Charges the cost of monitoring at a region's start or end to that region. */
 static inline void charge_probe(sg_processor *p)
 {
     if (SG_UNLIKELY(sg->config.monitor_cycles != 0))
         sg_charge_site(p, SG_CATEGORY_PRIM_MONITOR, sg->config.monitor_cycles);
 }
 
-/* Regions nested deeper than the stack are counted to the deepest one that fits. */
+/* Regions nested deeper than the stack count as the deepest one that fits. */
 SG_API void __scalegraph_enter(unsigned id)
 {
     sg_processor *p = sg_now;

@@ -1,10 +1,10 @@
-/* What a switch asks the host's memory for, one switch ahead. Private to sg_sched.c. */
+/* What a switch prefetches into the host's cache, one switch ahead. Private to sg_sched.c. */
 #ifndef SG_EXPECT_H
 #define SG_EXPECT_H
 
 #include "sg_run_queue.h"
 
-/* Ranks suspend themselves deep in the library and share nothing, so all that one needs is cold. */
+/* Ranks suspend themselves deep in the library and share nothing, so all of a rank's state is cold. */
 static inline void expect_rank(const sg_coroutine *next)
 {
     const char *stack = next->stack_pointer, *needs = next->needs, *thread = (const char *)next->thread;
@@ -18,7 +18,7 @@ static inline void expect_rank(const sg_coroutine *next)
     }
 }
 
-/* What must be read of a processor before it is known what else it needs; two switches ahead. */
+/* What must be read of a processor before its other needs are known; two switches ahead. */
 static SG_ASKS void expect_second(uint64_t next)
 {
     uint64_t id = next < SG_TIMER ? sg_run_queue_after((uint32_t)next) : UINT64_MAX;
@@ -30,12 +30,12 @@ static SG_ASKS void expect_second(uint64_t next)
     __builtin_prefetch(processor + 64, 1);
 }
 
-/* The processor that comes after this one is known now, and its memory is cold by then: asks the host for
- * its account, its stack, and what its pending reference will examine. Returns it if it has one. */
+/* The processor after the next one is known now, and its memory will be cold: prefetches its account, its
+ * stack, and what its pending reference will look up. Returns it if it has a pending reference. */
 static const sg_coroutine *expect_next(void)
 {
     uint64_t id = sg_run_queue_next();
-    if (id >= SG_TIMER) /* a timed wait, or nobody */
+    if (id >= SG_TIMER) /* a timed wait, or none */
         return NULL;
     const sg_coroutine *next = &sg->coroutine[id];
     const char *stack = next->stack_pointer, *account = (const char *)next->account;
@@ -54,7 +54,7 @@ static const sg_coroutine *expect_next(void)
     return next;
 }
 
-/* What expect_next has requested is here by now and shows what else the reference of `next` will examine. */
+/* What expect_next prefetched has arrived and shows what else the reference of `next` will look up. */
 static inline void expect_shared(const sg_coroutine *next)
 {
     if (next != NULL)

@@ -1,4 +1,4 @@
-/* Signals: a crash of the program becomes a result with its place; SIGTERM becomes a timeout. */
+/* Signals: a crash of the program becomes a result with its location; SIGTERM becomes a timeout. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -64,8 +64,8 @@ static const void *place_of_throw(const sg_type *type, const void *otherwise)
     return place != NULL ? place : otherwise;
 }
 
-/* Writes which exception the running thread handles, or nobody catches, and where it was thrown; false: none.
- */
+/* Describes the exception that the running thread handles or nobody catches, and where it was thrown; false:
+ * none. */
 static bool tell_exception(char *text, size_t size, const sg_processor *p)
 {
     const sg_type *type = __cxa_current_exception_type != NULL ? __cxa_current_exception_type() : NULL;
@@ -79,8 +79,8 @@ static bool tell_exception(char *text, size_t size, const sg_processor *p)
     return true;
 }
 
-/* The library ends the program by abort when nobody catches an exception; the program's own abort comes
- * without a `context`. */
+/* The C++ library aborts when nobody catches an exception; when the program itself aborts, `context` is
+ * missing. */
 static void tell_end(char *message, size_t size, int number, const sg_processor *p, const ucontext_t *context)
 {
     char exception[400];
@@ -111,23 +111,23 @@ static int guard_of(uint64_t address)
     return -1;
 }
 
-/* Where the program's own code ends: ours is behind it, and has left addresses of its functions on the
+/* End of the program's own code: ours comes after it, and has left addresses of its functions on the
  * stack. */
 static uint64_t end_of_code(void)
 {
-    const uint64_t longest = 4096; /* of a block, more or less */
+    const uint64_t longest = 4096; /* of a block, roughly */
     uint64_t last = sg->blocks_count > 1 ? sg->block_address[sg->blocks_count - 1] : 0;
     return last != 0 && last + longest < sg->text_high ? last + longest : sg->text_high;
 }
 
-/* Is `value` a return address of the program's own code? Libraries leave other addresses of it on the stack:
- * where its segments begin, functions. */
+/* Is `value` a return address in the program's own code? Libraries leave other addresses of it on the stack:
+ * functions, starts of segments. */
 static bool is_return_address(uint64_t value)
 {
     return value > sg->text_low + 7 && value < end_of_code() && sg_arch_is_behind_call(value);
 }
 
-/* The newest return address on the stack that is in the program, for faults inside a library. */
+/* The newest return address on the stack that lies in the program, for faults inside a library. */
 static const void *caller_on_stack(const sg_processor *p, uint64_t sp)
 {
     if (p->thread == NULL || p->thread->stack_low == NULL)
@@ -151,15 +151,15 @@ const void *sg_fault_caller(const void *site)
     return caller_on_stack(sg_now, (uint64_t)(uintptr_t)__builtin_frame_address(0) & ~7ull);
 }
 
-/* Writes "rank 2: " if the program passes messages; returns the text's length. */
+/* Writes "rank 2: " if the program passes messages; returns its length. */
 static size_t name_rank(const sg_processor *p, char *text, size_t size)
 {
     *text = '\0';
     return sg->ranks == 0 ? 0 : (size_t)snprintf(text, size, "rank %u: ", p->id / sg->own_processors);
 }
 
-/* Reports the end of the program by `number` and lets the signal take its ordinary course. The address is
- * UINT64_MAX where the processor reports none: it is none that memory can have. */
+/* Reports that signal `number` ends the program, then lets the signal take its default action. An address of
+ * UINT64_MAX means that the processor reports none. */
 static void crash(int number, uint64_t address, const ucontext_t *context)
 {
     enum sg_status status = SG_STATUS_CRASHED;
@@ -170,7 +170,7 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
     int guard = number == SIGSEGV || number == SIGBUS ? guard_of(address) : -1;
     if (p->coroutine != NULL) {
         if (at >= sg->text_low && at < sg->text_high) {
-            p->site = (const void *)(at + 1); /* places are those of return addresses */
+            p->site = (const void *)(at + 1); /* sites are return addresses */
             sg_inline_crashed(p, at);
         } else if (context != NULL)
             p->site = caller_on_stack(p, sg_arch_context_sp(context));
@@ -210,13 +210,13 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
     sg_arch_syscall(SYS_exit_group, 128 + number, 0, 0, 0);
 }
 
-/* The program reads the processor's time-stamp counter: it counts cycles of the simulated machine. */
+/* Did the program read the time-stamp counter? It counts cycles of the simulated machine. */
 static bool reads_counter(int number, const siginfo_t *info, ucontext_t *context)
 {
     if (number != SIGSEGV || info->si_code != SI_KERNEL || sg->finished)
         return false;
     if (sg_now->coroutine != NULL)
-        sg_charge(sg_now, SG_CATEGORY_BUSY_INT, 1); /* a counter that is read in a loop must move */
+        sg_charge(sg_now, SG_CATEGORY_BUSY_INT, 1); /* a counter read in a loop must move */
     return sg_arch_read_counter(context, sg_clock_now, sg_now->id);
 }
 
@@ -224,12 +224,12 @@ static void on_crash(int number, siginfo_t *info, void *context)
 {
     if (reads_counter(number, info, context))
         return;
-    set_action(number, NULL, 0); /* a fault in here must not come back */
+    set_action(number, NULL, 0); /* a fault in here must not recurse */
     if (!sg->finished)
         crash(number, info->si_code == SI_KERNEL ? UINT64_MAX : (uint64_t)(uintptr_t)info->si_addr, context);
 }
 
-/* Asks the running processor to stop at its next block; if none comes, it is done right here. */
+/* Asks the running processor to stop at its next block; outside blocks, stops right here. */
 static void on_stop(int number, siginfo_t *info, void *context)
 {
     (void)info;
@@ -246,7 +246,7 @@ static void on_stop(int number, siginfo_t *info, void *context)
     set_action(SIGALRM, on_stop, SA_SIGINFO | SA_ONSTACK);
 }
 
-/* A limit that the user has set for the run. */
+/* A resource limit set by the user. */
 static void on_limit(int number, siginfo_t *info, void *context)
 {
     (void)info, (void)context;
@@ -279,13 +279,13 @@ void sg_fault_open(void)
     for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
         sg_fault_watch(fatal[i]);
     if (sg->alone)
-        return; /* SIGTERM is no time limit there, and processes that it starts read the host's counter */
+        return; /* there, SIGTERM is no time limit, and child processes read the host's counter */
     sg_arch_trap_counter();
     set_action(SIGTERM, on_stop, SA_SIGINFO | SA_ONSTACK | SA_RESTART);
     set_action(SIGXCPU, on_limit, SA_SIGINFO | SA_ONSTACK);
     set_action(SIGXFSZ, on_limit, SA_SIGINFO | SA_ONSTACK);
     struct sigaction ignored = {.sa_handler = SIG_IGN};
-    sg_fault_action(SIGPIPE, &ignored, NULL); /* a call that fails so raises it in its thread: sg_files.c */
+    sg_fault_action(SIGPIPE, &ignored, NULL); /* failing calls raise it in their thread: sg_files.c */
 }
 
 /* ---- the program's own calls that end it: the host thread that would get the signal sleeps ---- */

@@ -1,5 +1,5 @@
-/* What the compiler's instrumentation calls: every reference to shared memory, every basic block.
- * A reference that hits in the filter costs two counters; everything else is in sg_reference. */
+/* What the compiler's instrumentation calls: every shared-memory reference and every basic block. A reference
+ * that hits in the filter costs two counters; everything else is in sg_reference. */
 #include "sg_inline.h"
 #include "sg_overlap.h"
 #include "sg_runtime.h"
@@ -7,7 +7,7 @@
 
 /* ---- the slow path ---- */
 
-/* Counts events of sg->outcome that few machines have, and clears them. */
+/* Counts and clears the events of sg->outcome that few machines have. */
 static inline void absorb_rare(sg_processor *p, enum sg_counter counter)
 {
     uint32_t *count = &sg->outcome.count[counter];
@@ -17,7 +17,7 @@ static inline void absorb_rare(sg_processor *p, enum sg_counter counter)
     }
 }
 
-/* Counts the events of sg->outcome and clears them; returns the misses. */
+/* Counts and clears the events of sg->outcome; returns the misses. */
 static inline uint32_t absorb_counts(sg_processor *p)
 {
     sg_outcome *restrict o = &sg->outcome;
@@ -50,7 +50,7 @@ static inline void absorb(sg_processor *p, sg_site_count *count)
     count->misses += absorb_counts(p);
 }
 
-/* The same with all cycles charged to one category. */
+/* The same, with all cycles charged to one category. */
 static void absorb_to(sg_processor *p, sg_site_count *count, enum sg_category category)
 {
     sg_outcome *o = &sg->outcome;
@@ -64,7 +64,7 @@ static void absorb_to(sg_processor *p, sg_site_count *count, enum sg_category ca
     count->misses += absorb_counts(p);
 }
 
-/* An out-of-order processor has several misses under way and waits for a part of each only. */
+/* An out-of-order processor overlaps misses and waits only for a part of each. */
 static inline uint64_t overlapped(sg_processor *p, const sg_site_count *site, uint64_t cycles)
 {
     uint64_t parallelism = sg->config.memory_parallelism;
@@ -73,8 +73,8 @@ static inline uint64_t overlapped(sg_processor *p, const sg_site_count *site, ui
     return parallelism <= 1000 ? cycles : (cycles * 1000 + parallelism / 2) / parallelism;
 }
 
-/* The same for all that a miss takes but the first touch of a page, which the system handles meanwhile.
- * Waiting for others is a part of it where misses are followed one by one. */
+/* The same for the whole cost of a miss except a page's first touch, which the system handles. Waiting for
+ * others is included where misses are followed one by one. */
 static __attribute__((noinline)) void overlap_all(sg_processor *p, const sg_site_count *site)
 {
     uint64_t *stall = sg->outcome.stall, cycles = 0, page = stall[SG_CATEGORY_STALL_PAGE];
@@ -105,7 +105,7 @@ static inline void overlap(sg_processor *p, const sg_site_count *site)
         stall[category] = overlapped(p, site, stall[category]);
 }
 
-/* Adds what the memory system did to the record of a code address. */
+/* Adds what the memory system did to a site's record. */
 static inline void count_at(sg_site_count *site, const sg_pending *r, const sg_outcome *o)
 {
     uint32_t invalidations = o->count[SG_COUNTER_INVALIDATIONS];
@@ -121,7 +121,7 @@ static __attribute__((noinline)) void perform(sg_processor *p, const sg_pending 
     sg_observe_references(p, r);
     if (!sg->pages_only)
         sg_mem_access(sg->mem, p->id, r->address, (enum sg_access)r->kind, p->clock, &sg->outcome);
-    if (SG_UNLIKELY(sg->uncached)) /* what stands for memory cannot miss */
+    if (SG_UNLIKELY(sg->uncached)) /* without caches nothing can miss */
         memset(sg->outcome.count, 0, sizeof sg->outcome.count);
     if (r->category < 0)
         overlap(p, site);
@@ -143,7 +143,7 @@ void sg_perform(sg_processor *p)
     pending->address = 0;
 }
 
-/* Makes a reference at p->site when it is the turn of `p`; `count` is the record of that site. */
+/* Makes a reference at p->site when it is p's turn; `count` is that site's record. */
 static inline __attribute__((always_inline)) void wait_and_perform(sg_processor *p, sg_site_count *count,
                                                                    uint64_t address, uint64_t size,
                                                                    enum sg_access kind, enum sg_cause cause,
@@ -152,7 +152,7 @@ static inline __attribute__((always_inline)) void wait_and_perform(sg_processor 
     if (sg_is_late(p) && (sg_key(p) - sg_first_key() > sg->slack || (sg->grouped && sg_group_waits(p)))) {
         sg_behind behind = sg_behind_of(p->site);
         p->coroutine->site =
-            (uint32_t)(count - sg->sites); /* the records may be others by then: sg_blame.c */
+            (uint32_t)(count - sg->sites); /* the records may be replaced by then: sg_blame.c */
         p->coroutine->pending =
             (sg_pending){address, (uint32_t)size, (uint8_t)kind, (uint8_t)cause, category};
         sg_behind_take(p, behind);
@@ -175,7 +175,7 @@ static inline void charge_local(sg_processor *p, uint64_t cycles, uint64_t addre
     count->cycles[SG_GROUP_MEMORY_STALL] += cycles;
 }
 
-/* Tries to serve a reference within the private caches of `p`. */
+/* Tries to serve a reference from the private caches of `p`. */
 static inline __attribute__((always_inline)) bool serve_privately(sg_processor *p, uint64_t address,
                                                                   enum sg_access kind, const void *site,
                                                                   sg_site_count *count)
@@ -196,7 +196,7 @@ static inline __attribute__((always_inline)) bool serve_privately(sg_processor *
     } else if (!sg_mem_try_private(sg->mem, p->id, address, kind, o)) {
         return false;
     }
-    /* Nothing but cycles of the own node and perhaps a miss of the first level. */
+    /* Only cycles of the own node, and perhaps a first-level miss. */
     p->account->events[0] += o->count[SG_COUNTER_L1_MISSES];
     if (o->stall[SG_CATEGORY_STALL_LOCAL] != 0)
         charge_local(p, o->stall[SG_CATEGORY_STALL_LOCAL], address, site, count);
@@ -206,7 +206,7 @@ static inline __attribute__((always_inline)) bool serve_privately(sg_processor *
     return true;
 }
 
-/* `size` bytes within the line. */
+/* `size` bytes within one line. */
 static inline __attribute__((always_inline)) void access_line(sg_processor *p, uint64_t address,
                                                               uint64_t size, enum sg_access kind,
                                                               const void *site, sg_site_count *count)
@@ -226,7 +226,7 @@ static __attribute__((noinline)) void access_next_line(sg_processor *p, uint64_t
     access_line(p, address, size, kind, site, sg_site_of(site));
 }
 
-/* `size` bytes that span lines: one reference the hook has counted. */
+/* `size` bytes that span lines: the hook has counted one reference. */
 static __attribute__((noinline)) void access_lines(sg_processor *p, uint64_t address, uint64_t size,
                                                    enum sg_access kind, const void *site)
 {
@@ -240,13 +240,13 @@ static __attribute__((noinline)) void access_lines(sg_processor *p, uint64_t add
     }
 }
 
-/* Are some of `size` bytes in another line than the first of them? */
+/* Do the `size` bytes extend beyond the first line? */
 static inline bool spans_lines(uint64_t address, uint64_t size)
 {
     return ((address ^ (address + size - 1)) & -sg->line_bytes) != 0;
 }
 
-/* A reference on a machine without a data cache: the observers learn that its pages are used. */
+/* A reference on a machine without a data cache: tells the observers that its pages are used. */
 static __attribute__((noinline)) void use_pages(sg_processor *p, uint64_t address, uint64_t size,
                                                 enum sg_access kind, const void *site)
 {
@@ -265,7 +265,7 @@ static __attribute__((noinline)) void use_pages(sg_processor *p, uint64_t addres
 void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
 {
     if (SG_UNLIKELY(p->coroutine == NULL))
-        return; /* before the simulation, after it */
+        return; /* before or after the simulation */
     sg_site_count *count = sg_site_of(site);
     count->hook = true;
     bool spans = spans_lines(address, size);
@@ -287,7 +287,7 @@ void sg_reference(sg_processor *p, uint64_t address, uint64_t size, enum sg_acce
 
 #define WORDS_OF(address, size) ((((address) + (size) - 1) >> 3) - ((address) >> 3) + 1) /* of 8 bytes */
 
-/* References to all lines of a range, counted word by word at p->site. */
+/* References all lines of a range, counted word by word, at p->site. */
 static void reference_lines(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind)
 {
     const void *site = p->site;
@@ -310,7 +310,7 @@ static void reference_lines(sg_processor *p, uint64_t address, uint64_t size, en
 
 void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_category category)
 {
-    /* Where synchronisation is free its variables do not move; an atomic operation is the program's own. */
+    /* With free synchronisation its variables do not move; atomic operations are the program's own. */
     if (SG_UNLIKELY(sg->config.ideal & (SG_IDEAL_SYNC | SG_SKIMMING)) &&
         (category != SG_CATEGORY_PRIM_ATOMIC || (sg->config.ideal & SG_SKIMMING))) {
         sg_turn(p);
@@ -320,7 +320,7 @@ void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_ca
     sg_count_references(p, kind, 1);
     sg_observe_counts(address, kind == SG_RMW ? 2 : 1);
     wait_and_perform(p, sg_site_of(p->site), address, 4, kind, cause, (int16_t)category);
-    if (kind != SG_RMW || category != SG_CATEGORY_PRIM_SCHEDULE) /* a chunk of a loop orders nothing */
+    if (kind != SG_RMW || category != SG_CATEGORY_PRIM_SCHEDULE) /* taking a chunk of a loop orders nothing */
         sg_synchronise();
 }
 
@@ -349,8 +349,8 @@ static inline bool hook(void *address, unsigned size, bool may_span, enum sg_acc
     return SG_LIKELY(sg_filtered(p, at, kind)) && (!may_span || SG_LIKELY(!spans_lines(at, size)));
 }
 
-/* Two lines of a set in turn are the most frequent reference that the filter does not answer: exchanges the
- * two most recent entries of a set of the first level when the second one answers at no cost. */
+/* Alternating between two lines of a set is the most frequent reference that the filter misses: swaps the two
+ * most recent entries of a first-level set if the second one hits at no cost. */
 static inline bool second_answers(const sg_processor *p, uint64_t address, enum sg_access kind)
 {
     uint64_t line = address >> p->shift, set = line & p->mask;
@@ -363,7 +363,7 @@ static inline bool second_answers(const sg_processor *p, uint64_t address, enum 
     return true;
 }
 
-/* Somebody watches, so the filter was not searched in line. */
+/* Somebody watches, so the inlined code did not search the filter. */
 static __attribute__((noinline)) void watched(void *address, uint64_t size, bool may_span,
                                               enum sg_access kind, const void *site)
 {
@@ -372,9 +372,9 @@ static __attribute__((noinline)) void watched(void *address, uint64_t size, bool
         sg_reference(sg_now, at, size, kind, site);
 }
 
-/* The slow half of a hook is also what inlined hooks call, which have searched the filter themselves and
- * count their references by the segment of code. The hook jumps to its slow half, so that the return address
- * is the program's in both, the hook needs no frame, and a hit does nothing for the sake of a miss. */
+/* The slow half of a hook. Inlined hooks call it too; they search the filter themselves and count their
+ * references by code segment. The hook jumps to it, so that the program's return address is the same in both,
+ * the hook needs no frame, and a hit does no work for a miss. */
 #define ACCESS(name, size, may_span, kind)                                                                   \
     SG_API __attribute__((noinline)) void name##_late(void *address)                                         \
     {                                                                                                        \
@@ -401,7 +401,7 @@ ACCESS_BOTH(1, 1, false)
 ACCESS_BOTH(2, 2, false)
 ACCESS_BOTH(4, 4, false)
 ACCESS_BOTH(8, 8, false)
-ACCESS_BOTH(16, 16, true) /* gcc requests an alignment of 8 only */
+ACCESS_BOTH(16, 16, true) /* gcc requires an alignment of only 8 */
 ACCESS(__tsan_unaligned_read2, 2, true, SG_READ)
 ACCESS(__tsan_unaligned_read4, 4, true, SG_READ)
 ACCESS(__tsan_unaligned_read8, 8, true, SG_READ)
@@ -416,7 +416,7 @@ ACCESS_VOLATILE(4, 4, false)
 ACCESS_VOLATILE(8, 8, false)
 ACCESS_VOLATILE(16, 16, true)
 
-/* One access of any size. The compiler's block costs already contain its instructions. */
+/* One access of any size. The block costs already include its instructions. */
 static void hook_range(void *address, size_t size, enum sg_access kind, const void *site)
 {
     sg_processor *p = sg_now;
@@ -462,13 +462,13 @@ SG_API void __tsan_func_exit(void)
 
 /* ---- basic blocks ---- */
 
-/* Is its time beyond the limit because a branch is to be predicted, and nobody else asks for it? */
+/* Is it over the limit only because a branch has to be predicted? */
 static inline bool is_branch(const sg_processor *p)
 {
     return p->time >= SG_TRAP_PARTS && sg->attention == 0;
 }
 
-/* Counts the execution and lets time pass; all else that the block costs is added up in the end. */
+/* Counts the execution and advances time; the block's other costs are added up at the end. */
 SG_API void __sanitizer_cov_trace_pc(void)
 {
     sg_processor *p = sg_now;
@@ -484,7 +484,7 @@ SG_API void __sanitizer_cov_trace_pc(void)
         sg_yield(p, (const void *)site);
 }
 
-/* The inlined hook has counted the execution and let the time pass. */
+/* The inlined hook has counted the execution and advanced time. */
 SG_API void __sanitizer_cov_trace_pc_late(void)
 {
     sg_processor *p = sg_now;

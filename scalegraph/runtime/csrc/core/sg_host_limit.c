@@ -1,4 +1,4 @@
-/* Which limit of the user or the host is in the way. */
+/* Which limit of the user or the host was reached. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -6,7 +6,7 @@
 #include "sg_arch.h"
 #include "sg_runtime.h"
 
-/* The soft limit, or 0 if there is none. */
+/* The soft limit, or 0 for none. */
 static uint64_t limit_of(int resource)
 {
     struct rlimit limit;
@@ -14,7 +14,7 @@ static uint64_t limit_of(int resource)
     return error != 0 || limit.rlim_cur == RLIM_INFINITY ? 0 : limit.rlim_cur;
 }
 
-/* The first number in a file; 0: there is none. */
+/* The first number in a file, or 0. */
 static uint64_t number_in(const char *path)
 {
     char text[32] = "";
@@ -26,7 +26,7 @@ static uint64_t number_in(const char *path)
     return strtoull(text, NULL, 10);
 }
 
-/* Bytes behind `name` in /proc/meminfo, which has KiB. */
+/* The value of `name` in /proc/meminfo, converted from KiB to bytes. */
 static uint64_t bytes_of(const char *text, const char *name)
 {
     const char *line = strstr(text, name);

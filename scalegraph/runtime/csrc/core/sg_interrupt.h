@@ -1,11 +1,11 @@
-/* Waits that a signal interrupts: the handler runs on the waiting thread, which goes on waiting then. Private
- * to sg_sched.c. */
+/* Waits that a signal interrupts: the handler runs on the waiting thread, which then resumes its wait.
+ * Private to sg_sched.c. */
 #ifndef SG_INTERRUPT_H
 #define SG_INTERRUPT_H
 
 #include "sg_timed.h"
 
-/* May a handler run in a thread that waits so? Others handle what is pending when their wait is over. */
+/* May a handler run in this kind of wait? Otherwise signals are handled when the wait is over. */
 static bool may_interrupt(const sg_thread *t)
 {
     enum sg_category c = t->wait_category;
@@ -30,7 +30,7 @@ static void note_interruption(sg_thread *t)
         stop_timing(t);
 }
 
-/* Handles the signals of the running thread `t`, whose wait they interrupt. True: it goes on waiting. */
+/* Handles the signals that interrupt the wait of the running thread `t`. True: it resumes its wait. */
 static bool waits_on(sg_thread *t)
 {
     sg_thread wait = {

@@ -1,5 +1,5 @@
-/* longjmp: out of a parallel region or to another thread's stack it ends the run with a sentence. OpenMP
- * defines neither; here the rest of the team would wait for ever, or its member be lost, without a word. */
+/* A longjmp out of a parallel region or to another thread's stack ends the run with a message. OpenMP defines
+ * neither; here the rest of the team would hang, or lose a member silently. */
 #include <setjmp.h>
 #include <string.h>
 
@@ -25,8 +25,8 @@ static void refuse(const sg_team *team, const void *site, const char *what)
             (unsigned long long)(uintptr_t)site, what, (unsigned long long)(uintptr_t)team->site);
 }
 
-/* Writes to `buffer` what setjmp keeps of here, `more` bytes further down the stack, and to `sp` the stack
- * pointer, which is in no register then. */
+/* Writes to `buffer` what setjmp saves here, `more` bytes further down the stack, and to `sp` the stack
+ * pointer, held in no register at that point. */
 static __attribute__((noinline)) void sample(jmp_buf buffer, size_t more, volatile uint64_t *sp)
 {
     volatile char *room = __builtin_alloca(more);
@@ -41,9 +41,9 @@ static uint64_t turned(uint64_t word, unsigned bits)
     return bits == 0 ? word : word >> bits | word << (64 - bits);
 }
 
-/* The stack pointer that a longjmp to `buffer` will set; 0: that is not known. C libraries keep it at
- * different places, some xored with a secret of the thread, glibc on x86-64 rotated besides. Two buffers
- * whose stack pointers are known report where and how: nothing else differs as they do. */
+/* The stack pointer that a longjmp to `buffer` will restore; 0: unknown. C libraries store it at different
+ * offsets, some XORed with a per-thread secret, which glibc on x86-64 also rotates. Comparing two buffers
+ * with known stack pointers reveals the offset and encoding: only that word differs in the right way. */
 static uint64_t target_of(const void *buffer)
 {
     enum { WORDS = sizeof(jmp_buf) / (sizeof(uint64_t)), NEAR = 64, FAR = 4096 + 64 };

@@ -1,10 +1,10 @@
-/* How far a processor may run before another one must get its chance. Private to sg_sched.c. */
+/* How far a processor may run before another one gets its turn. Private to sg_sched.c. */
 #ifndef SG_LIMIT_H
 #define SG_LIMIT_H
 
 #include "sg_run_queue.h"
 
-/* The same where ranks have several threads: the quantum is between threads, the slack between ranks. */
+/* The same for ranks with several threads: the quantum applies between threads, the slack between ranks. */
 static uint64_t group_limit(uint64_t limit)
 {
     uint64_t own = sg->run_queue[sg->group_node];

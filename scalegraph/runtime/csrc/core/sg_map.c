@@ -1,5 +1,6 @@
-/* Memory that the program maps at addresses of its choice. Where the simulation itself lies, it gets what the
- * kernel would do for a place in use, or a sentence where the kernel would take that place away from us. */
+/* Memory that the program maps at addresses of its choice. If they overlap the simulation's own memory, the
+ * call behaves as the kernel would for memory in use; if the kernel would replace our mapping, it ends with a
+ * message. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@ typedef struct range {
 
 extern const char __executable_start[], etext[];
 
-/* The first of our ranges that `low` to `high` touches; NULL: none. */
+/* The first of our ranges that overlaps `low` to `high`; NULL: none. */
 static const char *ours(uint64_t low, uint64_t high)
 {
     range heap = {0, 0, "the program's heap"};
@@ -59,7 +60,7 @@ long sg_map_call(const long a[6])
     if (what != NULL && (a[3] & MAP_FIXED))
         refuse(address, size, what);
     if (what != NULL)
-        arguments[0] = 0; /* only a wish */
+        arguments[0] = 0; /* only a hint */
     return sg_arch_syscall6(SYS_mmap, arguments);
 }
 
@@ -73,7 +74,7 @@ long sg_remap_call(const long a[6])
     return sg_arch_syscall6(SYS_mremap, a);
 }
 
-/* a: identifier, address, flags. The kernel refuses a place in use, unless it is recorded to take it away. */
+/* a: identifier, address, flags. The kernel rejects an address in use unless told to replace the mapping. */
 long sg_attach_call(const long a[6])
 {
     struct shmid_ds segment;
@@ -141,7 +142,7 @@ long sg_descriptor_high(long file)
 {
     enum { FIRST = 500 };
     long high = file < 0 ? file : sg_arch_syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, FIRST, 0);
-    if (high < 0) /* there are not so many */
+    if (high < 0) /* fewer bytes than that exist */
         return file;
     sg_arch_syscall(SYS_close, file, 0, 0, 0);
     return high;

@@ -1,5 +1,5 @@
-/* Names of the C library that the linker's --wrap redirects in the program, as the runtime itself
- * must spell them to reach the C library. Include it after the system's headers. */
+/* C library functions that the linker's --wrap redirects in the program, spelt as the runtime itself must
+ * call them. Include it after the system's headers. */
 #ifndef SG_NAMES_H
 #define SG_NAMES_H
 
@@ -32,7 +32,7 @@ int snprintf(char *to, size_t size, const char *format, ...) __asm__("__real_snp
 void *mmap(void *address, size_t size, int protection, int flags, int file,
            off_t offset) __asm__("__real_mmap");
 
-/* The C library's own lock of a stream; flockfile is served by the simulated machine (sg_stdio.c). */
+/* The C library's own lock of a stream; the simulated machine provides flockfile (sg_stdio.c). */
 int _IO_ftrylockfile(FILE *stream);
 void _IO_funlockfile(FILE *stream);
 

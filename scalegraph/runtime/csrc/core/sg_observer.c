@@ -1,11 +1,11 @@
-/* Who is called when something happens: see sg_observer.h. */
+/* Dispatches events to the observers: see sg_observer.h. */
 #include "sg_runtime.h"
 
 sg_observed_events sg_observed = {0};
 
-enum { MOST = 8 }; /* observers of one event */
+enum { MOST = 8 }; /* observers per event */
 
-/* Lists that end with NULL. */
+/* NULL-terminated lists. */
 #define DECLARE_LIST(name, parameters, arguments) void(*name[MOST + 1]) parameters;
 static struct {
     SG_OBSERVED_EVENTS(DECLARE_LIST)

@@ -1,10 +1,10 @@
-/* Region probes: what is before the text of an instrumented source file.
+/* Region probes, prepended to an instrumented source file.
  *
- * SCALEGRAPH_SCOPE(id) declares a scope variable: the region `id` of the file begins here and ends where the
- * enclosing block is left, whichever way. The program itself is region 0 and needs no probe.
- * Where SCALEGRAPH_SEPARATE is defined, the number of a region is an address in the section
- * .scalegraph.ids, which the linker puts together from all files: so numbers are a program's own.
- * The probes cost no simulated time but what the machine's `monitor` says. */
+ * SCALEGRAPH_SCOPE(id) declares a scope variable: region `id` of the file begins here and ends when the
+ * enclosing block is left, by whatever path. The program itself is region 0 and needs no probe. If
+ * SCALEGRAPH_SEPARATE is defined, a region's number is an address in the section .scalegraph.ids, which
+ * the linker merges from all files: so the numbering belongs to the program. Probes cost only the
+ * simulated time that the machine's `monitor` gives. */
 #ifndef SG_PROBE_H
 #define SG_PROBE_H
 
@@ -14,12 +14,12 @@ extern "C" {
 
 /* Enters region `id` on the calling processor. */
 void __scalegraph_enter(unsigned id) __attribute__((nothrow));
-/* The same for a statement that calls a function of a header; threads that it creates begin in the region. */
+/* The same for a statement that calls a function of a header; threads created there start in this region. */
 void __scalegraph_enter_library(unsigned id) __attribute__((nothrow));
 /* Leaves region `id`, and every region inside it that was left by a jump. */
 void __scalegraph_leave(unsigned id) __attribute__((nothrow));
 
-/* Inlined before the compiler's own instrumentation runs, so that the variable needs no memory. */
+/* Inlined before the compiler's own instrumentation runs, so that the variable stays in a register. */
 static __inline__ __attribute__((always_inline, unused)) unsigned __scalegraph_begin(unsigned id)
 {
     __scalegraph_enter(id);

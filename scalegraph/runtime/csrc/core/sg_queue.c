@@ -1,4 +1,4 @@
-/* Queues of threads that wait. */
+/* Queues of waiting threads. */
 #include "sg_runtime.h"
 
 void sg_queue_add(sg_queue *queue, sg_thread *t)

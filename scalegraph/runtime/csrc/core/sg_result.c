@@ -1,4 +1,4 @@
-/* The result file, and the end of a program that ends by itself. */
+/* The result file, and the normal end of a program. */
 #include <stdio.h>
 
 #include "sg_arch.h"
@@ -17,7 +17,7 @@ static bool anything_in(const sg_cost *cost)
     return any != 0;
 }
 
-/* The writers of sections write their records, or only count them when `w` is NULL. */
+/* The section writers write their records, or only count them if `w` is NULL. */
 
 static uint64_t put_costs(sg_writer *w)
 {
@@ -38,7 +38,8 @@ static uint64_t put_costs(sg_writer *w)
     return count;
 }
 
-/* Executions of the block that the code at `address` belongs to: the last block hook before it. */
+/* How often the block that holds the code at `address` was executed: that of the last block hook before
+ * it. */
 static uint64_t executions_before(uint64_t address)
 {
     uint32_t low = 0, high = sg->blocks_count - 1; /* records are sorted; number 0 is none */
@@ -77,7 +78,7 @@ static uint64_t put_sites(sg_writer *w)
         sg_site site = {.address = from->address, .misses = from->misses};
         site.references = from->references + (from->hook ? executions_before(from->address) : 0);
         if (site.references < site.misses)
-            site.references = site.misses; /* the compiler let two blocks share this code: at least those */
+            site.references = site.misses; /* the compiler merged this code of two blocks: a lower bound */
         for (int group = 0; group < SG_GROUP_COUNT; group++)
             site.cycles[group] = from->cycles[group];
         site.remote = from->remote;
@@ -90,7 +91,7 @@ static uint64_t put_sites(sg_writer *w)
     return count;
 }
 
-/* What every thread was doing, then the processors that never had one. */
+/* What each thread was doing, then the processors that never had a thread. */
 static uint64_t put_waits(sg_writer *w)
 {
     uint64_t count = 0;
@@ -123,8 +124,8 @@ static uint64_t put_waits(sg_writer *w)
     return count;
 }
 
-/* The time of the run, T_para: the latest clock of all processors. Processor 0 runs main to its end and
- * joins every team, so it is its clock unless the program ends while others still work. */
+/* Duration of the run, T_para: the latest clock of all processors. Processor 0 runs main to its end and joins
+ * every team, so it is processor 0's clock unless the program ends while others still work. */
 static uint64_t last_clock(void)
 {
     uint64_t last = 0;
@@ -153,8 +154,8 @@ static size_t meta(char *text, size_t size, enum sg_status status, const char *m
     return used < 0 ? 0 : (size_t)used < size ? (size_t)used : size - 1;
 }
 
-/* The parts behind the first one, which is META: the simulator's own, the observers', and last that of a run
- * which did not end by itself. */
+/* The parts after META, the first: the simulator's own, then the observers', and last that of a run that did
+ * not end normally. */
 static const sg_result_part first_parts[] = {
     {SG_SECTION_COSTS, sizeof(sg_cost), put_costs},
     {SG_SECTION_SITES, sizeof(sg_site), put_sites},
@@ -209,7 +210,7 @@ void sg_result_write(enum sg_status status, const char *message, int signal_numb
     sg_observe_stops();
     if (path[0] == 0 || sg->processor == NULL)
         return;
-    sg_writer *w = sg_new(sizeof *w); /* no variable: each program's file would have room for it */
+    sg_writer *w = sg_new(sizeof *w); /* not static: every program's file would have to hold it */
     snprintf(temporary, sizeof temporary, "%s.part", path);
     sg_writer_open(w, temporary);
     sg_accounts_settle();
@@ -227,7 +228,7 @@ void sg_result_write(enum sg_status status, const char *message, int signal_numb
 
 /* ---- ends ---- */
 
-/* Every account is padded to the end of the program; then each must add up to it. */
+/* Every account is padded to the end of the program; then each must add up to the run time. */
 static void close_accounts(char *fault, size_t size)
 {
     uint64_t end = last_clock();

@@ -11,7 +11,7 @@
 
 static void make_ready(sg_thread *t, uint64_t when);
 
-/* Wakes everybody whose time has come. What a message does was observed when that was known to come. */
+/* Wakes every thread whose time has come. A message's effects were observed when its arrival became known. */
 static void fire_timer(uint64_t now)
 {
     sg_run_queue_set_timer(UINT64_MAX);
@@ -39,7 +39,7 @@ void sg_refresh_limit(sg_processor *p)
         set_attentive_limit(p);
 }
 
-/* The limit of `p` was that from which on it is alone. True: there is no other reason to give way. */
+/* `p` reached the limit at which it becomes the only processor. True: no other reason to yield. */
 static __attribute__((noinline)) bool becomes_lone(sg_processor *p)
 {
     if (p->clock < sg->rest_since || p->clock >= SG_TRAP)
@@ -57,7 +57,7 @@ static inline void charge_waiting(sg_processor *p, const sg_thread *t, enum sg_c
     sg_observe_waited(p, t, category, cycles);
 }
 
-/* The same for a thread that waited for another rank first and then for a message on its way. */
+/* The same for a thread that first waited for another rank and then for a message in flight. */
 static __attribute__((noinline)) void charge_message(sg_processor *p, const sg_thread *t)
 {
     uint64_t met = t->met < p->clock ? p->clock : t->met > t->ready_at ? t->ready_at : t->met;
@@ -85,7 +85,7 @@ static inline void charge_idle(sg_processor *p, const sg_thread *t)
     charge_waiting(p, t, category, t->ready_at - p->clock);
 }
 
-/* Makes `t` the thread of `p`, which has none. */
+/* Makes `t` the thread of the idle `p`. */
 static void install(sg_processor *p, sg_thread *t)
 {
     if (SG_UNLIKELY(sg->lone != NULL))
@@ -134,7 +134,7 @@ static void enqueue(sg_processor *p, sg_thread *t)
     sg->waiting++;
 }
 
-/* `t` is no longer one of those that wait until its processor has time for them. */
+/* `t` no longer waits for its processor. */
 static void dequeue(sg_thread *t)
 {
     sg_processor *p = t->processor;
@@ -152,8 +152,7 @@ static void dequeue(sg_thread *t)
     sg->waiting--;
 }
 
-/* The thread that `p` shall run next: the first of its own queue, else the first that may leave the longest
- * queue of another one. */
+/* The next thread for `p`: from its own queue, or else the first that may leave the longest other queue. */
 static sg_thread *choose(sg_processor *p)
 {
     sg_thread *chosen = p->ready.head;
@@ -175,12 +174,12 @@ static sg_thread *choose(sg_processor *p)
     return chosen;
 }
 
-/* Where `t`, which becomes ready, shall run. */
+/* Where to run `t`, which becomes ready. */
 static sg_processor *place_for(const sg_thread *t)
 {
     sg_processor *last = t->processor, *best = NULL;
     if (last != NULL && sg->own_processors > 1 && !sg_thread_fits(t, last->id))
-        last = NULL; /* where there is one place only it is the last one */
+        last = NULL; /* if there is only one place, it is the last one */
     if (last != NULL && last->thread == NULL)
         return last;
     for (uint32_t i = 0; 64 * i < sg->processors; i++) {
@@ -196,7 +195,7 @@ static sg_processor *place_for(const sg_thread *t)
 
 /* ---- switching ---- */
 
-/* Continues with the thread of `to`; `from` is where the running one's stack pointer belongs. */
+/* Continues with the thread of `to`; saves the running thread's stack pointer in `from`. */
 static void resume(void **from, sg_processor *to)
 {
     if (SG_UNLIKELY(sg->grouped))
@@ -204,7 +203,7 @@ static void resume(void **from, sg_processor *to)
     sg_branch_wake();
     const sg_coroutine *next = expect_next();
     sg_refresh_limit(to);
-    if (to->coroutine->pending.address != 0) /* done here, on this stack, which is warm */
+    if (to->coroutine->pending.address != 0) /* done here, on this warm stack */
         sg_perform(to);
     expect_shared(next);
     if (SG_UNLIKELY(sg->ranks != 0) && (sg->rank != to->thread->rank || sg->mapped != to->thread->rank))
@@ -215,7 +214,7 @@ static void resume(void **from, sg_processor *to)
     sg_arch_switch(from, to->coroutine->stack_pointer);
 }
 
-/* Takes the earliest processor out of the order. */
+/* Takes the earliest processor out of the queue. */
 static sg_processor *take_next(void)
 {
     for (;;) {
@@ -236,7 +235,7 @@ static sg_processor *take_next(void)
     }
 }
 
-/* The running thread `t` has left its processor: the earliest one goes on. Returns when `t` runs again. */
+/* `t` has left its processor: continues with the earliest one. Returns when `t` runs again. */
 static void depart(sg_thread *t)
 {
     sg_processor *next = take_next();
@@ -246,7 +245,7 @@ static void depart(sg_thread *t)
         sg_refresh_limit(next);
         return;
     }
-    /* It may have been put on a processor again that has to wait. */
+    /* It may be back on a processor, which has to wait. */
     resume(t->state == SG_RUNNING ? &t->processor->coroutine->stack_pointer : &t->stack_pointer, next);
 }
 
@@ -262,7 +261,7 @@ void sg_turn_slow(sg_processor *p)
         next = take_next();
     }
     if (SG_LIKELY(next != p)) {
-        resume(&p->coroutine->stack_pointer, next); /* comes back when p is the earliest */
+        resume(&p->coroutine->stack_pointer, next); /* returns when p is the earliest */
         return;
     }
     p->turn_due = 0;
@@ -288,7 +287,7 @@ static sg_thread *leave(sg_processor *p)
     return t;
 }
 
-/* The next thread of p's queue runs, the running one goes to its end. */
+/* Runs the next thread of p's queue; the running one goes to its end. */
 static void rotate(sg_processor *p)
 {
     sg_thread *t = leave(p);
@@ -298,7 +297,7 @@ static void rotate(sg_processor *p)
     depart(t);
 }
 
-/* The running thread has left `p` for now, or for good. */
+/* The running thread has left `p`, temporarily or for good. */
 static void run_another(sg_processor *p, sg_thread *t)
 {
     sg_thread *next = choose(p);
@@ -311,7 +310,7 @@ static void run_another(sg_processor *p, sg_thread *t)
     depart(t);
 }
 
-/* The running thread must leave `p` for a place where it may be. */
+/* The running thread must leave `p` for a processor it may use. */
 static void move(sg_processor *p)
 {
     sg_thread *t = leave(p);
@@ -326,7 +325,7 @@ static inline bool has_other(const sg_processor *p)
     return SG_UNLIKELY(p->ready.head != NULL) && p->ready.head->ready_at <= p->clock;
 }
 
-/* An observer had `p` come here, which would not give way otherwise. */
+/* An observer brought `p` here; it would not yield otherwise. */
 static inline bool stays(sg_processor *p)
 {
     return sg_observed.stays != NULL && sg_observed.stays(p);
@@ -379,7 +378,7 @@ void sg_pass(const void *site)
     sg_give_way(p, site);
 }
 
-/* The running thread waits as it has noted. */
+/* The running thread waits, as recorded in it. */
 static void rest(sg_thread *t)
 {
     sg_processor *p = sg_now;
@@ -429,7 +428,7 @@ bool sg_suspend_until(enum sg_category category, uint64_t object, int32_t holder
     sg_thread *t = sg_self();
     t->timed_out = false;
     if (deadline < sg_now->clock)
-        deadline = sg_now->clock; /* long past; it must not wake on another processor before that */
+        deadline = sg_now->clock; /* long past; it must not wake on another processor before now */
     if (deadline < NEVER)
         start_timing(t, deadline);
     sg_suspend(category, object, holder);

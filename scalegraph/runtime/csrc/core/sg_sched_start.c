@@ -1,4 +1,4 @@
-/* The beginning of the simulation: the processors, and the first thread on the first of them. */
+/* Start of the simulation: the processors, and the first thread on the first of them. */
 #include <sys/mman.h>
 
 #include "sg_arch.h"
@@ -46,10 +46,10 @@ void sg_sched_open(void)
  * of lines. It answers all references but the first one to a page, which goes to the observers: one of them
  * names pointers to another rank's memory. */
 
-/* So that a filter fits in the host's first cache, and most programs reach each page once. */
+/* The filter fits in the host's first-level cache, and most programs reach each page once. */
 enum { PAGES = 512, PAGE_SHIFT = 12 };
 
-/* Does an observer want references that caches answer? */
+/* Does an observer want references that hit in caches? */
 static bool is_watched(void)
 {
     return sg_observed.filter != NULL || sg_observed.hits != NULL || sg_observed.counts != NULL ||
@@ -87,14 +87,14 @@ void sg_sched_enter(void (*entry)(void))
     sg_sched_resume_first(sg_sched_first(t));
 }
 
-/* Where the stack of thread 0 begins, if it runs on the host's until main begins. */
+/* Start of thread 0's stack, if it runs on the host's until main begins. */
 static void *own_stack = NULL;
 
 void sg_sched_begin(void)
 {
     sg_thread *t = sg_thread_new();
     own_stack = t->stack_pointer;
-    /* What constructors have written into thread-local data, and where others may know it to be, stays. */
+    /* Keeps what constructors have written to thread-local data, at the addresses that others may know. */
     t->thread_pointer = sg->host_thread = sg_arch_thread_pointer();
     sg_now = sg_sched_first(t);
     sg_refresh_limit(sg_now);

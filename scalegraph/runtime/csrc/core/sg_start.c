@@ -1,4 +1,4 @@
-/* The beginning and the end of a simulated program. */
+/* Start and end of a simulated program. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,18 +18,18 @@ extern int real_main(int argc, char **argv, char **envp) __asm__("__real_main");
 #define AGAIN "SCALEGRAPH_EXEC"
 
 #ifdef SG_RUNTIME_DIGEST
-/* Which simulator a program was linked with: a section that takes no memory. */
+/* Records which simulator a program was linked with, in a section that takes no memory. */
 __asm__(".pushsection .scalegraph.runtime,\"\",@progbits\n"
         ".ascii \"" SG_RUNTIME_DIGEST "\"\n"
         ".popsection\n");
 
-#include "sg_standalone.h" /* made when the library is built, see runtime/library.py */
+#include "sg_standalone.h" /* generated when the library is built, see runtime/library.py */
 #else
 static const char standalone_config[] = "";
 #endif
 
-/* Returns where the configuration of a program stands that runs by itself, without the simulator: a build's
- * own tools and tests. It gets one processor of an everyday machine, and its cost is not reported. */
+/* Returns the path of the configuration for a program that runs by itself, without the simulator: a build's
+ * own tools and tests. It gets one processor of a common machine; no costs are reported. */
 static const char *standalone(char path[64])
 {
     int file = memfd_create("scalegraph", MFD_CLOEXEC);
@@ -40,8 +40,8 @@ static const char *standalone(char path[64])
     return path;
 }
 
-/* Starts the program anew without address randomisation, once; where that is forbidden the libraries'
- * addresses stay random, the program's own do not. */
+/* Restarts the program without address randomisation, once. Where that is forbidden, only the libraries'
+ * addresses stay random. */
 static void fix_addresses(char **argv)
 {
     int persona = personality(0xffffffff);
@@ -60,7 +60,7 @@ static void fix_addresses(char **argv)
     unsetenv(AGAIN);
 }
 
-/* Runs at exit, after everything that the program registered: its exit code is known here only. */
+/* Runs at exit, after all the program's own handlers: only now is the exit code known. */
 static void note_exit(int status, void *unused)
 {
     (void)unused;
@@ -126,8 +126,7 @@ static void open_runtime(char **argv)
         sg_alloc_limit(sg->config.arena_bytes);
 }
 
-/* First of all constructors and last of all destructors: those of the compiler's instrumentation call hooks.
- */
+/* First constructor and last destructor: those of the compiler's instrumentation call hooks. */
 #pragma GCC diagnostic ignored "-Wprio-ctor-dtor"
 __attribute__((constructor(1))) static void begin(int argc, char **argv, char **envp)
 {
@@ -137,7 +136,7 @@ __attribute__((constructor(1))) static void begin(int argc, char **argv, char **
         open_runtime(argv);
 }
 
-/* The arguments of the process for who does not get them: a library's constructor runs before ours. */
+/* The process's arguments, for callers that do not receive them: a library's constructor runs before ours. */
 static char **own_arguments(void)
 {
     enum { MOST = 4096, TEXT = 1 << 17 };
@@ -167,7 +166,7 @@ static bool begin_early(const void *site)
     return true;
 }
 
-/* Before all constructors, those of libraries included. */
+/* Runs before all constructors, even those of libraries. */
 static void announce(int argc, char **argv, char **envp)
 {
     (void)argc, (void)argv, (void)envp;
@@ -214,9 +213,9 @@ static void *argument_memory(uint64_t at, size_t size)
     return memory;
 }
 
-/* The host's stack lies where the length of the environment puts it, therefore copies of the arguments:
- * outside the heap, where the length of the program's own name would move its data, and with that name last.
- * What points to the environment follows them, as it does on a stack. */
+/* The length of the environment shifts the host's stack, so the arguments are copied: outside the heap, where
+ * the length of the program's name would shift its data, and with that name last. The pointers to the
+ * environment follow them, as on a stack. */
 static void copy_arguments(int argc, char **argv, char **envp)
 {
     size_t pointers = (size_t)argc + 1, size = 0;

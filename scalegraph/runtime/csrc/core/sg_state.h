@@ -1,10 +1,10 @@
-/* The simulated processors, the threads that run on them, their accounts, and the state of the runtime.
+/* The simulated processors, their threads and accounts, and the state of the runtime.
  *
- * A simulated processor is a clock; a thread is a coroutine that runs on one. The processor with the earliest
- * clock runs its thread; it keeps running while its references hit in its private caches (at most the quantum
- * ahead of the others) and gives way when it must go out to the memory system or its thread waits for
- * another. Threads that share a processor take turns. One host thread runs everything, so nothing here needs
- * a host lock. */
+ * A simulated processor is a clock; a thread is a coroutine that runs on one. The processor with the
+ * earliest clock runs its thread. It keeps running while its references hit in its private caches (at most
+ * the quantum ahead of the others) and yields when it must access the memory system or its thread waits
+ * for another. Threads that share a processor take turns. One host thread runs everything, so nothing here
+ * needs a host lock. */
 #ifndef SG_STATE_H
 #define SG_STATE_H
 
@@ -22,10 +22,10 @@
 #define SG_API         __attribute__((visibility("default"), used))
 #define SG_CALLER      __builtin_return_address(0)
 
-/* Where things lie, the same in every run: the program's heap, the stacks of the simulated threads, the
+/* The memory layout, the same in every run: the program's heap, the stacks of the simulated threads, the
  * addresses (never dereferenced) of the simulated runtime's own variables, and the arguments of main. */
 #ifndef SG_BASE
-#define SG_BASE 0ull /* else as a checker wants it that keeps low addresses for itself, see sg_fence.h */
+#define SG_BASE 0ull /* or else where a sanitizer that reserves low addresses wants it, see sg_fence.h */
 #endif
 #define SG_HEAP_BASE         (SG_BASE + 0x1000000000ull)
 #define SG_STACK_BASE        (SG_BASE + 0x8000000000ull)
@@ -34,13 +34,13 @@
 #define SG_ARGUMENT_BASE     (SG_BASE + 0xd000000000ull)
 #define SG_TRACE_BASE        (SG_BASE + 0xe000000000ull)
 #define SG_IMAGE_BASE        (SG_BASE + 0xf000000000ull)
-#define SG_ARGUMENT_POINTERS (1ull << 32) /* room for what points to them, before their texts */
-/* Heaps of the ranks of a program but the first, which has the one above. */
+#define SG_ARGUMENT_POINTERS (1ull << 32) /* room for the pointers to them, before their text */
+/* Heaps of the ranks except the first, which has the one above. */
 #define SG_RANK_HEAP_BASE  (SG_BASE + 0x100000000000ull)
 #define SG_RANK_HEAP_BYTES (1ull << 32)
 #define SG_MAX_PROCESSORS  16384u
 #define SG_MAX_THREADS     16896u /* at a time */
-#define SG_FEW_THREADS     8704u  /* likewise on up to SG_FEW_PROCESSORS */
+#define SG_FEW_THREADS     8704u  /* the same on up to SG_FEW_PROCESSORS */
 #define SG_FEW_PROCESSORS  8192u
 #define SG_REGION_DEPTH    256u
 #define SG_EXIT_STATUS     99 /* of a program that the runtime had to stop */
@@ -55,44 +55,45 @@ typedef struct sg_work sg_work;
 typedef struct sg_task sg_task;
 typedef struct sg_rank sg_rank;
 
-/* Blocks cost parts of cycles. What is no whole cycle yet waits in the account of a region. */
+/* Blocks cost fractions of cycles ("parts"). The fraction below a whole cycle is carried in a region's
+ * account. */
 #define SG_PARTS_SHIFT 10
 #define SG_PARTS       (1ull << SG_PARTS_SHIFT)
 
-/* What one execution of a basic block costs, times in parts of a cycle; the hook examines the sum of them,
- * sg->block_parts, alone. */
+/* Cost of one execution of a basic block, in parts of a cycle; the hook reads only the sum,
+ * sg->block_parts. */
 typedef struct sg_block_cost {
     uint64_t busy[4]; /* busy_int, busy_fp, busy_mem, busy_control */
     uint64_t ops;
     uint64_t flops;
     uint64_t parts;
-    uint64_t executions; /* by all processors; up to date after sg_accounts_settle */
-    uint64_t more;       /* parts that they took besides, on nodes of another speed; may be "negative" */
+    uint64_t executions; /* by all processors; valid after sg_accounts_settle */
+    uint64_t more;       /* extra parts on nodes of another speed; may be "negative" */
 } sg_block_cost;
 
-/* What blocks cost on the nodes of one speed. */
+/* Block costs on nodes of one speed. */
 typedef struct sg_speed {
-    sg_block_cost *blocks; /* busy, ops, flops and parts are this speed's */
-    uint64_t *parts;       /* of blocks, or SG_TRAP_PARTS; again for a lone processor, at executions_count */
+    sg_block_cost *blocks; /* busy, ops, flops and parts at this speed */
+    uint64_t *parts; /* of blocks, or SG_TRAP_PARTS; again for a lone processor, from executions_count on */
     const uint64_t *slot_parts; /* of slots (biased: index by a slot's address) */
 } sg_speed;
 
-/* What is counted when a place of sg_account.executions is: an execution of a block, and references. */
+/* What one entry of sg_account.executions counts: an execution of a block, and references. */
 #define SG_NO_BLOCK UINT32_MAX
 typedef struct sg_slot {
-    uint32_t block; /* SG_NO_BLOCK: of references only */
+    uint32_t block; /* SG_NO_BLOCK: only references */
     uint32_t reads, writes;
 } sg_slot;
 
-/* References behind a hook in its segment of the code. */
+/* References after a hook in its code segment. */
 typedef struct sg_behind {
     uint16_t reads, writes;
 } sg_behind;
 
-/* What a processor has spent and done in a region. What changes at every reference and at every miss lies
- * side by side; the record of the result file, to which all is added in the end (sg_account_total), holds
- * the rest until then. Of blocks only the executions are counted, each by itself: what they cost together is
- * known in the end (sg_accounts_settle). */
+/* What a processor has spent and done in a region. The members that change at every reference and every
+ * miss lie side by side; the result file's record, to which sg_account_total adds everything at the end,
+ * holds the rest. For blocks only executions are counted; their total cost is computed at the end
+ * (sg_accounts_settle). */
 typedef struct sg_account {
     uint64_t reads, writes;
     uint64_t parts;             /* see sg_account_parts */
@@ -101,35 +102,35 @@ typedef struct sg_account {
     uint64_t busy[4];           /* the busy categories, in parts of a cycle */
     uint64_t ops, flops;
     sg_cost rest;
-    bool alone;   /* something was executed by a lone processor, see observe/sg_blame.c */
+    bool alone;   /* a lone processor executed something, see observe/sg_blame.c */
     bool touched; /* since elements of a SIMD machine were together, see messages/sg_step.c */
     struct sg_account *next_touched;
-    uint64_t executions[]; /* by block, then by slot; then again, those by a lone processor */
+    uint64_t executions[]; /* by block, then by slot; then the same for a lone processor */
 } __attribute__((aligned(64))) sg_account;
 
 /* What happened at one code address besides the execution of blocks. */
 typedef struct sg_site_count {
     uint64_t address;
     uint64_t misses;
-    uint64_t references; /* that the runtime counted here itself */
+    uint64_t references; /* counted here by the runtime itself */
     uint32_t load;       /* see sg_overlap.h */
-    bool hook;           /* besides, each execution of the block is one reference */
+    bool hook;           /* each execution of the block is one more reference */
     uint64_t cycles[SG_GROUP_COUNT];
     uint64_t remote, upgrades, invalidations;
     uint64_t causes[SG_CAUSE_COUNT]; /* misses by cause */
 } sg_site_count;
 
-/* Threads in the order in which they came; a thread is in one queue at most. */
+/* Threads in order of arrival; a thread is in at most one queue. */
 typedef struct sg_queue {
     sg_thread *head, *tail;
 } sg_queue;
 
 enum sg_state {
     SG_UNUSED,  /* free for a new thread */
-    SG_READY,   /* waits in the run queue of its processor */
-    SG_RUNNING, /* is the thread of its processor, whether that one's clock is the earliest or not */
-    SG_BLOCKED, /* waits for another thread, or for a time */
-    SG_ENDED,   /* waits for somebody who asks how it ended */
+    SG_READY,   /* waits in its processor's run queue */
+    SG_RUNNING, /* its processor's thread, whether or not that clock is the earliest */
+    SG_BLOCKED, /* waits for another thread or for a time */
+    SG_ENDED,   /* ended, but not yet joined */
 };
 
 /* A reference that waits until its processor is the earliest. */
@@ -138,86 +139,85 @@ typedef struct sg_pending {
     uint32_t size;    /* within the line */
     uint8_t kind;     /* enum sg_access */
     uint8_t cause;    /* enum sg_cause */
-    int16_t category; /* to which everything is charged that it costs; -1: each cost to its own */
+    int16_t category; /* charge everything to this one; -1: each cost to its own */
 } sg_pending;
 
-/* What a processor does to others at its clock, but is done without it when that time has come: it has gone
- * on meanwhile. */
+/* What a processor does to others at its clock; it is done later, when that time comes, while the processor
+ * has moved on. */
 typedef struct sg_deferred {
     struct sg_deferred *next;
     uint64_t clock;
-    void (*perform)(struct sg_deferred *d); /* not by the thread, nor on its processor */
+    void (*perform)(struct sg_deferred *d); /* on neither the thread nor its processor */
 } sg_deferred;
 
-/* What the scheduler needs of a processor that waits for its turn, and what it asks the host's memory for
- * early; side by side for all processors, because a processor's own memory is cold by then. */
+/* What the scheduler needs of a waiting processor, and what it prefetches early; side by side for all
+ * processors, because a processor's own memory is cold by then. */
 typedef struct sg_coroutine {
     void *stack_pointer; /* of its thread */
     sg_account *account;
     sg_pending pending;
     sg_thread *thread;
     const void *needs;     /* what its thread will read first, besides its stack */
-    sg_deferred *deferred; /* the last one, in a ring; NULL: none. The first one's time is in the order. */
+    sg_deferred *deferred; /* the last of a ring; NULL: empty. The first one's time is in the order. */
     bool exact;            /* it waits until no processor at all is earlier */
-    bool queued;           /* besides its deferred operations it waits for its turn itself */
+    bool queued;           /* besides its deferred operations, it waits for its own turn */
     bool settles;          /* it waits for the turn that was due, not for one at its clock */
-    uint32_t site;         /* number of the site at which the pending reference is */
+    uint32_t site;         /* number of the pending reference's site */
 } __attribute__((aligned(64))) sg_coroutine;
 
 struct sg_processor {
     /* One cache line of the host, read by every hook. */
     union {
-        uint64_t time; /* in parts of a cycle: what blocks cost is added to it */
+        uint64_t time; /* in parts of a cycle: block costs are added to it */
         struct {
-            uint64_t parts : SG_PARTS_SHIFT; /* which the account of the current region has taken */
+            uint64_t parts : SG_PARTS_SHIFT; /* already taken by the current region's account */
             uint64_t clock : 64 - SG_PARTS_SHIFT;
         };
     };
     union {
-        uint64_t time_limit; /* the last part of the limit */
+        uint64_t time_limit; /* the last part within the limit */
         struct {
             uint64_t limit_parts : SG_PARTS_SHIFT;
-            uint64_t limit : 64 -
-                SG_PARTS_SHIFT; /* beyond this clock another processor must get its chance */
+            uint64_t limit : 64 - SG_PARTS_SHIFT; /* beyond this clock another processor must get its turn */
         };
     };
     sg_account *account;        /* of the current region */
-    uintptr_t executed;         /* executions of slots there (biased: plus a slot's address) */
+    uintptr_t executed;         /* execution counts of slots there (biased: plus a slot's address) */
     const uint64_t *slot_parts; /* of sg_speed */
-    const uint64_t *fast;       /* what inlined hooks search: the filter, or one that never answers */
+    const uint64_t *fast;       /* searched by inlined hooks: the filter, or one that never hits */
     uint64_t *filter;           /* sg_filter of the memory system */
     uint64_t mask;
-    /* The next line: for hooks that are called, switches and slow references. */
+    /* The next line: for hooks that are called, for switches and slow references. */
     uint32_t shift;
     uint32_t id;
-    const uint32_t *block_of;    /* code address -> number of its block (biased: index by the address) */
-    const uint64_t *block_parts; /* by that number: what an execution costs */
-    const void *site;            /* code address of the call that entered the runtime last */
+    const uint32_t *block_of;    /* code address -> block number (biased: index by the address) */
+    const uint64_t *block_parts; /* by block number: cost of an execution */
+    const void *site;            /* code address of the last call into the runtime */
     void *thread_pointer;
-    sg_coroutine *coroutine; /* NULL: not simulated, before the beginning or after the end */
+    sg_coroutine *coroutine; /* NULL: not simulated (before or after the simulation) */
     uint64_t *rest;
     uint32_t rest_ways, hit_cycles;
-    sg_thread *thread;  /* that runs on it; NULL: none, it is idle */
-    sg_queue ready;     /* threads that wait until it is their turn */
-    uint64_t slice_end; /* clock from which on the next of those may run */
-    sg_thread *last;    /* the thread that ran last */
+    sg_thread *thread;  /* NULL: it is idle */
+    sg_queue ready;     /* threads that wait for their turn */
+    uint64_t slice_end; /* clock from which the next of them may run */
+    sg_thread *last;    /* the last thread that ran */
     uint32_t waiting;   /* length of the queue */
     uint32_t accounts_size;
     sg_account **accounts;   /* by region */
-    bool worked;             /* a thread has run on it */
-    uint32_t together;       /* references of the runtime that are under way together; 0: one */
-    uintptr_t executed_from; /* from an account to what is in `executed` */
-    uint64_t stretches;      /* sg_blame.c: length of the serial stretches until it came to rest */
-    uint64_t turn_due;       /* clock of the last turn that it should have taken since it had one; 0: none */
+    bool worked;             /* has ever had a thread */
+    uint32_t together;       /* references of the runtime that overlap; 0: one */
+    uintptr_t executed_from; /* from an account to its `executed` */
+    uint64_t stretches;      /* sg_blame.c: total length of the serial stretches until it came to rest */
+    uint64_t turn_due;       /* clock of the last turn it skipped since it had one; 0: none */
 } __attribute__((aligned(64)));
 
-/* A partner in a communicator: its number among all ranks, or SG_TALK_NOBODY. */
+/* A partner in a communicator: its rank among all, or SG_TALK_NOBODY. */
 typedef struct sg_talk {
-    uint32_t context; /* of the communicator, or the next number: of its collective operations */
+    uint32_t context; /* of the communicator; that number plus 1 for its collective operations */
     int32_t peer;
 } sg_talk;
 
-/* How long a thread's way was held up so far, and where last; by enum sg_blamed, without serial code. */
+/* How long a thread's path was delayed so far, and where last; by enum sg_blamed, without serial code. */
 typedef struct sg_path {
     uint64_t cycles[SG_BLAME_COUNT];
     const void *site[SG_BLAME_COUNT];
@@ -227,58 +227,58 @@ typedef struct sg_path {
 enum sg_breaks { SG_GOES_ON, SG_BREAKS };
 
 struct sg_thread {
-    /* While it is on no processor: where to go on, and the code address at which it entered the runtime. */
+    /* While on no processor: where to resume, and the code address at which it entered the runtime. */
     void *stack_pointer;
     void *thread_pointer;
     const void *site;
-    sg_processor *processor; /* on which it runs or ran last; NULL: none yet */
-    sg_account *account;     /* of that, when it left it; NULL: its regions have changed since */
+    sg_processor *processor; /* current or last one; NULL: none yet */
+    sg_account *account;     /* on that processor, when it left; NULL: its regions have changed since */
     uint32_t id;
     enum sg_state state;
     /* Waiting. */
     enum sg_category wait_category;
-    int32_t wait_holder; /* number of a thread; -1: nobody in particular */
+    int32_t wait_holder; /* thread number; -1: none in particular */
     uint64_t wait_object;
     sg_thread *next_waiting;
-    sg_queue *queue; /* in which it waits; it may run on until it suspends itself, and lose its processor */
-    sg_rank *rank;   /* process of which it is a thread; NULL: there is only one */
+    sg_queue *queue; /* it waits here; it may run on until it suspends itself, and lose its processor */
+    sg_rank *rank;   /* the process it belongs to; NULL: there is only one */
     uint64_t ready_at;
     uint64_t since; /* clock at which it was put on its processor */
-    /* A message ends the wait: it was on its way from `met` on, held up for `jam` of that time. */
+    /* A message ends the wait: it was in flight from `met` on, delayed for `jam` of that time. */
     uint64_t met, jam;
     sg_talk talk; /* with whom */
     bool by_message;
-    bool for_first; /* it waits for several things: what is known to come may be overtaken until it has */
+    bool for_first; /* it waits for several things: one known to come may be overtaken by another */
     bool timed, timed_out;
-    /* Signals: one that it does not block is pending; its handler runs while it waits, which it did in a
-     * queue, until a time, and which has ended meanwhile; a handler has ended the wait, all restart it. */
+    /* Signals: an unblocked one is pending; its handler runs during a wait; that wait was in a queue, timed,
+     * or has ended meanwhile; a handler has ended the wait; all handlers restart it. */
     bool signalled, interrupted, queued, was_timed, woken, broken, restarts;
     enum sg_breaks breaks; /* what a handler does to the wait */
-    bool away;             /* it uses no data of the program before sg_rank_return */
-    bool granted;          /* taken from that queue: what it waits for is its own */
-    sg_thread *next_ready; /* behind it on its processor */
-    uint64_t synced;       /* writes that had been seen when it synchronised last, see observe/sg_race.c */
+    bool away;             /* it uses none of the program's data before sg_rank_return */
+    bool granted;          /* taken from the queue: it has been given what it waits for */
+    sg_thread *next_ready; /* after it on its processor */
+    uint64_t synced;       /* writes seen when it last synchronised, see observe/sg_race.c */
     uint64_t learned, learned_number, learned_else;
     uint64_t deadline; /* of a timed wait */
     sg_thread *next_timed;
     uint32_t ticket;
     /* What it waits for, see observe/sg_blame.c. */
-    bool in_runtime; /* it runs, but what it does is no code of the program */
-    /* The call of MPI in which it is, and where that was called. */
+    bool in_runtime; /* it runs, but not the program's code */
+    /* The MPI call it is in, and the call's site. */
     const char *call;
     const void *call_site;
     bool collective; /* what it waits for belongs to a collective operation */
     sg_path path;
-    uint64_t late[SG_BLAME_COUNT]; /* of this wait so much at most is due to what held up others */
-    uint64_t told;                 /* what the clock said last */
-    uint64_t complete;             /* when all had come to the barrier; SG_NEVER: that is not asked */
-    const uint64_t *places;        /* bit set of the processors it may run on; NULL: all */
-    const sg_policy *policy; /* where the pages are that it touches first; NULL: where the machine says */
+    uint64_t late[SG_BLAME_COUNT]; /* upper bounds on the parts of this wait caused by delays of others */
+    uint64_t told;                 /* the last value read from the clock */
+    uint64_t complete;             /* when all had arrived at the barrier; SG_NEVER: not needed */
+    const uint64_t *places;        /* bit set of allowed processors; NULL: all */
+    const sg_policy *policy;       /* where pages go that it touches first; NULL: as the machine says */
     /* Coroutine. */
     void (*entry)(void);
-    char *stack_low; /* its guard page, in front of the stack; NULL: the program's own stack */
+    char *stack_low; /* its guard page, before the stack; NULL: the program's own stack */
     uint64_t stack_size;
-    volatile uint32_t parked; /* state of the host's thread: sg_thread.c; 0: there is none */
+    volatile uint32_t parked; /* state of the host thread: sg_thread.c; 0: none */
     pthread_t host;
     struct sg_posix *posix;
     /* Regions. */
@@ -287,18 +287,18 @@ struct sg_thread {
     /* OpenMP. */
     sg_team *team;
     uint32_t member;
-    sg_team *initial;       /* its own, outside all parallel regions; NULL before it asks */
-    sg_team *start;         /* team that this docked worker shall join */
+    sg_team *initial;       /* its own, outside all parallel regions; NULL until needed */
+    sg_team *start;         /* team that this docked worker is to join */
     uint32_t start_member;  /* as this member */
-    sg_work *work;          /* worksharing construct entered last */
+    sg_work *work;          /* the last worksharing construct entered */
     sg_loop_turn turn;      /* in it */
     uint64_t ordered_chunk; /* first iteration of the running chunk of an ordered loop */
-    uint64_t ordered_last;  /* and the first one behind it */
+    uint64_t ordered_last;  /* one past its last iteration */
     bool in_ordered;        /* such a chunk is running */
     sg_task *task;
-    uint32_t yields;                           /* tasks that run above a taskyield */
-    uint32_t place;                            /* of OMP_PLACES, from 1 on; 0: none */
-    uint32_t partition_first, partition_count; /* places that its teams share out */
+    uint32_t yields;                           /* tasks that run on top of a taskyield */
+    uint32_t place;                            /* of OMP_PLACES, from 1; 0: none */
+    uint32_t partition_first, partition_count; /* places shared among its teams */
     uint64_t variable; /* address of this thread's own line of simulated runtime variables */
 } __attribute__((aligned(64)));
 
@@ -319,19 +319,19 @@ typedef struct sg_table {
 typedef struct sg_context {
     sg_config config;
     sg_mem *mem;
-    struct sg_wire *wire;    /* the interconnect between the nodes; NULL: the machine is one node */
+    struct sg_wire *wire;    /* the interconnect between nodes; NULL: a single node */
     sg_processor *processor; /* array of config.processors */
     sg_coroutine *coroutine; /* likewise */
     uint32_t processors;
-    uint32_t own_processors; /* of them, those that the program sees: all, or those of its rank */
+    uint32_t own_processors; /* those that the program sees: all, or those of its rank */
     sg_thread **thread;      /* by number; SG_MAX_THREADS places */
     uint32_t threads;        /* places in use so far */
-    uint32_t most_threads;   /* at a time; the fewer, the more addresses are left for stacks */
-    /* Processors with a thread but the running one, by clock << SG_KEY_BITS | number: sg_run_queue.h. */
+    uint32_t most_threads;   /* at a time; the fewer, the larger the stacks may be */
+    /* Processors with a thread except the running one, by clock << SG_KEY_BITS | number: sg_run_queue.h. */
     uint64_t *run_queue;
-    uint64_t slack; /* references of a processor may come so much earlier than those of others, as a key */
-    /* Ranks of several threads: each has 1 << group_shift leaves, whose first is at node group_node for the
-     * rank that runs. Its threads are in exact order; `slack` is between ranks. */
+    uint64_t slack; /* how much earlier than those of others a processor's references may come, as a key */
+    /* Ranks with several threads: each has 1 << group_shift leaves; group_node is the running rank's first.
+     * Its threads run in exact order; `slack` applies between ranks. */
     bool grouped;
     uint32_t group_shift, group_node;
     uint32_t run_queue_leaves, free_leaves;
@@ -341,13 +341,13 @@ typedef struct sg_context {
     uint32_t running;                      /* processors with a thread; one more if there is only one */
     uint32_t lock_waiters;                 /* threads that wait for locks */
     bool lone_due;                         /* a serial stretch begins at clock rest_since */
-    uint64_t rest_since;                   /* the latest clock of those without a thread */
-    sg_processor *lone;                    /* that executes serial code now; NULL: none */
-    sg_thread *timed;                      /* threads in timed waits, the earliest first */
+    uint64_t rest_since;                   /* the latest clock of the idle processors */
+    sg_processor *lone;                    /* the one that executes serial code now; NULL: none */
+    sg_thread *timed;                      /* threads in timed waits, earliest first */
     uint64_t timer;                        /* time of the timer's entry in the order; UINT64_MAX: none */
-    uint64_t *next_tick;   /* of each processor, see machine.disturbance; NULL: there are none */
-    uint64_t thread_data;  /* bytes of the program's and the libraries' thread-local data */
-    uint64_t large_stacks; /* bytes of stacks that are larger than the run's */
+    uint64_t *next_tick;                   /* by processor, see machine.disturbance; NULL: no disturbance */
+    uint64_t thread_data;                  /* bytes of the program's and the libraries' thread-local data */
+    uint64_t large_stacks;                 /* bytes of stacks larger than the run's */
     bool fast_thread_pointer;
     bool alone; /* runs by itself, without the simulator */
     bool check;
@@ -355,17 +355,17 @@ typedef struct sg_context {
     union {
         volatile uint64_t attention; /* not 0: one of these */
         struct {
-            volatile int stop_signal; /* SIGTERM arrived: stop at the next safe place */
-            int tracing;              /* there is a trace */
+            volatile int stop_signal; /* SIGTERM arrived: stop at the next safe point */
+            int tracing;              /* whether there is a trace */
         };
     };
     void *host_stack; /* of the real main thread */
     void *host_thread;
     uint64_t line_bytes;
     bool uncached;   /* the machine has no data cache: sg_mem_is_free */
-    bool pages_only; /* besides, of all references only the first ones to pages are seen: sg_sched_start.c */
+    bool pages_only; /* and only first references to pages are seen: sg_sched_start.c */
     uint64_t next_variable;
-    uint64_t first_variable; /* lines of the first threads, as many as there are processors */
+    uint64_t first_variable; /* lines of the first threads, one per processor */
     uint64_t host_start_ns;
     int exit_code;
     uint32_t team_max;
@@ -374,21 +374,20 @@ typedef struct sg_context {
     /* Code addresses. */
     uintptr_t text_low, text_high;
     uint32_t *block_index;    /* by offset in the text */
-    uint32_t *lone_index;     /* the same with the numbers for a lone processor: executions_count greater */
+    uint32_t *lone_index;     /* the same for a lone processor: numbers are greater by executions_count */
     uint32_t *no_block_index; /* the same for code outside the simulation: all zero */
     sg_block_cost *blocks;
     uint64_t *block_parts; /* of blocks; or SG_TRAP_PARTS */
-    sg_speed *speed;       /* by config.node_speeds, or the only one: blocks and block_parts */
+    sg_speed *speed;       /* by config.node_speeds, or just one: blocks and block_parts */
     uint32_t speeds;
     uint64_t *block_address;
-    bool overlaps; /* see sg_overlap.h */
-    const sg_timing
-        *timing; /* of blocks, from number 1 on; NULL: nothing is known but what their operations cost */
-    bool *branch_targets; /* of blocks: are they entered from a branch? NULL: that is not known */
+    bool overlaps;           /* see sg_overlap.h */
+    const sg_timing *timing; /* of blocks, from number 1 on; NULL: only the cost of operations is known */
+    bool *branch_targets;    /* by block: is it a branch target? NULL: unknown */
     uint32_t blocks_count;
-    sg_slot *slots;            /* by place in executions */
+    sg_slot *slots;            /* by index in executions */
     uint32_t executions_count; /* blocks and slots */
-    uint32_t *uncosted;        /* places that stand for references only */
+    uint32_t *uncosted;        /* indices that count only references */
     uint32_t uncosted_count;
     sg_behind *behind;   /* by offset in the text */
     char *accounts_next; /* free memory for accounts */
@@ -396,69 +395,69 @@ typedef struct sg_context {
     uint32_t *site_index;
     sg_site_count *sites;
     uint32_t sites_count;
-    /* Spare record of one slow access, all zero between accesses. */
+    /* Scratch record of one slow access, all zero between accesses. */
     sg_outcome outcome;
     struct sg_clock_place *clock_places; /* calls that may read a clock, by address */
     size_t clock_places_count;
     /* OpenMP. */
     struct sg_omp *omp;
-    bool docks;              /* teams are started as libgomp does it */
-    uint32_t release_cycles; /* what the last one at a barrier adds when it has let the others go */
-    uint64_t making_until;   /* clock at which the next thread can be made */
+    bool docks;              /* teams start as in libgomp */
+    uint32_t release_cycles; /* what the last thread at a barrier pays after releasing the others */
+    uint64_t making_until;   /* clock at which the next thread can be created */
     /* Message passing: sg_rank.c. */
     uint32_t ranks; /* 0: the program passes no messages */
     sg_rank **all_ranks;
-    sg_rank *rank;   /* that runs or ran last */
-    sg_rank *mapped; /* whose static data is in its place */
+    sg_rank *rank;   /* current or last one */
+    sg_rank *mapped; /* whose static data is in place */
     void (*turn_to)(sg_rank *rank, bool away);
-    bool defers;       /* ranks may go on before what they do to others is done: sg_may_defer */
-    uint32_t deferred; /* operations, of all processors */
-    void (*explain_deadlock)(char *text, size_t size); /* adds which rank waits for what */
-    /* The running rank ends (sg_rank.h); returns the program's status if it is the last. */
+    bool defers;       /* ranks may continue before their effects on others are done: sg_may_defer */
+    uint32_t deferred; /* operations, over all processors */
+    void (*explain_deadlock)(char *text, size_t size); /* appends which rank waits for what */
+    /* The running rank ends (sg_rank.h); the last one returns the program's status. */
     int (*rank_exit)(int status, const void *site, bool quick);
     bool lockstep;             /* a SIMD machine: sg_lockstep.h */
-    bool (*nobody_runs)(void); /* lets threads go on that wait for this; false: there are none */
+    bool (*nobody_runs)(void); /* wakes threads that wait for this; false: none */
     sg_table locks;            /* by the address of the program's variable */
     struct kept *policies;     /* sg_numa.c */
-    bool blocks_scaled;        /* what-if has its own tables of blocks */
+    bool blocks_scaled;        /* what-if has its own block tables */
     bool primitives_differ;    /* synchronisation is free, or a lock is scaled */
     sg_table futexes;          /* queues, by address */
     struct named *semaphores;
-    struct sg_file *files;    /* streams that were locked once */
-    struct sg_system *system; /* sg_system.c; NULL: nobody has asked */
+    struct sg_file *files;    /* streams that have ever been locked */
+    struct sg_system *system; /* sg_system.c; NULL: not used yet */
     bool robust;              /* the program has used a robust mutex */
     char warnings[1024];
-    /* Writes the result of a run that does not end by itself: sg_result_write. */
+    /* Writes the result of a run that did not end normally: sg_result_write. */
     void (*report)(enum sg_status status, const char *message, int signal_number);
     struct sg_signals *signals; /* posix/sg_signal.c; NULL: the program uses none */
-    uint32_t signals_due;       /* threads that have to handle some */
+    uint32_t signals_due;       /* threads with signals to handle */
     void (*deliver_signals)(void);
     void (*files_changed)(void);  /* a file may have become ready: posix/sg_files.c; NULL: nobody waits */
-    bool (*wait_for_files)(void); /* for what comes from outside; false: nothing can */
+    bool (*wait_for_files)(void); /* waits for outside events; false: none can come */
     uint32_t regions_watched;     /* observers that want to know when a thread's regions change */
-    uint64_t writes_seen;         /* by the hint at races: the time of all that it notes */
-    uint64_t threads_ran;         /* cycles of all threads but the main one */
+    uint64_t writes_seen;         /* by the race hint: the time of all that it notes */
+    uint64_t threads_ran;         /* cycles of all threads except main */
     int64_t skipped;              /* cycles that sampling adds to every clock, see observe/sg_sample.c */
 } sg_context;
 
-/* No clock gets there; as a deadline: never. A block whose cost is scaled has SG_TRAP cycles, beyond every
+/* No clock gets there; as a deadline: never. A block with a scaled cost has SG_TRAP cycles, beyond every
  * limit. */
 #define SG_NEVER      (SG_TRAP - 1)
 #define SG_TRAP       (1ull << 53)
 #define SG_TRAP_PARTS (SG_TRAP << SG_PARTS_SHIFT)
 
-/* Behind the processors' numbers there is one more in the order: the timer of all timed waits. */
+/* One entry follows the processors in the order: the timer of all timed waits. */
 #define SG_KEY_BITS 15
 #define SG_KEY_MASK ((1ull << SG_KEY_BITS) - 1)
 #define SG_TIMER    SG_MAX_PROCESSORS
 
-/* The two global variables of the runtime: its state, and the processor that runs now. */
+/* The runtime's two global variables: its state, and the current processor. */
 extern sg_context *sg;
 extern sg_processor *sg_now;
-/* What sg_now is before the simulation begins and after its end: on it hooks do nothing. */
+/* Value of sg_now before and after the simulation: hooks do nothing on it. */
 extern sg_processor sg_idle_processor;
 
-/* The clock of `p` as the program and the result have it: with what was not simulated. */
+/* The clock of `p` as the program and the result see it: including what sampling skipped. */
 static inline uint64_t sg_time_of(const sg_processor *p)
 {
     return (uint64_t)((int64_t)p->clock + sg->skipped);
@@ -469,7 +468,7 @@ static inline void sg_advance(sg_processor *p, uint64_t cycles)
     p->time += cycles << SG_PARTS_SHIFT;
 }
 
-/* What blocks cost on a processor. */
+/* Block costs on a processor. */
 static inline const sg_speed *sg_speed_of(uint32_t processor)
 {
     if (sg->speeds == 1)

@@ -32,7 +32,7 @@ void sg_warn(const char *remark)
     memcpy(sg->warnings + used, remark, more + 1);
 }
 
-/* Writes what the program left in the buffer of its standard output, if nobody is inside it. */
+/* Writes what the program left in its standard output buffer, if nobody is inside it. */
 static void flush_output(void)
 {
     if (_IO_ftrylockfile(stdout) == 0) {
@@ -65,7 +65,7 @@ void sg_stop(enum sg_status status, const char *format, ...)
     __builtin_unreachable();
 }
 
-/* How the first rank has ended that ended too early; NULL: none has. */
+/* How the first rank that ended too early did so; NULL: none did. */
 static const char *first_end(void)
 {
     for (uint32_t i = 0; i < sg->ranks; i++)
@@ -74,7 +74,7 @@ static const char *first_end(void)
     return NULL;
 }
 
-/* The first thread that waits for what another one has. */
+/* Names the first thread that waits for something another one holds. */
 static int name_holder(char *text, size_t size)
 {
     for (uint32_t i = 0; i < sg->threads; i++) {
@@ -85,7 +85,7 @@ static int name_holder(char *text, size_t size)
     return 0;
 }
 
-/* The first threads that wait in calls of the system: "; thread 0 waits in read at 0x..". */
+/* The first threads that wait in system calls: "; thread 0 waits in read at 0x..". */
 static void name_calls(char *text, size_t size)
 {
     enum { SHOWN = 4 };

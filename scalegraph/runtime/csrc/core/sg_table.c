@@ -1,4 +1,4 @@
-/* Tables of keys and values: see sg_table.h. Their memory is of the runtime's own heap. */
+/* Tables of keys and values: see sg_table.h. Their memory comes from the runtime's own heap. */
 #include "sg_table.h"
 
 #include <stdlib.h>

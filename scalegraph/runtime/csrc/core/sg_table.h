@@ -1,11 +1,12 @@
-/* Tables of 64-bit keys and values, none of which is 0 or NULL: open addressing, at most half full. */
+/* Tables of nonzero 64-bit keys and values: open addressing, at most half full. */
 #ifndef SG_TABLE_H
 #define SG_TABLE_H
 
 #include "sg_runtime.h"
 
-/* The entry of `key`, or the free one in its place; the table has room. The high half is mixed into the low
- * one first: keys made of two numbers would differ in product bits that the mask cuts off. */
+/* The entry of `key`, or the free one where it belongs; the table has room. The high half is mixed into
+ * the low one first: keys made of two numbers would otherwise differ only in product bits that the mask
+ * cuts off. */
 static inline sg_table_entry *sg_table_slot(const sg_table *t, uint64_t key)
 {
     uint32_t at = (uint32_t)((key ^ key >> 32) * 0x9e3779b97f4a7c15ull >> 32) & (t->size - 1);
@@ -14,7 +15,7 @@ static inline sg_table_entry *sg_table_slot(const sg_table *t, uint64_t key)
     return &t->entry[at];
 }
 
-/* The entry of `key`; NULL: there is none. */
+/* The entry of `key`, or NULL. */
 static inline sg_table_entry *sg_table_find(const sg_table *t, uint64_t key)
 {
     sg_table_entry *entry = t->size != 0 ? sg_table_slot(t, key) : NULL;
@@ -24,8 +25,8 @@ static inline sg_table_entry *sg_table_find(const sg_table *t, uint64_t key)
 /* Doubles the table; an empty one gets `least` entries, a power of two. */
 void sg_table_grow(sg_table *t, uint32_t least);
 
-/* The entry of `key`. One that is new has no value yet and must get it before anything else is searched for.
- * It stays where it is until another one is made. */
+/* The entry of `key`, added if missing. A new entry needs its value before the next search. The pointer is
+ * valid until the next insertion. */
 static inline sg_table_entry *sg_table_make(sg_table *t, uint64_t key, uint32_t least)
 {
     if (SG_UNLIKELY(2 * t->used >= t->size))
@@ -38,7 +39,7 @@ static inline sg_table_entry *sg_table_make(sg_table *t, uint64_t key, uint32_t 
     return entry;
 }
 
-/* Gives back the memory; the table is empty then. */
+/* Frees the memory and leaves the table empty. */
 void sg_table_drop(sg_table *t);
 
 #endif

@@ -1,6 +1,6 @@
-/* Threads come and go. A thread's stack lies where its number says; its thread pointer is lent by a thread of
- * the host that sleeps for ever, so that thread-local data and everything that the C library keeps for a
- * thread is as it should be. */
+/* Creation and end of threads. A thread's stack address follows from its number. Its thread pointer is
+ * borrowed from a host thread that sleeps for ever, so that thread-local data and the C library's per-thread
+ * state work as usual. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +10,7 @@
 #include "sg_arch.h"
 #include "sg_rank.h"
 
-/* States of a thread of the host; AWAITED: it has not parked yet, and the runtime sleeps until it has. */
+/* States of a host thread; AWAITED: not parked yet, and the runtime sleeps until it is. */
 enum { NO_HOST = 0, PARKED = 1, ENDS = 2, AWAITED = 3 };
 
 /* A host thread that lends its thread pointer and its stack. */
@@ -18,13 +18,13 @@ static void *park(void *argument)
 {
     sg_thread *t = argument;
     t->thread_pointer = sg_arch_thread_pointer();
-    /* The coroutine begins below this frame and below what the frame's calls have used. */
+    /* The coroutine starts below this frame and what its calls have used. */
     t->stack_pointer = (char *)sg_arch_stack_pointer() - 1024;
     if (__atomic_exchange_n(&t->parked, PARKED, __ATOMIC_ACQ_REL) == AWAITED)
         sg_arch_syscall(SYS_futex, (long)&t->parked, 1 /* FUTEX_WAKE */, INT_MAX, 0);
     while (__atomic_load_n(&t->parked, __ATOMIC_ACQUIRE) == PARKED)
         sg_arch_syscall(SYS_futex, (long)&t->parked, 0 /* FUTEX_WAIT */, PARKED, 0);
-    return NULL; /* into the C library, which takes leave of the thread */
+    return NULL; /* into the C library, which ends the thread */
 }
 
 static sg_thread *thread_at(uint32_t id)
@@ -46,14 +46,14 @@ static uint64_t to_pages(uint64_t bytes)
     return (bytes + PAGE - 1) & ~(PAGE - 1);
 }
 
-/* Thread-local data is above the thread's stack, in the same memory. */
+/* Thread-local data lies above the thread's stack, in the same memory. */
 static uint64_t stack_room(uint64_t bytes)
 {
     bytes = to_pages(bytes) + (sg->thread_data > 2 * PAGE ? to_pages(sg->thread_data) : 0);
     return bytes < 65536 ? 65536 : bytes;
 }
 
-/* 17 pages more, so that equal places of two stacks do not fall into the same cache set. */
+/* 17 extra pages, so that the same offset in two stacks does not map to the same cache set. */
 uint64_t sg_stack_stride(void)
 {
     return stack_room(sg->config.stack_bytes) + 17 * PAGE;
@@ -65,10 +65,10 @@ static bool map_at(char *low, uint64_t size, int allowed)
     return mmap(low, size, allowed, flags, -1, 0) == low;
 }
 
-/* The places of the stacks of the threads that start now are mapped, but none may be used yet. */
+/* Stacks of the threads being started are mapped, but not accessible yet. */
 static bool places_mapped = false;
 
-/* Maps the places of many stacks at once: a call of the host less for each of them. */
+/* Maps many stacks at once: saves one system call per stack. */
 static void map_places(uint32_t first, uint32_t end)
 {
     uint64_t stride = sg_stack_stride();
@@ -83,8 +83,8 @@ static void map_places(uint32_t first, uint32_t end)
 #define MADV_GUARD_INSTALL 102
 #endif
 
-/* Makes the first page of a stack of `size` bytes behind it, and what is behind that up to the next one,
- * fault. The host has a limit of maps, so it does that without splitting one where it can (Linux 6.13). */
+/* Makes the page before a stack of `size` bytes, and everything from its end to the next one, fault. The host
+ * limits the number of maps, so where possible (Linux 6.13) no map is split. */
 static bool guard(char *low, uint64_t size)
 {
     static bool light = true;
@@ -96,7 +96,7 @@ static bool guard(char *low, uint64_t size)
            (behind == 0 || mprotect(low + PAGE + size, behind, PROT_NONE) == 0);
 }
 
-/* Memory for a stack: the place that the thread's number says, or behind all those when it must be larger. */
+/* Memory for a stack: at the thread's own place, or after all of those if it must be larger. */
 static void map_stack(sg_thread *t, uint64_t size)
 {
     uint64_t ordinary = stack_room(sg->config.stack_bytes);
@@ -128,8 +128,8 @@ static void map_stack(sg_thread *t, uint64_t size)
 typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int join_function(pthread_t, void **);
 
-/* Starts the host's thread for `t`; on the stack of the program's own at `stack`, if not NULL. False: that
- * one is too small. */
+/* Starts the host thread for `t`; on the program's own stack at `stack`, if not NULL. False: it is too
+ * small. */
 static bool start_host(sg_thread *t, void *stack, uint64_t size)
 {
     create_function *create = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
@@ -163,20 +163,20 @@ static void wait_for_host(sg_thread *t)
 }
 
 #ifdef SG_FENCES
-/* A sanitizer allocates in a thread that starts, and our heaps serve one thread at a time. */
+/* A sanitizer allocates in a starting thread, and our heaps serve one thread at a time. */
 static const bool side_by_side = false;
 #else
 static const bool side_by_side = true;
 #endif
 
-/* Starts the host's threads of those among the numbers first..end-1 that have none, and waits until they are
- * parked; false: the stack given is too small. */
+/* Starts the host threads missing among numbers first..end-1 and waits until they are parked; false: the
+ * given stack is too small. */
 static bool start_hosts(uint32_t first, uint32_t end, void *stack, uint64_t size)
 {
     uint64_t all = UINT64_MAX, old = 0;
     bool started = true;
     sg_arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old,
-                    sizeof all); /* the parked threads take no signals */
+                    sizeof all); /* parked threads take no signals */
     sg_alloc_own(true);
     if (end - first > 1)
         map_places(first, end);
@@ -218,7 +218,7 @@ void sg_thread_prepare(uint32_t count)
     start_hosts(first, end, NULL, sg->config.stack_bytes);
 }
 
-/* Threads with smaller numbers are all in use. */
+/* All lower numbers are in use. */
 static uint32_t all_used = 0;
 
 sg_thread *sg_thread_new_on(void *stack, size_t stack_size)
@@ -261,7 +261,7 @@ void sg_thread_free(sg_thread *t)
     join_function *join = (join_function *)dlsym(RTLD_NEXT, "pthread_join");
     __atomic_store_n(&t->parked, ENDS, __ATOMIC_RELEASE);
     sg_arch_syscall(SYS_futex, (long)&t->parked, 1 /* FUTEX_WAKE */, INT_MAX, 0);
-    join(t->host, NULL); /* so that it does not free its memory beside us */
+    join(t->host, NULL); /* so that it does not free its memory concurrently */
     t->parked = NO_HOST;
     t->state = SG_UNUSED;
     if (t->id < all_used)
@@ -304,7 +304,7 @@ static int copy_thread_data(struct dl_phdr_info *info, size_t size, void *thread
             ptrdiff_t offset = (char *)info->dlpi_tls_data - (char *)sg_arch_thread_pointer();
             memcpy((char *)t->thread_pointer + offset, info->dlpi_tls_data, info->dlpi_phdr[i].p_memsz);
         }
-    return 1; /* the program itself comes first; the libraries' data is their own affair */
+    return 1; /* the program itself comes first; libraries handle their own data */
 }
 
 void sg_thread_adopt_data(sg_thread *t)

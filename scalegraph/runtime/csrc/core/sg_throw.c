@@ -1,10 +1,10 @@
-/* Exceptions of C++: where each was thrown, for the sentence about one that nobody caught. In a file of its
- * own: only programs of C++ link it. */
+/* C++ exceptions: where each was thrown, for the message about an uncaught one. A separate file, so that only
+ * C++ programs link it. */
 #include "sg_throw.h"
 
 enum { KEPT = 256 };
 
-/* The latest ones: one may be thrown on in another thread, where its future is asked. */
+/* The latest ones: an exception may be rethrown in another thread, which asks its future. */
 static struct {
     const void *object, *type, *site;
 } thrown[KEPT] = {0};

@@ -1,5 +1,5 @@
-/* What the C++ library and sg_throw.c say of the exception that a thread handles or nobody catches; in
- * programs without C++ these functions are not there. */
+/* What the C++ library and sg_throw.c know of the exception that a thread handles or nobody catches; programs
+ * without C++ lack these functions. */
 #ifndef SG_THROW_H
 #define SG_THROW_H
 
@@ -10,11 +10,11 @@ typedef struct sg_type {
     const char *name;
 } sg_type;
 
-/* The head of an exception in libstdc++, in front of the thrown object. */
+/* The header of an exception in libstdc++, before the thrown object. */
 typedef struct sg_exception {
-    const void *primary; /* of one that std::rethrow_exception threw: the object; else its type */
+    const void *primary; /* of one that std::rethrow_exception threw: the object; otherwise its type */
     const void *fields[9];
-    uint64_t class; /* of the unwinder: its lowest byte is 1 in the first case */
+    uint64_t class; /* for the unwinder: its lowest byte is 1 in the first case */
     const void *unwinding[3];
 } sg_exception;
 
@@ -28,7 +28,7 @@ typedef struct sg_exceptions {
 extern const sg_exceptions *__cxa_get_globals(void) __attribute__((weak));
 extern const sg_type *__cxa_current_exception_type(void) __attribute__((weak));
 extern char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status) __attribute__((weak));
-/* Where the program threw it; NULL: a library did, or nobody knows. */
+/* Where the program threw it; NULL: in a library, or unknown. */
 extern const void *sg_thrown_at(const void *object, const void *type) __attribute__((weak));
 
 #endif

@@ -1,5 +1,4 @@
-/* Threads that go on at a certain time at the latest: one entry in the order of the processors stands for all
- * of them. Private to sg_sched.c. */
+/* Threads with a deadline: one entry in the order of the processors stands for all. Private to sg_sched.c. */
 #ifndef SG_TIMED_H
 #define SG_TIMED_H
 
@@ -7,7 +6,7 @@
 
 #define NEVER (UINT64_MAX >> SG_KEY_BITS)
 
-/* Makes the entry stand for the earliest timed wait; one that is too early does no harm. */
+/* Sets the entry to the earliest timed wait; firing too early does no harm. */
 static void arm_timer(void)
 {
     if (sg->timed == NULL || sg->timed->deadline >= sg->timer)

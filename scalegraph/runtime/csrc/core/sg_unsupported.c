@@ -1,5 +1,4 @@
-/* What the simulator does not support ends the run with a sentence, at once: it must neither hang nor
- * run wrongly. */
+/* Unsupported features end the run at once with a message: it must neither hang nor run wrongly. */
 #include "sg_posix.h"
 
 #define REFUSE(name, why)                                                                                    \

@@ -1,4 +1,4 @@
-/* What one resource of the simulated network has done: a ring, a link, a bus, a memory module. */
+/* Activity of one resource of the simulated network: a ring, a link, a bus, a memory module. */
 #ifndef SG_USAGE_H
 #define SG_USAGE_H
 
@@ -10,9 +10,9 @@
 typedef struct sg_usage {
     const char *kind; /* SG_USAGE_LINK: carries messages, SG_USAGE_MODULE: serves them */
     const char *name; /* "ring 0", "link 3>4", "memory 5", "bus": unique in its machine */
-    uint32_t units;   /* that work side by side (slots of a ring): busy is at most units x the time */
+    uint32_t units;   /* working in parallel (slots of a ring): busy is at most units x the time */
     uint64_t transactions;
-    uint64_t busy;    /* cycles, of all units together */
+    uint64_t busy;    /* cycles, summed over units */
     uint64_t waiting; /* cycles that transactions waited for it */
 } sg_usage;
 

@@ -1,4 +1,4 @@
-/* Everybody who stands in a queue goes on. */
+/* Wakes all threads in a queue. */
 #include "sg_runtime.h"
 
 void sg_wake_all(sg_queue *queue, uint64_t when)

@@ -44,7 +44,7 @@ static int create(const char *path)
                                 0644);
 }
 
-/* The program may have opened, or allowed itself, as many files as it has: ours is one more. */
+/* The program may have opened as many files as it may, or lowered the limit: we need one more. */
 static void allow_more_files(void)
 {
     struct rlimit limit;

@@ -1,4 +1,4 @@
-/* The file that the result of a run is written to. */
+/* The file that receives the result of a run. */
 #ifndef SG_WRITER_H
 #define SG_WRITER_H
 
@@ -12,7 +12,7 @@ typedef struct sg_writer {
     char data[1 << 16];
 } sg_writer;
 
-/* A file that cannot be written is `failed`; what is written to it is lost. */
+/* A file that cannot be written is marked `failed`; further output is lost. */
 void sg_writer_open(sg_writer *w, const char *path);
 void sg_writer_flush(sg_writer *w);
 void sg_writer_close(sg_writer *w);
