@@ -1,9 +1,9 @@
 /* The program's heap: always at the same addresses, whatever the host does.
  *
- * Small requests come from size classes; each simulated thread fills its own chunks, so that
- * the objects of two threads do not share a cache line by accident. Large requests get pages of
- * their own. A second heap of the same kind serves the runtime and the host's threads, so that the
- * number of processors does not move the program's objects. */
+ * Small requests come from size classes; each simulated thread fills its own chunks, so that objects of
+ * two threads do not share a cache line by accident. Large requests get pages of their own. A second heap
+ * of the same kind serves the runtime and the host's threads, so that the number of processors does not
+ * move the program's objects. */
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -23,7 +23,7 @@ typedef sg_block_header header;
 typedef struct span {
     header head;
     sg_free_block free;
-    struct span *next; /* by address */
+    struct span *next; /* sorted by address */
     uint64_t size;
 } span;
 
@@ -37,17 +37,17 @@ typedef struct sg_heap {
     span *spans; /* free large blocks */
     local_heap *local;
     uint32_t locals;
-    uint64_t *left; /* bytes of a memory that it shares with others; NULL: there is no such limit */
+    uint64_t *left; /* left of a budget shared with others; NULL: no such limit */
 } heap;
 
-/* The allocator works before the runtime's context exists: the C library allocates while it starts. */
+/* The allocator works before the runtime's context exists: the C library allocates during start-up. */
 static struct {
     heap program, own;
-    heap *current;                  /* that of the rank that runs; NULL: the program's only one */
-    void (*refuse)(uint64_t bytes); /* when that is not enough; does not return */
+    heap *current;                  /* that of the running rank; NULL: the program has only one */
+    void (*refuse)(uint64_t bytes); /* called when that runs out; does not return */
     uint64_t set_limit;             /* by the program itself */
     bool own_mode;
-    bool huge; /* own memory has huge pages */
+    bool huge; /* own memory uses huge pages */
 } memory = {
     .set_limit = UINT64_MAX,
     .program = {.base = SG_HEAP_BASE, .top = SG_HEAP_BASE, .mapped = SG_HEAP_BASE, .limit = UINT64_MAX},
@@ -77,7 +77,7 @@ bool sg_alloc_own(bool own)
     return before;
 }
 
-/* The heap of the program, or of the rank that runs. */
+/* The heap of the program, or of the running rank. */
 static inline heap *programs(void)
 {
     return memory.current != NULL ? memory.current : &memory.program;
@@ -213,7 +213,7 @@ static void *allocate_small(heap *h, uint64_t size)
     return head + 1;
 }
 
-/* Best fit among the free spans, else fresh pages. */
+/* Best fit among the free spans, otherwise new pages. */
 static void *allocate_large(heap *h, uint64_t size, bool *zeroed)
 {
     uint64_t need = (size + sizeof(header) + PAGE - 1) & ~(uint64_t)(PAGE - 1);
@@ -249,7 +249,7 @@ static header *header_of(const void *pointer)
     return sg_header_of(pointer);
 }
 
-/* The block, or what is aligned in it, is in use from now on, with `size` bytes. */
+/* Marks the block (or the aligned part of it) as in use, with `size` bytes. */
 static void claim(header *head, uint64_t size, const void *caller)
 {
     uint64_t slack = sg_capacity(head) + sizeof *head - head->offset - size,
@@ -260,7 +260,7 @@ static void claim(header *head, uint64_t size, const void *caller)
     sg_seal(head, false);
 }
 
-/* `caller`: code address behind the program's call, NULL when the runtime itself asks. */
+/* `caller`: return address of the program's call; NULL if the runtime itself allocates. */
 static void *allocate(uint64_t size, bool *zeroed, const void *caller)
 {
     heap *h = memory.own_mode ? &memory.own : programs();
@@ -277,7 +277,7 @@ static void *allocate(uint64_t size, bool *zeroed, const void *caller)
     sg_fence_shut((char *)block + size, sg_capacity(head) - size);
     if (!memory.own_mode && caller != NULL && sg != NULL) {
         sg_observe_allocated(block, size, caller, size > SMALL_LIMIT);
-        sg_synchronise(); /* who had the block before is done with it */
+        sg_synchronise(); /* the block's previous owner is done with it */
     }
     return block;
 }
@@ -303,7 +303,8 @@ static void release_large(heap *h, char *start, uint64_t size)
     }
 }
 
-/* Ends the run if `pointer` is no whole block in use; `verb`: what the call before `site` does with it. */
+/* Ends the run if `pointer` is not the start of a block in use; `verb`: what the call before `site` does with
+ * it. */
 static void examine(const heap *h, void *pointer, const void *site, const char *verb)
 {
     header *head = header_of(pointer);
@@ -312,7 +313,7 @@ static void examine(const heap *h, void *pointer, const void *site, const char *
         sg_refuse_pointer(pointer, site, verb, h->base, h->top);
 }
 
-/* The heap of `pointer`; NULL: none that the running rank has. */
+/* The heap that holds `pointer`; NULL: none of the running rank's. */
 static heap *heap_of(const void *pointer)
 {
     uint64_t at = (uint64_t)pointer;
@@ -395,7 +396,7 @@ void *sg_alloc_for(size_t size, const void *site)
     return allocate_zeroed(1, size, site);
 }
 
-/* Bytes that may be used from `pointer` on. */
+/* Usable bytes from `pointer` on. */
 static size_t usable(const void *pointer)
 {
     const header *head = header_of(pointer);
@@ -410,7 +411,7 @@ SG_API size_t malloc_usable_size(void *pointer)
     if (h != &memory.own)
         examine(h, pointer, SG_CALLER, "asks for the size of");
     claim(header_of(pointer), usable(pointer),
-          (void *)(uintptr_t)header_of(pointer)->site); /* it may use all */
+          (void *)(uintptr_t)header_of(pointer)->site); /* it may use all of them */
     return usable(pointer);
 }
 

@@ -1,4 +1,4 @@
-/* Heaps of the ranks of a program. */
+/* Heaps of the program's ranks. */
 #ifndef SG_ALLOC_H
 #define SG_ALLOC_H
 
@@ -8,26 +8,27 @@
 
 struct sg_heap;
 
-/* A heap at the addresses that the rank's number says. */
+/* A heap at the addresses that follow from the rank's number. */
 struct sg_heap *sg_heap_new(uint32_t rank);
-/* The program allocates from `heap` now; NULL: from its first one. */
+/* The program now allocates from `heap`; NULL: its first one. */
 void sg_alloc_heap(struct sg_heap *heap);
-/* What `heap` (NULL: the program's first one) grows by is taken from `left` bytes from now on; `refuse` is
- * called when they are not enough, and does not return. Returns what it has taken before. */
+/* From now on growth of `heap` (NULL: the program's first one) is taken from the `left` bytes; `refuse` is
+ * called when they run out, and does not return. Returns the bytes already taken. */
 uint64_t sg_alloc_share(struct sg_heap *heap, uint64_t *left, void (*refuse)(uint64_t bytes));
 
-/* Memory of the program's heap for its call before `site`, and its return. */
+/* Allocates or frees memory of the program's heap for its call before `site`. */
 void *sg_alloc_plain(size_t size, const void *site);
 void *sg_alloc_aligned(size_t alignment, size_t size, const void *site);
 void sg_alloc_release(void *pointer, const void *site);
-/* Do `bytes` from `pointer` on, in a block in use of the running rank's heap, not fit into that? `text` says
- * which block: " of 24 bytes, allocated at 0x.."; its end is not looked at when it is freed. */
+/* Do `bytes` from `pointer` on exceed the block in use (of the running rank's heap) that it points into?
+ * `text` receives the block: " of 24 bytes, allocated at 0x..". Freeing the block then skips the check of its
+ * end. */
 bool sg_alloc_exceeds(void *pointer, size_t bytes, char text[96]);
-/* Which place in the program a call by a library is due to; NULL: nobody can say yet. */
+/* The place in the program behind a library's call; NULL: cannot tell yet. */
 extern const void *(*sg_alloc_caller)(const void *site);
 /* The program has limited its own memory (setrlimit). */
 void sg_alloc_set_limit(uint64_t bytes);
-/* sg_limits.c: a request for so many bytes was refused for that. */
+/* sg_limits.c: this limit made a request for `bytes` fail. */
 void sg_limit_met(uint64_t bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* Aligned memory, by all the names that it has. */
+/* Aligned allocation, under all its names. */
 #include <errno.h>
 
 #include "sg_alloc.h"

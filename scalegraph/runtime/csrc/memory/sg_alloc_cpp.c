@@ -1,5 +1,5 @@
-/* C++ allocates through its library, which is not the place that a user searches for: its operators here,
- * unless the program has its own. */
+/* C++ allocates through its library, which is not the call site that a user looks for. So we define its
+ * operators here, unless the program has its own. */
 #include "sg_alloc.h"
 #include "sg_runtime.h"
 

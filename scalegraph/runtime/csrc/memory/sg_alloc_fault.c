@@ -1,4 +1,4 @@
-/* Blocks that the program frees twice, or never got, or over whose end it wrote. */
+/* Double frees, frees of pointers that are no blocks, and writes past the end of a block. */
 #include <stdio.h>
 
 #include "sg_alloc.h"
@@ -16,7 +16,7 @@ static const void *caller_of(const void *site)
 #ifdef SG_FENCES
 void sg_mark_end(sg_block_header *head)
 {
-    (void)head; /* a sanitizer watches what is there */
+    (void)head; /* a sanitizer checks this memory */
 }
 
 bool sg_is_whole(const sg_block_header *head, uint64_t top)
@@ -38,7 +38,7 @@ void sg_mark_end(sg_block_header *head)
     memcpy((char *)(head + 1) + sg_requested(head), mark, mark_bytes(head));
 }
 
-/* Behind a small block comes another one, or memory that nobody has used, or a new page. */
+/* After a small block comes another one, unused memory, or a new page. */
 static bool is_header_or_empty(const sg_block_header *next, uint64_t top)
 {
     static const sg_block_header empty = {.pages = 0};
@@ -57,7 +57,7 @@ bool sg_is_whole(const sg_block_header *head, uint64_t top)
 }
 #endif
 
-/* "0x4011d6", as reports have places; `text` is for the answer. */
+/* "0x4011d6", as in reports; `text` is the buffer. */
 static const char *place(const void *site, char text[32])
 {
     snprintf(text, 32, "0x%llx", (unsigned long long)(uintptr_t)site);
@@ -75,8 +75,7 @@ static const char *describe(const sg_block_header *head, char text[96])
     return text;
 }
 
-/* The header of the block that ends at `end` or holds it, at most `far` bytes in front; NULL: there is none.
- */
+/* The header of the block that holds or ends at `end`, at most `far` bytes before it; NULL: none. */
 static const sg_block_header *block_before(uint64_t end, uint64_t base, uint64_t far)
 {
     for (uint64_t at = (end & ~15ull) - sizeof(sg_block_header); at >= base && end - at <= far; at -= 16) {
@@ -94,7 +93,7 @@ bool sg_block_exceeded(void *pointer, size_t bytes, uint64_t base, uint64_t top,
     uint64_t at = (uint64_t)(uintptr_t)pointer;
     sg_block_header *head = sg_header_of(pointer);
     if (at % 16 != 0 || at - sizeof *head < base || !sg_is_sealed(head, false) ||
-        head->offset < sizeof *head) /* it is in the midst of one, whose data may look like a header */
+        head->offset < sizeof *head) /* inside a block, whose data may look like a header */
         head = (sg_block_header *)(uintptr_t)block_before(at + 1, base, FAR);
     if (head == NULL || !sg_is_sealed(head, false))
         return false;
@@ -149,7 +148,7 @@ void sg_refuse_foreign(void *pointer, const void *site, const char *verb)
     bool on_stack = at >= SG_STACK_BASE && at < stacks;
     char here[32];
     if (!is_static && !on_stack)
-        return; /* the C library's own, from before the heap */
+        return; /* allocated by the C library before the heap existed */
     sg_stop(SG_STATUS_CRASHED, "the program %s at %s the address 0x%llx, which was never allocated: it is %s",
             verb, place(caller_of(site), here), (unsigned long long)at,
             is_static ? "static data" : "on the stack of a thread");

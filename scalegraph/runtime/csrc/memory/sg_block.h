@@ -1,4 +1,4 @@
-/* What is in front of every block of the program's heap. Private to the heap. */
+/* The header of every block of the program's heap. Private to the heap. */
 #ifndef SG_BLOCK_H
 #define SG_BLOCK_H
 
@@ -12,18 +12,18 @@ enum { SG_SLACK_UNKNOWN = (1 << 14) - 1 };
 typedef struct sg_block_header {
     uint64_t pages : 34;     /* of a large block */
     uint64_t size_class : 6; /* SG_CLASSES for a large block */
-    uint64_t slack : 14; /* bytes behind those that were requested; SG_SLACK_UNKNOWN: nobody looks at them */
-    uint64_t check : 10; /* of all this: is it a header, and is the block in use? */
-    uint32_t site;       /* code address behind the program's call; 0: not known */
-    uint32_t offset;     /* from the start of the block to the pointer handed out */
+    uint64_t slack : 14;     /* bytes after the requested ones; SG_SLACK_UNKNOWN: not checked */
+    uint64_t check : 10;     /* checksum: is it a header, and is the block in use? */
+    uint32_t site;           /* return address of the program's call; 0: unknown */
+    uint32_t offset;         /* from the start of the block to the returned pointer */
 } sg_block_header;
 
 _Static_assert(sizeof(sg_block_header) == 16, "blocks are aligned to 16 bytes");
 
-/* A block that is free: behind its header. */
+/* In a free block, after its header. */
 typedef struct sg_free_block {
     struct sg_free_block *next;
-    const void *site; /* that freed it */
+    const void *site; /* where it was freed */
 } sg_free_block;
 
 static inline uint64_t sg_class_size(uint32_t c)
@@ -65,34 +65,34 @@ static inline sg_block_header *sg_header_of(const void *pointer)
     return (sg_block_header *)(uintptr_t)pointer - 1;
 }
 
-/* The header at the start of the block of which this is one. */
+/* The header at the start of the block that `head` belongs to. */
 static inline sg_block_header *sg_first_header(sg_block_header *head)
 {
     return (sg_block_header *)((char *)(head + 1) - head->offset);
 }
 
-/* Bytes that were requested; of an unknown slack all. */
+/* Bytes requested; all of them if the slack is unknown. */
 static inline uint64_t sg_requested(const sg_block_header *head)
 {
     uint64_t room = sg_capacity(head) + sizeof *head - head->offset;
     return head->slack == SG_SLACK_UNKNOWN ? room : room - head->slack;
 }
 
-/* ---- sg_alloc_fault.c: what a program must not do with a block ends the run with a sentence ---- */
+/* ---- sg_alloc_fault.c: misusing a block ends the run with a message ---- */
 
-/* Behind what was requested stands a mark, as far as there is room. */
+/* Puts a mark after the requested bytes, as far as there is room. */
 void sg_mark_end(sg_block_header *head);
-/* Is the mark of the block whole, and the header behind it, if there is one below `top`? */
+/* Are the block's mark and the next header (if below `top`) intact? */
 bool sg_is_whole(const sg_block_header *head, uint64_t top);
-/* The program passes `pointer` to a call before `site`, which does what `verb` says; it is no block in use of
- * the heap [base, top), or was damaged. */
+/* The call before `site` passes `pointer` to what `verb` says, but it is no block in use of the heap [base,
+ * top), or a damaged one. */
 void sg_refuse_pointer(void *pointer, const void *site, const char *verb, uint64_t base, uint64_t top)
     __attribute__((noreturn));
 /* sg_alloc_exceeds in the heap [base, top). */
 bool sg_block_exceeded(void *pointer, size_t bytes, uint64_t base, uint64_t top, char text[96]);
-/* The same for a pointer outside of the heap, if that can be no other's. */
+/* The same for a pointer outside the heap that cannot come from another allocator. */
 void sg_refuse_foreign(void *pointer, const void *site, const char *verb);
-/* A free block does not look like one: the program wrote into it. */
+/* A free block does not look free: the program wrote to it. */
 void sg_refuse_use(const void *block) __attribute__((noreturn));
 
 #endif

@@ -1,13 +1,13 @@
-/* Memory of the cache levels. */
+/* Memory for the cache levels. */
 #include "sg_cache.h"
 
 #include <sys/mman.h>
 
-/* A private cache of so many entries keeps its ways apart (sg_cache.h). */
+/* Private caches of at least so many entries store their ways separately (sg_cache.h). */
 #define SEPARATE_ENTRIES ((uint64_t)1 << 16)
-/* Of ways apart that take so many bytes each, those behind the first get small pages of the host: there a
- * program uses a few sets of each processor, so most of a large page, which many processors share, would be
- * cleared and never used. */
+/* With separate ways of at least this size, all but the first get small host pages: a program uses few of
+ * their sets on each processor, so most of a large page, shared by many processors, would be cleared but
+ * never used. */
 #define SPARSE_BYTES ((size_t)64 << 20)
 
 void *sg_map(size_t bytes)
@@ -16,7 +16,7 @@ void *sg_map(size_t bytes)
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
-    madvise(memory, bytes, MADV_HUGEPAGE); /* only advice: nothing depends on it */
+    madvise(memory, bytes, MADV_HUGEPAGE); /* only a hint */
     return memory;
 }
 
@@ -120,7 +120,7 @@ static uint32_t random_below(const sg_cache *c, uint32_t limit)
     return (uint32_t)((x >> 32) * limit >> 32);
 }
 
-/* The physical way that a tree-PLRU gives up: from the root on always the half that was not used last. */
+/* The physical way that tree-PLRU evicts: from the root on, always the half not used last. */
 static uint32_t tree_victim(const sg_cache *c, sg_set set, const uint64_t *list)
 {
     uint32_t low = 0, high = c->ways;
@@ -155,7 +155,7 @@ void sg_set_remove_by_policy(const sg_cache *c, sg_set set, uint64_t line)
     list[at] = 0;
 }
 
-/* The order-of-use list of a set without the entry at `way`, and `entry` in front. */
+/* Removes the entry at `way` from the set's LRU list and puts `entry` in front. */
 static void replace(const sg_cache *c, sg_set set, uint32_t way, uint64_t entry)
 {
     for (uint32_t i = way; i > 0; i--)
@@ -167,7 +167,7 @@ uint64_t sg_set_insert_by_policy(const sg_cache *c, sg_set set, uint64_t entry)
 {
     uint32_t last = c->ways - 1, at;
     uint64_t gone = *sg_set_at(c, set, (int)last), *list = c->listed ? list_of(c, set) : NULL;
-    if (gone == 0) { /* not full: the first empty place */
+    if (gone == 0) { /* not full: the first empty entry */
         if (list) {
             for (at = 0; list[at] != 0;)
                 at++;

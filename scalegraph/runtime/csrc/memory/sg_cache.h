@@ -1,22 +1,22 @@
-/* One level of the cache hierarchy: all its instances (one a processor, or one a group of processors).
+/* One level of the cache hierarchy: all its instances (one per processor or per group of processors).
  *
  * A set has `ways` entries, most recently used first and empty ones last, so the order is the exact LRU
  * order and a search of a sparse set ends early. An entry is line | state << 62, 0 = empty.
  *
- * The order of use is kept under every replacement policy, so hits are the same for all; only who must leave
- * differs. Random: any entry, by a generator that starts alike in every run. FIFO and tree-PLRU keep a second
- * list of the lines of each set: by age, or by physical way. The bit of a node of the tree points away from
- * the half with the way used last, and the order of use says which that is; so the tree is computed when a
- * line must leave, not kept. With a number of ways that is no power of two, the halves differ.
+ * The order of use is kept under every replacement policy, so hits cost the same for all; only the victim
+ * differs. Random: any entry, from a generator that starts the same in every run. FIFO and tree-PLRU keep
+ * a second list of each set's lines: by age, or by physical way. A tree node's bit points away from the
+ * half that holds the last-used way, which the order of use reveals; so the tree is computed at each
+ * eviction rather than stored. If the number of ways is not a power of two, the halves differ.
  *
- * The entries are in one anonymous mapping: a page of it costs host memory when it is first written. Three
- * layouts, because host memory is what the simulation waits for:
- * - of the first level the first ways of all sets of a processor are together: they are the filter that
- *   every reference searches; the other ways of a set lie side by side;
- * - a large private cache is seldom full, so there the first ways of all sets and processors are together,
- *   then the second ways, and so on: what a program uses is dense, and what it does not use costs nothing.
- *   Where there are thousands of processors, that is so of all levels but the first;
- * - else all entries of a set lie side by side. */
+ * The entries are in one anonymous mapping; a page costs host memory when it is first written. There are
+ * three layouts, because host memory is the simulation's bottleneck:
+ * - first level: the first ways of all sets of a processor are together, as the filter that every
+ *   reference searches; the other ways of a set lie side by side;
+ * - a large private cache is seldom full, so the first ways of all sets and processors are together, then
+ *   the second ways, and so on: what a program uses is dense, and the rest costs nothing. With thousands
+ *   of processors this holds for all levels but the first;
+ * - otherwise all entries of a set lie side by side. */
 #ifndef SG_CACHE_H
 #define SG_CACHE_H
 
@@ -26,19 +26,18 @@
 #include "sg_config.h"
 #include "sg_divisor.h"
 
-/* State of a copy. EXCLUSIVE may be written without a message and then is MODIFIED. */
+/* State of a copy. An EXCLUSIVE copy may be written without a message and becomes MODIFIED. */
 enum sg_copy { SG_INVALID, SG_SHARED, SG_EXCLUSIVE, SG_MODIFIED };
 
 typedef struct sg_cache {
     uint64_t *first, *rest; /* way 0 and way 1 of set 0 of instance 0 */
-    size_t stride;          /* from one instance to the next, in entries of way 0 */
-    size_t set_stride;      /* from one set to the next, likewise */
-    size_t rest_step;       /* of way 1 for each entry of way 0 */
-    size_t way_stride;      /* from way 1 on: from one way to the next */
+    size_t stride;          /* between instances, in entries of way 0 */
+    size_t set_stride;      /* between sets, in entries of way 0 */
+    size_t rest_step;       /* entries of way 1 per entry of way 0 */
+    size_t way_stride;      /* between ways, from way 1 on */
     size_t bytes;
     uint64_t sets;
-    uint64_t
-        set_mask; /* sets - 1 where their number is a power of two; else 0, and the line modulo sets counts */
+    uint64_t set_mask; /* sets - 1 if a power of two; else 0: use line modulo sets */
     sg_divisor by_sets;
     uint64_t *listed; /* FIFO, tree-PLRU: lines + 1 of each set, 0 = empty */
     size_t listed_bytes;
@@ -50,17 +49,17 @@ typedef struct sg_cache {
     uint32_t instances;
 } sg_cache;
 
-/* Where the entries of one set are: way 0 at `first`, way i at rest[(i - 1) * way_stride]. */
+/* The entries of one set: way 0 at `first`, way i at rest[(i - 1) * way_stride]. */
 typedef struct sg_set {
     uint64_t *first, *rest;
 } sg_set;
 
-/* Zeroed memory that costs nothing until it is used; NULL when the host refuses. */
+/* Zeroed, lazily allocated memory; NULL if the host refuses. */
 void *sg_map(size_t bytes);
 void sg_unmap(void *memory, size_t bytes);
 
-/* Returns 0, or -1 when the host has no memory. `sparse`: the program will use little of it, so host memory
- * counts more than time. */
+/* Returns 0, or -1 if the host is out of memory. `sparse`: the program will use little of it, so host memory
+ * matters more than time. */
 int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t instances, int is_first_level,
                     int sparse);
 void sg_cache_destroy(sg_cache *cache);
@@ -82,7 +81,7 @@ static inline uint64_t sg_entry_make(uint64_t line, enum sg_copy state)
     return line | (uint64_t)state << SG_STATE_SHIFT;
 }
 
-/* Is it the entry of `line`, in whatever state? An empty one is that of no line but 0. */
+/* Is it the entry of `line`, in any state? An empty entry matches only line 0. */
 static inline int sg_entry_is(uint64_t entry, uint64_t line)
 {
     return (entry ^ line) << (64 - SG_STATE_SHIFT) == 0;
@@ -120,7 +119,7 @@ static inline int sg_set_find(const sg_cache *c, sg_set set, uint64_t line)
     return c->way_stride == 1 ? sg_set_search(c, set, line, 1) : sg_set_search(c, set, line, c->way_stride);
 }
 
-/* Moves the entries before `way` one place back and writes `entry` in front. */
+/* Moves the entries before `way` back by one and puts `entry` in front. */
 static inline void sg_set_front(const sg_cache *c, sg_set set, int way, uint64_t entry)
 {
     if (way > 0) {
@@ -133,11 +132,11 @@ static inline void sg_set_front(const sg_cache *c, sg_set set, int way, uint64_t
     *set.first = entry;
 }
 
-/* The policies other than LRU (sg_cache.c). */
+/* Policies other than LRU (sg_cache.c). */
 uint64_t sg_set_insert_by_policy(const sg_cache *c, sg_set set, uint64_t entry);
 void sg_set_remove_by_policy(const sg_cache *c, sg_set set, uint64_t line);
 
-/* Puts `entry` in front; returns the entry that had to leave, or 0. */
+/* Puts `entry` in front; returns the evicted entry, or 0. */
 static inline uint64_t sg_set_insert(const sg_cache *c, sg_set set, uint64_t entry)
 {
     if (__builtin_expect(c->replacement != SG_REPLACE_LRU, 0))

@@ -1,5 +1,5 @@
-/* The directory: for every coherence line that was ever referenced, who holds it; for every page, where
- * it lives. Two-level radix tree by address, leaves made on first use. */
+/* The directory: who holds each coherence line that was ever referenced, and where each page lives. Two-level
+ * radix tree by address, with leaves made on first use. */
 #ifndef SG_DIR_H
 #define SG_DIR_H
 
@@ -14,17 +14,17 @@
 enum sg_line_state {
     SG_LINE_UNTOUCHED,    /* at home, never referenced */
     SG_LINE_HOME,         /* in no private cache: in memory, perhaps in shared caches */
-    SG_LINE_SHARED,       /* in one or more private caches, all may read */
+    SG_LINE_SHARED,       /* in one or more private caches, read-only */
     SG_LINE_OWNED,        /* in one private cache, which may write */
-    SG_LINE_DIRTY_SHARED, /* as shared, but memory is old: `owner` has the dirty copy and answers */
-    SG_LINE_DISPLACED, /* attraction memory: pushed out of the last cache, kept by a cell of `owner`'s ring */
+    SG_LINE_DIRTY_SHARED, /* shared, but memory is stale: `owner` has the dirty copy and supplies it */
+    SG_LINE_DISPLACED, /* attraction memory: evicted from the last cache, kept by a cell of `owner`'s ring */
 };
 
 typedef struct sg_line {
     uint16_t state;      /* enum sg_line_state */
-    uint16_t overflowed; /* a limited directory that broadcasts has lost track of who holds it */
+    uint16_t overflowed; /* a limited directory with broadcast has lost track of the holders */
     uint32_t owner;
-    uint64_t busy;          /* until when its last change of owner is under way */
+    uint64_t busy;          /* end of the current change of owner */
     uint64_t shared_caches; /* bitmap of the shared caches that have it */
     uint64_t holders[];     /* bitmap of the processors whose private caches have it */
 } sg_line;
@@ -36,18 +36,18 @@ typedef struct sg_dir {
     size_t homes_bytes; /* of the page homes at the start of a chunk */
     size_t chunk_bytes;
     char ***root;          /* [chunk number >> 16][chunk number & 0xffff] */
-    char *slab, *slab_end; /* where small chunks are cut from */
-    struct sg_slab *slabs; /* every mapping, to give back */
-    struct sg_dir *store;  /* that keeps what this one needs; NULL: it keeps it itself */
-    int sparse;            /* the host shall give no large pages: they would be mostly empty */
+    char *slab, *slab_end; /* small chunks are cut from here */
+    struct sg_slab *slabs; /* every mapping, to be freed */
+    struct sg_dir *store;  /* the directory that stores this one's memory; NULL: itself */
+    int sparse;            /* no large host pages: they would be mostly empty */
 } sg_dir;
 
 int sg_dir_create(sg_dir *dir, uint32_t line_shift, uint32_t page_shift, uint32_t processors, sg_dir *store);
 void sg_dir_destroy(sg_dir *dir);
-/* The chunk of `address`, made if need be. Says so and aborts when the host is out of memory. */
+/* The chunk of `address`, made if need be. Aborts with a message when the host is out of memory. */
 char *sg_dir_make_chunk(sg_dir *dir, uint64_t number);
 
-/* The same, or NULL: none was made yet. */
+/* The same, or NULL if not made yet. */
 static inline char *sg_dir_known_chunk(const sg_dir *dir, uint64_t address)
 {
     uint64_t number = address >> dir->chunk_shift;
@@ -61,7 +61,8 @@ static inline char *sg_dir_chunk(sg_dir *dir, uint64_t address)
     return chunk ? chunk : sg_dir_make_chunk(dir, address >> dir->chunk_shift);
 }
 
-/* Node where the page of `address` lives, + 1; 0 = untouched. With SG_DIR_PLACED it is not touched yet. */
+/* Node where the page of `address` lives, + 1; 0 = untouched. SG_DIR_PLACED: assigned, but not touched
+ * yet. */
 #define SG_DIR_PLACED 0x80000000u
 
 static inline uint32_t *sg_dir_home(const sg_dir *dir, char *chunk, uint64_t address)
@@ -76,14 +77,14 @@ static inline sg_line *sg_dir_line(const sg_dir *dir, char *chunk, uint64_t addr
     return (sg_line *)(void *)(chunk + dir->homes_bytes + (offset >> dir->line_shift) * dir->line_bytes);
 }
 
-/* The entry of `address`; NULL: none was made yet. */
+/* The entry of `address`; NULL: not made yet. */
 static inline sg_line *sg_dir_known(const sg_dir *dir, uint64_t address)
 {
     char *chunk = sg_dir_known_chunk(dir, address);
     return chunk ? sg_dir_line(dir, chunk, address) : NULL;
 }
 
-/* Asks the host for the entry of `address`, which will be wanted soon. */
+/* Prefetches the entry of `address` into the host's cache. */
 static SG_ASKS void sg_dir_expect(const sg_dir *dir, uint64_t address)
 {
     const sg_line *entry = sg_dir_known(dir, address);
@@ -91,8 +92,8 @@ static SG_ASKS void sg_dir_expect(const sg_dir *dir, uint64_t address)
         __builtin_prefetch(entry, 1);
 }
 
-/* Calls visit(context, line number, line) for every line of every chunk, by address; stops when it is not 0.
- */
+/* Calls visit(context, line number, line) for every line of every chunk, by address; stops at a nonzero
+ * result. */
 int sg_dir_each(const sg_dir *dir, int (*visit)(void *, uint64_t, const sg_line *), void *context);
 
 #endif

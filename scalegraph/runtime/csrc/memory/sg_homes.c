@@ -1,4 +1,4 @@
-/* Where pages are: by the machine's rule, or where the program requests. */
+/* Where pages live: by the machine's rule, or where the program asked for. */
 #include <stdlib.h>
 
 #include "sg_mem_state.h"
@@ -25,7 +25,7 @@ void sg_homes_destroy(struct sg_homes *homes)
     free(homes);
 }
 
-/* The node at place `index`, counted round and round, among those of a bitmap. */
+/* The node at position `index` (wrapping around) among those of a bitmap. */
 static uint32_t pick(const sg_mem *mem, const uint64_t *nodes, uint64_t index)
 {
     uint32_t count = sg_mem_nodes(mem), set = 0;

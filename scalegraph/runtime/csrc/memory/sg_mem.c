@@ -1,8 +1,8 @@
-/* What one access to the simulated memory does: private caches, shared cache, directory protocol.
+/* One access to simulated memory: private caches, shared cache, directory protocol.
  *
- * Invariants (sg_mem_check.c): private levels are inclusive and agree on the state of a line; the directory
- * knows exactly who holds what; a line with an owner is in no shared cache, which keeps victims of the
- * private ones. */
+ * Invariants (sg_mem_check.c): private levels are inclusive and agree on a line's state; the directory
+ * knows exactly who holds what; a line with an owner is in no shared cache (these keep victims of the
+ * private caches). */
 #include "sg_mem.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ void sg_mem_invalidate(sg_mem *mem, uint32_t p, uint64_t wide, uint32_t shift, u
     change_copies(mem, p, wide, shift, levels, SG_INVALID);
 }
 
-/* Gives the copies of a coherence line in levels below `levels` another state. */
+/* Sets the state of the copies of a coherence line in the levels below `levels`. */
 static __attribute__((noinline)) void restate(sg_mem *mem, uint32_t p, uint64_t line, uint32_t levels,
                                               enum sg_copy state)
 {
@@ -26,7 +26,7 @@ static __attribute__((noinline)) void restate(sg_mem *mem, uint32_t p, uint64_t 
 
 static void leave(sg_mem *mem, uint32_t p, uint64_t entry, uint64_t now, sg_outcome *out);
 
-/* Puts the line of `address` in front of levels `from` .. `to`. */
+/* Puts the line of `address` in front in levels `from` .. `to`. */
 static inline void fill_levels(sg_mem *mem, uint32_t p, uint64_t address, enum sg_copy state, int from,
                                int to, uint64_t now, sg_outcome *out)
 {
@@ -48,7 +48,7 @@ static void fill(sg_mem *mem, uint32_t p, uint64_t address, enum sg_copy state, 
     fill_levels(mem, p, address, state, from, 0, now, out);
 }
 
-/* The place of the page of `address`, which the first level did not have: cycles to look it up. */
+/* Cycles to translate `address`, which missed in the first level. */
 static inline uint64_t translate(sg_mem *mem, uint32_t processor, uint64_t address, sg_outcome *out)
 {
     if (__builtin_expect(mem->walk_cycles == 0, 1))
@@ -65,7 +65,7 @@ static inline uint64_t translate(sg_mem *mem, uint32_t processor, uint64_t addre
     return mem->walk_cycles;
 }
 
-/* Serves an access from the copy at `at` if that needs nobody else. */
+/* Serves an access from the copy at `at` if that involves nobody else. */
 static inline int serve(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
                         const sg_place *at, sg_outcome *out)
 {
@@ -96,7 +96,7 @@ static inline int serve(sg_mem *mem, uint32_t processor, uint64_t address, enum 
 static inline int try_from(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
                            uint32_t first, sg_outcome *outcome)
 {
-    /* Host memory is slow where the processors are many: request the next level's set early. */
+    /* Host memory is slow with many processors: prefetch the next level's set. */
     for (uint32_t k = first + 1; k < mem->private_levels; k++)
         __builtin_prefetch(sg_cache_set(&mem->level[k], processor, address >> mem->level[k].line_shift).first,
                            1);
@@ -143,7 +143,7 @@ static int anybody(const sg_mem *mem, const uint64_t *bits)
     return any != 0;
 }
 
-/* `gone` has been pushed out of the last private level of `p`. */
+/* `gone` was evicted from the last private level of `p`. */
 static void leave(sg_mem *mem, uint32_t p, uint64_t gone, uint64_t now, sg_outcome *out)
 {
     uint64_t own = sg_entry_line(gone), address = sg_mem_global(mem, p, own << mem->line_shift);
@@ -201,9 +201,8 @@ static void invalidate_others(sg_mem *mem, uint64_t line, sg_outcome *out)
         }
 }
 
-/* Who supplies the line of a fetch; a dirty supplier of a read keeps a clean copy, or with MOESI the dirty
- * one.
- */
+/* Chooses who supplies the line of a fetch; a dirty supplier of a read keeps a clean copy (with MOESI, the
+ * dirty one). */
 static void choose_supplier(sg_mem *mem, sg_line *entry, sg_request *r, sg_outcome *out)
 {
     r->from = SG_FROM_HOME;
@@ -232,7 +231,7 @@ static void choose_supplier(sg_mem *mem, sg_line *entry, sg_request *r, sg_outco
         if (r->dirty && sg_shared_keeps(mem, entry->owner, r->line << mem->line_shift))
             sg_shared_keep(mem, entry->owner, entry, r->line, 1, r->now, out);
         else if (r->dirty && !mem->attraction)
-            out->count[SG_COUNTER_WRITEBACKS]++; /* its way is part of the transaction */
+            out->count[SG_COUNTER_WRITEBACKS]++; /* its latency is part of the transaction */
     } else if (entry->state == SG_LINE_DISPLACED) {
         r->home = entry->owner;
     } else if (entry->shared_caches) {
@@ -244,7 +243,7 @@ static void choose_supplier(sg_mem *mem, sg_line *entry, sg_request *r, sg_outco
     }
 }
 
-/* Attraction memory: a page begins its life in the cache of the cell that touched it first. */
+/* Attraction memory: a page starts in the cache of the cell that first touches it. */
 static void materialise(sg_mem *mem, sg_line *entry, uint64_t address, uint32_t home, uint64_t now,
                         sg_outcome *out)
 {
@@ -285,7 +284,7 @@ static uint32_t touch_page(sg_mem *mem, uint32_t *home, uint64_t address, sg_req
     return *home - 1;
 }
 
-/* The other holders of a line, into mem->others. */
+/* Collects a line's other holders in mem->others. */
 static void find_others(sg_mem *mem, const sg_line *entry, sg_request *r)
 {
     r->holders = r->targets = mem->others;
@@ -296,7 +295,7 @@ static void find_others(sg_mem *mem, const sg_line *entry, sg_request *r)
         r->copies = (uint32_t)__builtin_popcountll(mem->others[0]);
     } else {
         uint64_t *others = mem->others;
-        uint32_t copies = 0; /* in no memory that the bitmap may be in for all that the compiler knows */
+        uint32_t copies = 0; /* a local: as far as the compiler knows, the bitmap might alias memory */
         for (uint32_t i = 0, words = r->words; i < words; i++) {
             uint64_t word = entry->holders[i];
             others[i] = word;
@@ -311,7 +310,7 @@ static void find_others(sg_mem *mem, const sg_line *entry, sg_request *r)
         r->groups &= ~(1ull << sg_group_of(mem, r->processor));
 }
 
-/* Begins a request; what transact finds out is not set yet. */
+/* Starts a request; what transact determines is not set yet. */
 static inline void ask(const sg_mem *mem, sg_request *r, uint32_t processor, uint64_t address,
                        enum sg_transaction kind, uint64_t now)
 {
@@ -325,7 +324,7 @@ static inline void ask(const sg_mem *mem, sg_request *r, uint32_t processor, uin
     r->claim = SG_CLAIM_READS;
 }
 
-/* The copy that `r` ends with, after the transaction. */
+/* The state of the copy after the transaction of `r`. */
 static inline __attribute__((always_inline)) enum sg_copy transact(sg_mem *mem, sg_line *entry, sg_request *r,
                                                                    sg_outcome *out)
 {
@@ -369,7 +368,7 @@ static inline __attribute__((always_inline)) enum sg_copy transact(sg_mem *mem, 
     return SG_MODIFIED;
 }
 
-/* A line that was prefetched is used: waits until it has arrived, if nobody has taken it away meanwhile. */
+/* A prefetched line is used: waits for it to arrive, unless it was taken away meanwhile. */
 static void await_prefetched(sg_mem *mem, uint32_t p, uint64_t address, const sg_place *at, uint64_t *now,
                              sg_outcome *out)
 {
@@ -413,7 +412,7 @@ uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level,
     return own.cycles;
 }
 
-/* Serves an access from the private caches, now that it is the turn of `processor`, if they can. */
+/* When it is the turn of `processor`: serves an access from the private caches, if they can. */
 static __attribute__((noinline)) int serve_now(sg_mem *mem, uint32_t processor, uint64_t address,
                                                enum sg_access kind, uint64_t *now, sg_outcome *outcome)
 {
@@ -439,7 +438,7 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
 {
     mem = sg_mem_part(mem, &processor);
     sg_place *at = &mem->found[processor];
-    /* Else the search before was in vain, and nothing has changed since. */
+    /* Otherwise the previous search missed, and nothing has changed since. */
     if ((at->address != address || mem->prefetch) && serve_now(mem, processor, address, kind, &now, outcome))
         return;
     at->address = 0;
@@ -482,7 +481,7 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
     if (upgrade) {
         restate_found(mem, processor, address, at, state);
         if (at->level > 0 || at->way > 0)
-            serve(mem, processor, address, SG_READ, at, &(sg_outcome){0}); /* brings it to the front */
+            serve(mem, processor, address, SG_READ, at, &(sg_outcome){0}); /* moves it to the front */
     } else {
         fill(mem, processor, address, state, (int)mem->private_levels - 1, r.now, outcome);
         if (mem->prefetch)

@@ -1,6 +1,6 @@
-/* The memory system of the simulated machine: private caches, coherence, network.
- * It knows processors by number and time by cycles; it knows no program, no OpenMP, no coroutine.
- * Single host thread. All state hangs off one sg_mem. */
+/* The memory system of the simulated machine: private caches, coherence, network. It identifies processors by
+ * number and counts time in cycles; it knows nothing of programs, OpenMP or coroutines. Single host thread.
+ * All state hangs off one sg_mem. */
 #ifndef SG_MEM_H
 #define SG_MEM_H
 
@@ -9,37 +9,37 @@
 #include "sg_config.h"
 #include "sg_usage.h"
 
-/* Of functions that only ask the host's memory for something: gcc takes them for functions that do nothing,
- * and leaves out their calls unless it has put them in line first. */
+/* For functions that only prefetch: gcc thinks they do nothing and drops their calls unless it inlines them
+ * first. */
 #define SG_ASKS inline __attribute__((always_inline))
 
 enum sg_access { SG_READ, SG_WRITE, SG_RMW };
 
-/* What slow accesses cost: both functions below add to it and never clear it. */
+/* Cost of slow accesses: both functions below add to it and never clear it. */
 typedef struct sg_outcome {
     uint64_t cycles;                   /* sum of stall[] */
-    uint64_t stall[SG_CATEGORY_COUNT]; /* only the memory_stall categories are used */
+    uint64_t stall[SG_CATEGORY_COUNT]; /* only the memory stall categories are used */
     uint32_t count[SG_COUNTER_COUNT];  /* only memory counters are used (not reads/writes) */
 } sg_outcome;
 
-/* Fast-path filter of one processor: the most recently used entry of each set of the first level
- * (sg_cache.h). A reference that hits here changes no state and costs no extra cycle: a read when the line
- * is the same, a write when besides the processor may write without a message. */
+/* Fast-path filter of one processor: the most recently used entry of each first-level set (sg_cache.h). A hit
+ * here changes no state and costs no extra cycle: a read hits if the line matches, a write if the processor
+ * may also write it without a message. */
 typedef struct sg_filter {
     uint64_t *first;
     uint64_t mask;  /* number of entries - 1 */
     uint32_t shift; /* log2 of the first level's line size */
-    /* The other ways of the first level, those of a set side by side. */
+    /* The other ways of the first level, side by side for each set. */
     uint64_t *rest;
-    uint32_t rest_ways;  /* of a set; 0 where they lie otherwise */
+    uint32_t rest_ways;  /* of a set; 0 with another layout */
     uint32_t hit_cycles; /* of the first level */
 } sg_filter;
 
-/* The entry's upper two bits are the state of the copy; those of a write hit, moved down. */
+/* An entry's upper two bits are the state of the copy; for a write hit they are shifted down. */
 #define SG_FILTER_STATE_BITS 2
 #define SG_FILTER_MODIFIED   3u
 
-/* Does `entry` answer a reference to `line`? An empty entry (0) answers for line 0, which no program has. */
+/* Does `entry` answer a reference to `line`? An empty entry (0) matches line 0, which no program has. */
 static inline int sg_filter_answers(uint64_t entry, uint64_t line, int is_read)
 {
     uint64_t differs = entry ^ line;
@@ -48,7 +48,7 @@ static inline int sg_filter_answers(uint64_t entry, uint64_t line, int is_read)
     return (differs << SG_FILTER_STATE_BITS | differs >> (64 - SG_FILTER_STATE_BITS)) == SG_FILTER_MODIFIED;
 }
 
-/* The entry that answers every reference to `line`. */
+/* An entry that hits for every reference to `line`. */
 static inline uint64_t sg_filter_entry(uint64_t line)
 {
     return line | (uint64_t)SG_FILTER_MODIFIED << (64 - SG_FILTER_STATE_BITS);
@@ -56,25 +56,25 @@ static inline uint64_t sg_filter_entry(uint64_t line)
 
 typedef struct sg_mem sg_mem;
 
-/* Does no reference ever take time on this machine? Then it has no data cache: operation costs contain all
- * that memory takes. */
+/* Do references never take time on this machine? It then has no data cache: operation costs include
+ * memory. */
 int sg_mem_is_free(const sg_config *config);
 
 sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size);
 void sg_mem_destroy(sg_mem *mem);
 sg_filter *sg_mem_filter(sg_mem *mem, uint32_t processor);
 
-/* Serves a reference that the filter did not answer from the other ways of the first level, if it changes
- * nothing there but the order of use: `first` is the most recently used entry of the set, `rest` the others.
- * Returns 1 when served, at hit_cycles of the first level; 0 when the first level does not have the line;
- * -1 when it has it but that is not enough. */
+/* Tries to serve a reference that missed the filter from the other ways of the first level, if that changes
+ * only the order of use: `first` is the set's most recently used entry, `rest` the others. Returns 1 when
+ * served, at the first level's hit_cycles; 0 if the first level lacks the line; -1 if it has the line but
+ * that is not enough. */
 static inline int sg_filter_serve(uint64_t *first, uint64_t *rest, uint32_t ways, uint64_t line, int is_read)
 {
     uint64_t front = *first;
     if (front == 0)
         return 0;
     if ((front ^ line) << SG_FILTER_STATE_BITS == 0)
-        return -1; /* the filter would have answered a read */
+        return -1; /* a read would have hit in the filter */
     for (uint32_t i = 0; i < ways; i++) {
         uint64_t entry = rest[i];
         if ((entry ^ line) << SG_FILTER_STATE_BITS != 0) {
@@ -101,37 +101,36 @@ static inline int sg_mem_hit(const sg_filter *f, uint64_t address, uint32_t size
     return entry != 0 && sg_filter_answers(entry, line, kind == SG_READ);
 }
 
-/* Second step, after the filter said no: tries to serve the access from the processor's own
- * private caches, without any effect that another processor could see. Returns 1 when served
- * (costs added to outcome), 0 when the access must go out (nothing changed); the caller then makes sure
- * that `processor` has the earliest clock and calls sg_mem_access. An access that spans lines is
- * split by the caller (sg_mem_line_bytes). */
+/* Second step, after a filter miss: tries to serve the access from the processor's own private caches,
+ * without effects visible to other processors. Returns 1 when served (costs added to outcome), 0 when the
+ * access must go out (nothing changed); the caller then waits until `processor` has the earliest clock and
+ * calls sg_mem_access. The caller splits accesses that span lines (sg_mem_line_bytes). */
 int sg_mem_try_private(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
                        sg_outcome *outcome);
-/* The same for a line of which the caller knows that the first level does not have it. */
+/* The same for a line that the caller knows is not in the first level. */
 int sg_mem_try_behind(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
                       sg_outcome *outcome);
 
-/* The whole access at time `now` (cycles), whatever it takes: private hit, shared cache, coherence,
- * network, contention, page miss. Adds to `outcome`. Calls come in non-decreasing `now` up to the
- * caller's quantum. */
+/* The whole access at time `now` (cycles), whatever it takes: private hit, shared cache, coherence, network,
+ * contention, page miss. Adds to `outcome`. Successive calls have non-decreasing `now`, up to the caller's
+ * quantum. */
 void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind, uint64_t now,
                    sg_outcome *outcome);
 
-/* Asks the host for the memory that an access of `processor` to `address` will examine, also for the
- * program's own data there. Changes nothing. */
+/* Prefetches the host memory that an access of `processor` to `address` will look up, and the program's data
+ * there. Changes nothing. */
 void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address);
-/* The same, later, for what the access will examine in shared caches and in the one that supplies the line:
- * what the first one has requested shows where that is. */
+/* The same, later, for shared caches and the supplier of the line: what the first call prefetched shows where
+ * they are. */
 void sg_mem_expect_shared(const sg_mem *mem, uint32_t processor, uint64_t address);
 
-/* From now on, or no longer, what `processor` references occupies no network, directory or memory. */
+/* From now on, references of `processor` occupy no network, directory or memory; or they do again. */
 void sg_mem_remove(sg_mem *mem, uint32_t processor, int removed);
 
-/* Reports what every link and every memory module of the network has done so far. */
+/* Reports the activity so far of every link and memory module of the network. */
 void sg_mem_statistics(const sg_mem *mem, sg_usage_visit *visit, void *context);
 
-/* Where pages go: what the program requests with mbind, set_mempolicy and the calls of libnuma. */
+/* Where pages go: as set by mbind, set_mempolicy and libnuma. */
 #define SG_POLICY_NODES 1024u
 typedef struct sg_policy {
     enum sg_placement kind;
@@ -139,34 +138,33 @@ typedef struct sg_policy {
     uint64_t nodes[SG_POLICY_NODES / 64]; /* of SG_PLACE_INTERLEAVE: bitmap, not empty */
 } sg_policy;
 
-/* From now on each `group` processors have memory of their own in [low, low + bytes): sg_alias. */
+/* From now on each `group` of processors has its own memory in [low, low + bytes): sg_alias. */
 void sg_mem_alias(sg_mem *mem, uint64_t low, uint64_t bytes, uint32_t group);
-/* What another processor of the same node references to reach what is `address` for `processor`. */
+/* The address at which another processor of the node reaches what `processor` has at `address`. */
 uint64_t sg_mem_address_of(const sg_mem *mem, uint32_t processor, uint64_t address);
 
-/* Places of a node where a page can be, and the one that is nearest to a processor. */
+/* Memory places of a node, and the one nearest to a processor. */
 uint32_t sg_mem_nodes(const sg_mem *mem);
 uint32_t sg_mem_node_of(const sg_mem *mem, uint32_t processor);
-/* Place in the node of `processor` where the page of `address` lives or has been placed; -1: will be decided
- * when somebody touches it. */
+/* Place in the node of `processor` where the page of `address` lives or has been assigned; -1: decided at
+ * first touch. */
 int64_t sg_mem_page_node(const sg_mem *mem, uint32_t processor, uint64_t address);
 enum sg_placing {
-    SG_PLACE_UNTOUCHED, /* pages that nobody has touched yet; the others stay */
-    SG_PLACE_MOVE,      /* the others are moved, at no cost */
-    SG_PLACE_FRESH,     /* the range is new memory: nobody has touched any of it */
+    SG_PLACE_UNTOUCHED, /* only untouched pages; the others stay */
+    SG_PLACE_MOVE,      /* touched ones are moved, at no cost */
+    SG_PLACE_FRESH,     /* new memory, all of it untouched */
 };
 /* In the node of `processor`. */
 void sg_mem_place(sg_mem *mem, uint32_t processor, uint64_t address, uint64_t bytes, const sg_policy *policy,
                   enum sg_placing how);
-/* `policy_of` records what whoever runs on a processor has requested, or NULL: where the machine puts pages.
- */
+/* `policy_of` gives the policy of the thread on a processor, or NULL: the machine's rule. */
 void sg_mem_policies(sg_mem *mem, const sg_policy *(*policy_of)(uint32_t processor));
 
-/* Smallest line size that an access may not span. */
+/* Smallest line size, which an access may not span. */
 uint32_t sg_mem_line_bytes(const sg_mem *mem);
 
-/* Checks the invariants of the whole state (one owner, sharers hold what the directory says, filters
- * agree with caches). Returns 0, or -1 with a sentence. For tests and SG_CHECK=1. */
+/* Checks the invariants of the whole state (one owner; sharers match the directory; filters agree with
+ * caches). Returns 0, or -1 with a sentence. For tests and SG_CHECK=1. */
 int sg_mem_check(const sg_mem *mem, char *error, unsigned error_size);
 
 #endif

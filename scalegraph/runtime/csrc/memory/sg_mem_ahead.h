@@ -1,15 +1,15 @@
-/* What a transaction requests from the host's memory before it needs it: the caches of a run are far larger
- * than those of the host, and most of what a transaction reads there depends on the directory's entry, so it
- * would wait for one after the other. Changes nothing. */
+/* Prefetches host memory for a transaction. The run's caches are far larger than the host's, and most of what
+ * a transaction reads there depends on the directory entry, so it would wait for one access after the other.
+ * Changes nothing. */
 #ifndef SG_MEM_AHEAD_H
 #define SG_MEM_AHEAD_H
 
 #include "sg_mem_state.h"
 
-/* With more copies the host would have to wait for the first ones before it can request the last. */
+/* With more copies the host would wait for the first ones before it could prefetch the last. */
 #define SG_AHEAD_COPIES 8u
 
-/* The sets of processor `p` where the coherence line `wide` is, if it is there. */
+/* The sets of processor `p` that may hold the coherence line `wide`. */
 static SG_ASKS void sg_ahead_copies(const sg_mem *mem, uint32_t p, uint64_t wide)
 {
     for (const sg_cache *c = mem->level; c < &mem->level[mem->private_levels]; c++) {
@@ -19,7 +19,7 @@ static SG_ASKS void sg_ahead_copies(const sg_mem *mem, uint32_t p, uint64_t wide
     }
 }
 
-/* The copies of `line` that the processors in the bitmap `holders` have. */
+/* The copies of `line` at the processors in the bitmap `holders`. */
 static SG_ASKS void sg_ahead_others(const sg_mem *mem, const uint64_t *holders, uint64_t line)
 {
     for (uint32_t word = 0; word < mem->dir.words; word++)
@@ -27,7 +27,7 @@ static SG_ASKS void sg_ahead_others(const sg_mem *mem, const uint64_t *holders, 
             sg_ahead_copies(mem, word * 64 + (uint32_t)__builtin_ctzll(left), line);
 }
 
-/* The set of a shared cache where `line` is, if it is there. */
+/* The set of a shared cache that may hold `line`. */
 static SG_ASKS void sg_ahead_group(const sg_mem *mem, uint32_t group, uint64_t line)
 {
     __builtin_prefetch(sg_cache_set(&mem->level[mem->private_levels], group, line).first, 1);
@@ -40,7 +40,7 @@ static SG_ASKS void sg_ahead_shared(const sg_mem *mem, const sg_line *entry, uin
         sg_ahead_group(mem, (uint32_t)__builtin_ctzll(left), line);
 }
 
-/* A line was searched for up to `at`: programs often go on with the one behind it. */
+/* A line was searched for up to `at`: programs often continue with the next one. */
 static SG_ASKS void sg_ahead_next(const sg_mem *mem, const sg_place *at)
 {
     uint32_t last = mem->private_levels - 1, level = at->level < last ? at->level : last;

@@ -1,4 +1,4 @@
-/* The invariants of the whole memory state, checked from scratch. */
+/* Checks the invariants of the whole memory state from scratch. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@ typedef struct check {
     sg_mem *mem;
     char *error;
     unsigned error_size;
-    uint64_t private_copies, shared_copies; /* that the directory knows of */
+    uint64_t private_copies, shared_copies; /* as counted by the directory */
 } check;
 
 __attribute__((format(printf, 2, 3))) static int broken(check *c, const char *format, ...)
@@ -20,7 +20,7 @@ __attribute__((format(printf, 2, 3))) static int broken(check *c, const char *fo
     return -1;
 }
 
-/* Looks `line` up in instance `i` of level `k`; its state or SG_INVALID. */
+/* Looks up `line` in instance `i` of level `k`; returns its state or SG_INVALID. */
 static enum sg_copy state_in(const sg_mem *mem, uint32_t k, uint32_t i, uint64_t line)
 {
     const sg_cache *cache = &mem->level[k];
@@ -43,7 +43,7 @@ static int check_holder(check *c, uint64_t number, const sg_line *line, uint32_t
     return 0;
 }
 
-/* The inclusive shared caches have what their processors have; that of an owned line is the owner's alone. */
+/* Inclusive shared caches hold all that their processors do; an owned line is only in the owner's. */
 static int check_inclusion(check *c, uint64_t number, const sg_line *line)
 {
     for (uint32_t p = 0; p < c->mem->processors; p++)
@@ -149,7 +149,7 @@ static int check_one(const sg_mem *mem, char *error, unsigned error_size)
     if (sg_dir_each(&mem->dir, check_line, &c) != 0)
         return -1;
     if (mem->ideal & SG_IDEAL_CACHE)
-        return 0; /* too many sets to examine each */
+        return 0; /* too many sets to check each */
     for (uint32_t k = 0; k < mem->private_levels + mem->has_shared; k++) {
         const sg_cache *cache = &mem->level[k];
         uint64_t copies = 0;

@@ -1,4 +1,4 @@
-/* Building the memory system from its configuration, and taking it down. */
+/* Creates the memory system from its configuration, and destroys it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -65,7 +65,7 @@ static int check_levels(const sg_config *config, char *error, unsigned error_siz
     return 0;
 }
 
-/* The protocols that a network can carry: the one it is made for, or any directory. */
+/* A network supports either its own protocol or any directory. */
 static int check_protocol(const sg_mem *mem, const sg_config *config, char *error, unsigned error_size)
 {
     static const enum sg_network made_for[] = {[SG_COH_RING_SNOOP] = SG_NET_RING,
@@ -99,7 +99,7 @@ static int check_protocol(const sg_mem *mem, const sg_config *config, char *erro
     return 0;
 }
 
-/* The pages whose places the processors know, as caches with a page for a line. */
+/* The TLBs: caches whose lines are pages. */
 static int create_pages(sg_mem *mem, const sg_config *config)
 {
     sg_cache_level level = {.line_bytes = config->page_bytes, .shared_by = 1};
@@ -141,7 +141,7 @@ static int create_parts(sg_mem *mem, const sg_config *config, sg_dir *store, cha
         uint32_t instances = (mem->processors + config->level[k].shared_by - 1) / config->level[k].shared_by;
         if (sg_cache_create(&mem->level[k], &config->level[k], instances, k == 0, mem->sparse) != 0)
             REFUSE("the host has no memory for the caches of %u processors", mem->processors);
-        if (mem->ideal & SG_IDEAL_CACHE) /* sparse: a large page of the host would be mostly empty */
+        if (mem->ideal & SG_IDEAL_CACHE) /* sparse: a large host page would be mostly empty */
             madvise(mem->level[k].first, mem->level[k].bytes, MADV_NOHUGEPAGE);
         if (k >= mem->private_levels)
             continue;

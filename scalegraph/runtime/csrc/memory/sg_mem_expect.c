@@ -1,4 +1,4 @@
-/* What a switch asks the host's memory for before the next access. */
+/* What a switch prefetches before the next access. */
 #include "sg_mem_ahead.h"
 
 void sg_mem_expect(const sg_mem *mem, uint32_t processor, uint64_t address)
@@ -27,7 +27,7 @@ void sg_mem_expect_shared(const sg_mem *mem, uint32_t processor, uint64_t addres
     uint64_t line = sg_mem_global(mem, processor, address) >> mem->line_shift;
     if (entry->state == SG_LINE_OWNED) {
         sg_ahead_copies(mem, entry->owner, line);
-        sg_ahead_group(mem, sg_group_of(mem, entry->owner), line); /* which keeps it, if it is dirty */
+        sg_ahead_group(mem, sg_group_of(mem, entry->owner), line); /* which keeps the line if it is dirty */
     }
     sg_ahead_shared(mem, entry, line);
 }

@@ -1,17 +1,16 @@
 /* Limited directories.
  *
- * A limited directory is the same bitmap, of which the simulated hardware sees only so much: with broadcast a
- * line that ever had more holders than pointers is overflowed until somebody owns it again, and is
- * invalidated by messages to all processors; without, the read that would be one holder too many makes the
- * next holder (by number, going round) drop its copy. */
+ * A limited directory uses the same bitmap, but the simulated hardware sees only part of it. With
+ * broadcast, a line that ever had more holders than pointers counts as overflowed until it has an owner
+ * again, and is invalidated by messages to all processors. Without broadcast, a read that would exceed the
+ * pointers makes the next holder (by number, round-robin) drop its copy. */
 #include "sg_mem.h"
 
 #include <string.h>
 
 #include "sg_mem_state.h"
 
-/* A limited directory does not know all holders: a write sends to all, or a read makes one drop its copy.
- */
+/* A limited directory does not know all holders: a write broadcasts, or a read evicts one copy. */
 void sg_limited_targets(sg_mem *mem, const sg_line *entry, sg_request *r)
 {
     memset(mem->told, 0, r->words * sizeof *mem->told);
@@ -32,7 +31,7 @@ void sg_limited_targets(sg_mem *mem, const sg_line *entry, sg_request *r)
     }
 }
 
-/* The holder that a limited directory gives up for the sake of a new one loses its copy. */
+/* The holder that a limited directory drops in favour of a new one loses its copy. */
 void sg_limited_give_up(sg_mem *mem, sg_line *entry, const sg_request *r, sg_outcome *out)
 {
     uint32_t q = 0;
@@ -42,7 +41,7 @@ void sg_limited_give_up(sg_mem *mem, sg_line *entry, const sg_request *r, sg_out
     sg_mem_invalidate(mem, q, line, mem->line_shift, mem->private_levels);
     out->count[SG_COUNTER_INVALIDATIONS]++;
     if (mem->lost)
-        mem->lost(mem->first + q, line, 0); /* no write took it: the directory is full */
+        mem->lost(mem->first + q, line, 0); /* not because of a write: the directory is full */
     entry->holders[q >> 6] &= ~(1ull << (q & 63));
     if (entry->state == SG_LINE_DIRTY_SHARED && entry->owner == q) {
         entry->state = SG_LINE_SHARED;

@@ -1,13 +1,12 @@
-/* The memory of a machine of several nodes: each node has caches, a directory and a network of its own, and
- * nobody reaches the memory of another. The same address is therefore other memory on each node. */
+/* Memory of a multi-node machine: each node has its own caches, directory and network, and cannot access
+ * another node's memory. So the same address is different memory on each node. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sg_mem_state.h"
 
-/* Entries of caches that take so much of the host's memory, if all are used, are kept where those that are
- * used take little of it. */
+/* If all cache entries together need this much host memory, the sparse layout is used. */
 #define MUCH_BYTES (256ull << 20)
 
 /* Bytes of the entries of all caches of `processors` processors. */
@@ -55,7 +54,7 @@ sg_mem *sg_mem_create(const sg_config *config, char *error, unsigned error_size)
 {
     if (config->node_processors == 0)
         return sg_mem_create_one(config, NULL, 0, error, error_size);
-    sg_config own = *config; /* what it says of a machine is said of a node */
+    sg_config own = *config; /* the machine's description applies to each node */
     own.max_processors = config->node_processors;
     if (config->node_processors < config->processors)
         return create_nodes(&own, error, error_size);
@@ -71,7 +70,7 @@ void sg_mem_destroy(sg_mem *mem)
     sg_mem_destroy_one(mem);
 }
 
-/* Puts the node before the name of a resource. */
+/* Prefixes a resource's name with its node. */
 typedef struct namer {
     uint32_t node;
     sg_usage_visit *visit;

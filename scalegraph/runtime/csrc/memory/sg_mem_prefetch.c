@@ -1,11 +1,8 @@
-/* The prefetcher of each processor: what it watches are the misses that leave the private caches and the
- * first uses of lines that it has brought itself.
- *
- * next_line brings the lines behind one that was missed. stride keeps a few streams, one a page; two equal
- * distances between lines that follow each other make a stream known, and then the lines ahead of it are
- * brought: twice as many as are used until it is as far ahead as it may be. Neither goes beyond the page. A
- * line that is brought is in the caches at once as far as the other processors can see, but its own processor
- * waits for what is left of its way when it uses it early. */
+/* Each processor's prefetcher. It sees misses that leave the private caches, and the first use of each line
+ * that it prefetched. next_line fetches the lines after one that missed. stride tracks a few streams, one per
+ * page: two equal distances in a row confirm a stream, and then the lines ahead are fetched, two for each one
+ * used, up to the maximum distance. Neither crosses a page. Other processors see a prefetched line in the
+ * caches at once, but an early use by its own processor waits for the rest of its latency. */
 #include <stdlib.h>
 
 #include "sg_mem_state.h"
@@ -21,23 +18,22 @@ typedef struct awaited {
 typedef struct stream {
     uint64_t last;
     int64_t stride;
-    int64_t ahead;    /* strides from `last` to the farthest line that was brought */
-    int used, writes; /* the last reference that it saw was a store */
+    int64_t ahead;    /* strides from `last` to the farthest prefetched line */
+    int used, writes; /* the last reference seen was a store */
 } stream;
 
 typedef struct watcher {
-    awaited
-        awaited[AWAITED]; /* each line has one place: what two want is taken to have arrived for the first */
+    awaited awaited[AWAITED]; /* each line has one slot: if two collide, the first counts as arrived */
     stream stream[STREAMS];
     uint32_t next_stream;
-    uint64_t free; /* when the next line can set out, times as many lines as are under way at a time */
+    uint64_t free; /* when the next line can start, scaled by the maximum number of lines in flight */
 } watcher;
 
 struct sg_prefetch {
     enum sg_prefetch_kind kind;
     uint32_t level, degree, distance, under_way;
-    int next_page;              /* a stream goes on behind the page */
-    uint64_t write_millicycles; /* a written line holds up what is on its way */
+    int next_page;              /* a stream may continue into the next page */
+    uint64_t write_millicycles; /* a written line delays those in flight */
     watcher watcher[];
 };
 
@@ -86,8 +82,8 @@ uint64_t sg_prefetch_use(sg_mem *mem, uint32_t p, uint64_t address, uint64_t now
     return found->arrival > now ? found->arrival - now : 0;
 }
 
-/* When a line arrives that takes `cycles` and is wanted from `now` on: so many at most are under way at a
- * time. What it waits for others takes no room from those behind it. */
+/* Arrival of a line that takes `cycles` and is requested at `now`: the number of lines in flight is limited.
+ * Time it waits for others does not delay those behind it. */
 static uint64_t arrival(const struct sg_prefetch *prefetch, watcher *w, uint64_t now, uint64_t cycles,
                         uint64_t waited)
 {
@@ -99,7 +95,7 @@ static uint64_t arrival(const struct sg_prefetch *prefetch, watcher *w, uint64_t
     return (begin + lines - 1) / lines + cycles;
 }
 
-/* Brings one line, if it is of the same page and not here yet. */
+/* Fetches one line, if it is in the same page and not here yet. */
 static void bring(sg_mem *mem, uint32_t p, uint64_t address, int64_t lines, enum sg_claim claim, uint64_t now,
                   sg_outcome *out)
 {
@@ -119,13 +115,13 @@ static void bring(sg_mem *mem, uint32_t p, uint64_t address, int64_t lines, enum
     out->count[SG_COUNTER_PREFETCHES]++;
 }
 
-/* Does `line` go on behind the page of the stream? */
+/* Does `line` continue the stream beyond its page? */
 static int goes_on(const struct sg_prefetch *prefetch, const stream *s, uint64_t line)
 {
     return prefetch->next_page && s->used && s->stride != 0 && (int64_t)(line - s->last) == s->stride;
 }
 
-/* The stream of this page, made if need be. */
+/* The stream of this page, created if need be. */
 static stream *stream_of(const struct sg_prefetch *prefetch, watcher *w, uint64_t line,
                          uint32_t page_lines_shift)
 {
@@ -181,7 +177,7 @@ void sg_prefetch_next(sg_mem *mem, uint32_t p, uint64_t address, int writes, uin
     enum sg_claim claim = writes && s->writes && (step == 1 || step == -1) ? mem->claim : SG_CLAIM_READS;
     s->writes = writes;
     if (claim == SG_CLAIM_ONLY)
-        return; /* stores claim the lines when they come */
+        return; /* stores claim the lines when they get there */
     for (uint32_t i = 0; known && i < 2 * prefetch->degree && s->ahead < farthest; i++)
         bring(mem, p, address, step * ++s->ahead, claim, now, out);
 }

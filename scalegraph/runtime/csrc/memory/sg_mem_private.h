@@ -1,5 +1,5 @@
-/* Copies of a line in the private caches of one processor: where they are, and other states for them. Private
- * to sg_mem.c. */
+/* Finds the copies of a line in one processor's private caches and changes their state. Private to
+ * sg_mem.c. */
 #ifndef SG_MEM_PRIVATE_H
 #define SG_MEM_PRIVATE_H
 
@@ -16,12 +16,12 @@ static inline void change_copy(const sg_cache *c, sg_set set, uint64_t line, enu
         *sg_set_at(c, set, way) = sg_entry_make(line, state);
 }
 
-/* Applies `state` to (or with SG_INVALID removes) the copies of line `wide`, of 1 << shift bytes, in levels
+/* Sets `state` for (or with SG_INVALID removes) the copies of line `wide`, of 1 << shift bytes, in levels
  * below `levels`. */
 static inline void change_copies(sg_mem *mem, uint32_t p, uint64_t wide, uint32_t shift, uint32_t levels,
                                  enum sg_copy state)
 {
-    /* What `p` has searched for is elsewhere now only if it is in a set that changes. */
+    /* The place that `p` last found stays valid unless it is in a set that changes. */
     uint64_t differs = (mem->found[p].address >> mem->line_shift) ^ wide;
     if (shift != mem->line_shift || (differs & mem->set_bits) == 0)
         mem->found[p].address = 0;
@@ -34,8 +34,8 @@ static inline void change_copies(sg_mem *mem, uint32_t p, uint64_t wide, uint32_
     }
 }
 
-/* Gives the copies in all private levels another state, of which those before at->level do not have the line
- * of `address` and that one has it at `at`. */
+/* Changes the state of the copies in all private levels, given that those before at->level lack the line of
+ * `address` and that this one has it at `at`. */
 static inline void restate_found(sg_mem *mem, uint32_t p, uint64_t address, const sg_place *at,
                                  enum sg_copy state)
 {
@@ -51,7 +51,7 @@ static inline void restate_found(sg_mem *mem, uint32_t p, uint64_t address, cons
     }
 }
 
-/* Examines the levels from `first` on; those before do not have the line. */
+/* Searches the levels from `first` on; those before lack the line. */
 static inline void search(const sg_mem *mem, uint32_t processor, uint64_t address, uint32_t first,
                           sg_place *at)
 {
@@ -69,7 +69,7 @@ static inline void search(const sg_mem *mem, uint32_t processor, uint64_t addres
     at->cycles = cycles;
 }
 
-/* Lines come into the private caches of a processor one after the other. */
+/* Lines enter a processor's private caches one after the other. */
 static inline void enter(sg_mem *mem, sg_request *r, sg_outcome *out)
 {
     if (__builtin_expect(mem->entrance == NULL, 1) || r->kind == SG_UPGRADE)

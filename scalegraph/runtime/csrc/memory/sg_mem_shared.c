@@ -1,4 +1,4 @@
-/* Caches that groups of processors share: they keep the lines that private caches give up. */
+/* Caches shared by groups of processors: they keep the victims of private caches. */
 #include "sg_mem.h"
 
 #include "sg_mem_state.h"
@@ -12,7 +12,7 @@ void sg_mem_write_back(sg_mem *mem, uint32_t p, uint64_t line, uint64_t now, sg_
         mem->ops->write_back(mem->net, now, p, line, sg_mem_home_of(mem, line << mem->line_shift));
 }
 
-/* Puts a line that a private cache gives up into the shared cache of its group. */
+/* Puts a private cache's victim into the shared cache of its group. */
 void sg_shared_keep(sg_mem *mem, uint32_t p, sg_line *entry, uint64_t line, int dirty, uint64_t now,
                     sg_outcome *out)
 {
@@ -45,7 +45,7 @@ void sg_shared_drop(sg_mem *mem, sg_line *entry, uint64_t line)
     entry->shared_caches = 0;
 }
 
-/* Takes the copies of a line from the processors of `group`. Returns whether one of them was dirty. */
+/* Removes the copies of a line from the processors of `group`. Returns whether one was dirty. */
 static int take_back(sg_mem *mem, uint32_t group, sg_line *entry, uint64_t line, sg_outcome *out)
 {
     uint32_t first = group * (uint32_t)mem->group.by, end = first + (uint32_t)mem->group.by;
@@ -92,8 +92,8 @@ void sg_shared_include(sg_mem *mem, uint32_t p, sg_line *entry, uint64_t line, u
         sg_mem_write_back(mem, p, other, now, out);
 }
 
-/* The shared cache that answers for a line that several may have: the one with the dirty copy, or any; -1
- * when memory is nearer than a clean copy in a network cache. */
+/* Which shared cache supplies a line that several may have: the one with the dirty copy, or any; -1 if memory
+ * is nearer than a clean copy in a network cache. */
 int sg_shared_choose(const sg_mem *mem, const sg_line *entry, uint64_t line, int *dirty)
 {
     const sg_cache *c = &mem->level[mem->private_levels];

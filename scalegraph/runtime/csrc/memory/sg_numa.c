@@ -1,9 +1,8 @@
-/* Where the program wants its pages and its threads: the calls of libnuma.
+/* Where the program wants its pages and threads: the libnuma calls.
  *
- * The nodes are the places of the simulated machine where memory is (sockets, hypernodes, controllers of a
- * mesh); a machine with one memory has one node. The definitions are weak, so that they take the place of a
- * libnuma that the program is linked with as a shared library, and are in for one that the host does not
- * have. */
+ * The nodes are the places of the simulated machine that have memory (sockets, hypernodes, controllers of
+ * a mesh); a machine with one memory has one node. The definitions are weak, so that they override a
+ * libnuma that the program links as a shared library and replace one that the host lacks. */
 #include <errno.h>
 #include <sched.h>
 
@@ -80,7 +79,7 @@ API int numa_pagesize(void)
     return (int)sg->config.page_bytes;
 }
 
-/* As the firmware of a machine with links of one kind says it. */
+/* As firmware reports it for a machine with one kind of link. */
 API int numa_distance(int from, int to)
 {
     if (from < 0 || to < 0 || from > numa_max_node() || to > numa_max_node())

@@ -1,4 +1,4 @@
-/* Memory of the runtime itself: never given back, and at addresses that no simulated program sees. */
+/* Memory of the runtime itself: never freed, at addresses that no simulated program sees. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -6,7 +6,7 @@
 #include "sg_arch.h"
 #include "sg_fence.h"
 
-/* Works before the runtime's context exists: the C library allocates while it starts. */
+/* Works before the runtime's context exists: the C library allocates during start-up. */
 static char *next = NULL, *end = NULL;
 
 #define CHUNK ((size_t)1 << 20)

@@ -1,7 +1,6 @@
-/* Policies, where pages are: the calls mbind, set_mempolicy, get_mempolicy, by name and by number.
+/* Memory policies: the calls mbind, set_mempolicy and get_mempolicy, by name and by number.
  *
- * A page is where it was placed when it is touched first; a policy of a thread is inherited by the threads
- * that it makes. */
+ * A page is placed when it is first touched; threads inherit the policy of the thread that creates them. */
 #include <errno.h>
 #include <sys/syscall.h>
 
@@ -14,7 +13,7 @@ enum { MPOL_DEFAULT, MPOL_PREFERRED, MPOL_BIND, MPOL_INTERLEAVE, MPOL_LOCAL, MPO
 #define MPOL_F_ADDR  2ul
 #define MPOL_MF_MOVE 6u /* or of all processes */
 
-/* The policies that threads have requested; each is kept once. */
+/* Policies that threads have requested; each distinct one is kept once. */
 typedef struct kept {
     struct kept *next;
     sg_policy policy;
@@ -53,7 +52,7 @@ sg_policy sg_policy_first_touch(void)
     return (sg_policy){.kind = SG_PLACE_FIRST_TOUCH};
 }
 
-/* Pages go round the nodes of `mask`, or all; a single node is that node. */
+/* Interleaves pages over the nodes of `mask`, or all nodes; with a single node, uses that. */
 sg_policy sg_policy_round(const unsigned long *mask, unsigned long bits)
 {
     sg_policy policy = {.kind = SG_PLACE_INTERLEAVE};
@@ -77,8 +76,7 @@ bool sg_policy_is_empty(const sg_policy *policy)
     return any == 0;
 }
 
-/* What the system's mode and nodes mean; several nodes to bind to are filled in turn. Returns 0 or an errno.
- */
+/* Decodes the system's mode and nodes; binding to several nodes fills them in turn. Returns 0 or an errno. */
 static int read_policy(int mode, const unsigned long *mask, unsigned long bits, sg_policy *policy)
 {
     switch (mode & MODE_MASK) {
@@ -151,7 +149,7 @@ API long get_mempolicy(int *mode, unsigned long *mask, unsigned long bits, void 
     const sg_thread *t = sg_self();
     const sg_policy *policy = t != NULL ? t->policy : NULL;
     if (flags == (MPOL_F_NODE | MPOL_F_ADDR)) {
-        if (t != NULL) /* the page is touched by this */
+        if (t != NULL) /* this touches the page */
             sg_reference_range(address, 1, SG_READ, SG_CALLER);
         int64_t node = sg_mem_page_node(sg->mem, sg_now->id, (uint64_t)(uintptr_t)address);
         if (mode != NULL)
