@@ -1,7 +1,7 @@
-/* What all interconnects share: interfaces, links and switching; see sg_wire.h for the law.
+/* Common to all interconnects: interfaces, links and switching; sg_wire.h gives the formula.
  *
  * A message passes stages: the sender's interface, the links, the receiver's interface. Its head enters a
- * stage when the stage is free; the tail leaves it a time later that the bytes take there. Times in here are
+ * stage when the stage is free; the tail leaves after the time that the bytes take there. Times here are
  * thousandths of a cycle. */
 #include "sg_wire_state.h"
 
@@ -92,14 +92,14 @@ static sg_calendar *choose_interface(const sg_wire *wire, uint32_t node, int rec
     return best;
 }
 
-/* Makes room in a calendar, which would forget what is still to come when it is full. */
+/* Makes room in a calendar, which would drop future reservations when full. */
 static void make_room(sg_calendar *c, uint64_t now)
 {
     if (c->count == SG_CALENDAR_SIZE)
         sg_calendar_condense(c, now);
 }
 
-/* The bytes on the wire: every packet has a header, and is not shorter than the shortest. */
+/* Bytes on the wire: every packet has a header and a minimum length. */
 static uint64_t with_headers(const sg_wire *wire, uint64_t bytes)
 {
     uint64_t full = bytes / wire->packet_bytes, last = bytes % wire->packet_bytes;
@@ -109,7 +109,7 @@ static uint64_t with_headers(const sg_wire *wire, uint64_t bytes)
     return all;
 }
 
-/* Sets the stages of a message but for when it enters them; returns how many they are. */
+/* Sets up the stages of a message, except for entry times; returns their number. */
 static uint32_t set_stages(sg_wire *wire, uint32_t from, uint32_t to, uint64_t bytes, uint64_t now)
 {
     sg_route *route = &wire->route;
@@ -145,7 +145,7 @@ static uint32_t set_stages(sg_wire *wire, uint32_t from, uint32_t to, uint64_t b
     return (uint32_t)(s - wire->stage);
 }
 
-/* When the tail is out of the last stage. */
+/* When the tail leaves the last stage. */
 static uint64_t end_of_all(const stage *s, uint32_t count)
 {
     uint64_t end = 0;
@@ -164,7 +164,7 @@ static uint64_t alone(const stage *s, uint32_t count)
     return s[0].rest + longest;
 }
 
-/* A message that finds a shared cable taken is not the only one that waits for it. */
+/* A message that finds a shared cable busy contends with others. */
 static void collide(stage *s)
 {
     uint32_t place;
@@ -174,8 +174,8 @@ static void collide(stage *s)
     s->head = sg_calendar_find(s->calendar, s->head, s->hold, &place);
 }
 
-/* Most messages find each stage free of all that is reserved, now and later: then the head enters each at
- * once, and enter() would find no other times. False: it must search. */
+/* Fast path: most messages find each stage free with no later reservations, so the head enters each at once,
+ * with the same result as enter(). False: search. */
 static bool enter_free(sg_wire *wire, uint32_t count, uint64_t now)
 {
     stage *s = wire->stage;
@@ -186,13 +186,13 @@ static bool enter_free(sg_wire *wire, uint32_t count, uint64_t now)
         longest = s[i].length > longest ? s[i].length : longest;
         s[i].head = now;
     }
-    if (wire->switching == WORMHOLE) /* taken until the tail has passed */
+    if (wire->switching == WORMHOLE) /* busy until the tail has passed */
         for (uint32_t i = 0; i < count; i++)
             s[i].hold = s[i].length > 0 ? longest : 0;
     return true;
 }
 
-/* The same as reserve() then. */
+/* What reserve() does in that case. */
 static void reserve_free(stage *s, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -203,7 +203,7 @@ static void reserve_free(stage *s, uint32_t count)
     }
 }
 
-/* Finds when the head can enter each stage, so that each is free for as long as the message holds it. */
+/* Finds entry times for the head such that each stage is free for as long as the message holds it. */
 static void enter(sg_wire *wire, uint32_t count, uint64_t now)
 {
     stage *s = wire->stage;
@@ -230,11 +230,11 @@ static void enter(sg_wire *wire, uint32_t count, uint64_t now)
     }
     if (!again) {
         uint64_t end = end_of_all(s, count);
-        for (uint32_t i = 0; i < count; i++) /* no longer than it takes: rounds before may have wanted more */
+        for (uint32_t i = 0; i < count; i++) /* minimal again: earlier rounds may have needed more */
             s[i].hold = s[i].length > 0 ? end - s[i].rest - s[i].head : 0;
         return;
     }
-    for (uint32_t i = 0; i < count; i++) /* no gap suits: behind all that is reserved */
+    for (uint32_t i = 0; i < count; i++) /* no gap fits: after all reservations */
         if (end_of(s[i].calendar, now) > now)
             now = end_of(s[i].calendar, now);
     uint64_t longest = alone(s, count) - s[0].rest;

@@ -1,5 +1,4 @@
-/* Crossbar: one switch with a port for each node; messages wait for each other at the receiver's port only.
- */
+/* Crossbar: one switch with a port per node; messages wait for each other only at the receiver's port. */
 #include "sg_wire.h"
 
 #include <stdio.h>
@@ -10,7 +9,7 @@ static const sg_net_parameter parameters[] = {SG_WIRE_CROSSBAR_PARAMETERS};
 static void *create(const sg_config *config, uint64_t *nodes, uint64_t *links)
 {
     *nodes = *links = sg_config_wire(config, "ports");
-    return malloc(1); /* there is nothing to remember */
+    return malloc(1); /* no state */
 }
 
 static void route(void *shape, const sg_wire *wire, uint32_t from, uint32_t to, uint64_t now, sg_route *route)

@@ -1,11 +1,10 @@
-/* Dragonfly: groups of routers, all routers of a group joined to each other, and a link between every two
- * groups.
+/* Dragonfly: groups of fully connected routers, and a link between every two groups.
  *
- * Router r of a group has the group's links number r * global_links and on; the link to the group that is d
- * groups further, going round, is number d - 1. `minimal`: to the router with the link, over it, to the
- * receiver's router. `valiant`: first to another group, chosen at random but the same in every run, so that
- * no link between two groups carries all that one group has for another (Valiant and Brebner 1981, Kim and
- * others 2008). */
+ * Router r of a group has the group's global links from number r * global_links on; the link to the group
+ * d places further round is number d - 1. `minimal`: to the router with the link, across it, to the
+ * receiver's router. `valiant`: first to another group, chosen at random but reproducibly, so that one
+ * link between two groups does not carry all of their traffic (Valiant and Brebner 1981, Kim and others
+ * 2008). */
 #include "sg_wire.h"
 
 #include <stdio.h>
@@ -16,10 +15,11 @@ enum routing { MINIMAL, VALIANT }; /* as scalegraph.machine.interconnects.dragon
 typedef struct dragonfly {
     enum routing routing;
     uint32_t groups, routers, nodes,
-        global;                         /* routers of a group, nodes and links to other groups of a router */
-    uint32_t local_first, global_first; /* numbers of links; before: a link to and one from each node */
+        global; /* per group: routers; per router: nodes and links to other groups */
+    uint32_t local_first,
+        global_first; /* first link numbers; before them: a link to and one from each node */
     uint64_t random;
-    sg_link between; /* groups */
+    sg_link between; /* between groups */
 } dragonfly;
 
 static const sg_net_parameter parameters[] = {SG_WIRE_DRAGONFLY_PARAMETERS};
@@ -56,7 +56,7 @@ static uint32_t gateway(const dragonfly *d, uint32_t group, uint32_t other)
     return (other + d->groups - group - 1) % d->groups / d->global;
 }
 
-/* From router `router` of `group` to `other`; returns the router where the message comes in. */
+/* From router `router` of `group` to `other`; returns the router at which the message enters. */
 static uint32_t cross(const dragonfly *d, uint32_t group, uint32_t router, uint32_t other, sg_route *route)
 {
     within(d, group, router, gateway(d, group, other), route);

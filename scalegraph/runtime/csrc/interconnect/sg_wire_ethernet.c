@@ -1,9 +1,8 @@
-/* Shared Ethernet: one cable that all nodes send on, one frame at a time (carrier sense, collision
- * detection).
+/* Shared Ethernet: one cable for all nodes, one frame at a time (carrier sense, collision detection).
  *
- * A message that finds the cable taken has rivals when it becomes free: each of its frames then costs the
- * slots that collisions take on average, (1 - A) / A with A = (1 - 1/Q)^(Q - 1) for Q stations that want to
- * send: one slot for two (Metcalfe and Boggs 1976). More than two at a time count as two each time. */
+ * A message that finds the cable busy has rivals when it becomes free: each of its frames then costs the
+ * mean number of slots lost to collisions, (1 - A) / A with A = (1 - 1/Q)^(Q - 1) for Q stations that want
+ * to send: one slot for two (Metcalfe and Boggs 1976). More than two at a time are treated as pairs. */
 #include "sg_wire.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* Fat tree: a group of level l has arity^l nodes and is joined to the level above by several links up and as
- * many down, half of what full bandwidth takes at each of the first `tapered_levels` levels.
+/* Fat tree: a group at level l has arity^l nodes and several links up to the next level, and as many down.
+ * Each of the first `tapered_levels` levels halves the number of links needed for full bandwidth.
  *
- * A message goes up to the lowest group that has both nodes, and down. Which of the links of a group it
- * takes: `static`: the receiver's number decides, so all messages to a node come the same way; `adaptive`:
- * upwards the one that is free first. The switch where a message turns decides the way down. */
+ * A message goes up to the lowest group that contains both nodes, then down. Choice of link: `static`: by
+ * the receiver's number, so all messages to a node take the same path; `adaptive`: upwards the first free
+ * one. The switch where a message turns determines the path down. */
 #include "sg_wire.h"
 
 #include <stdio.h>
@@ -15,9 +15,10 @@ enum routing { STATIC, ADAPTIVE }; /* as scalegraph.machine.interconnects.fat_tr
 typedef struct fat_tree {
     enum routing routing;
     uint32_t levels;
-    uint32_t group[MOST_LEVELS + 1]; /* nodes of a group of a level; 1: the nodes themselves */
-    uint32_t width[MOST_LEVELS + 1]; /* links up of such a group */
-    uint32_t first[MOST_LEVELS + 1]; /* number of the first of them; those down are `half` behind */
+    uint32_t group[MOST_LEVELS + 1]; /* nodes per group at each level; 1: the nodes themselves */
+    uint32_t width[MOST_LEVELS + 1]; /* uplinks of such a group */
+    uint32_t
+        first[MOST_LEVELS + 1]; /* number of the first of them; the downlinks follow at distance `half` */
     uint32_t half;
 } fat_tree;
 

@@ -1,4 +1,4 @@
-/* Dimension-order routes in meshes and tori; see sg_wire_grid.h. */
+/* Dimension-order routing in meshes and tori; see sg_wire_grid.h. */
 #include "sg_wire_grid.h"
 
 #include <stdio.h>
@@ -18,8 +18,8 @@ sg_grid *sg_grid_create(const sg_config *config, bool closed, uint64_t *nodes, u
     return grid;
 }
 
-/* The node behind the link that leaves `node` in dimension `d`; `step` is how far apart neighbours are
- * numbered. */
+/* The node at the other end of the link that leaves `node` in dimension `d`; `step`: difference between
+ * neighbours' numbers. */
 static uint32_t neighbour(const sg_grid *grid, uint32_t node, unsigned d, uint32_t step, bool down)
 {
     uint32_t size = grid->size[d], at = node / step % size;

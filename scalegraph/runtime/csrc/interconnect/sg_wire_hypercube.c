@@ -1,7 +1,7 @@
-/* Hypercube: a link, in each direction, between every two nodes whose numbers differ in one binary digit.
+/* Hypercube: a link in each direction between every two nodes whose numbers differ in one binary digit.
  *
- * e-cube routing: digits that differ are made right from the lowest on, so that messages never wait for each
- * other in a circle. Link node * dimension + digit leaves `node`. */
+ * e-cube routing: differing digits are corrected from the lowest up, which prevents deadlock. Link node *
+ * dimension + digit leaves `node`. */
 #include "sg_wire.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* How busy links were over time; see sg_wire_load.h. */
+/* Link load over time; see sg_wire_load.h. */
 #include "sg_wire_load.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 int sg_wire_loads_open(sg_wire_loads *loads, uint32_t links)
 {
     *loads = (sg_wire_loads){.width = FIRST_WIDTH, .links = links};
-    loads->link = sg_map(links * sizeof *loads->link); /* zeroed, and costs nothing until it is used */
+    loads->link = sg_map(links * sizeof *loads->link); /* zeroed and lazily allocated */
     return loads->link != NULL;
 }
 
@@ -49,14 +49,14 @@ void sg_wire_loads_add(sg_wire_loads *loads, uint32_t link, uint64_t start, uint
 
 uint32_t sg_wire_loads_busiest(const sg_wire_loads *loads, uint32_t *chosen, uint32_t most)
 {
-    uint32_t of_bits[64] = {0}; /* how many are busy for a time whose highest bit is this one */
+    uint32_t of_bits[64] = {0}; /* how many links have a busy time with this highest bit */
     for (uint32_t i = 0; i < loads->links; i++)
         if (loads->link[i].busy > 0)
             of_bits[63 - __builtin_clzll(loads->link[i].busy)]++;
     uint32_t count = 0, bit = 64;
     while (bit > 0 && count + of_bits[bit - 1] <= most)
         count += of_bits[--bit];
-    uint64_t least = bit < 64 ? 1ull << bit : UINT64_MAX; /* how busy a link must be to be chosen */
+    uint64_t least = bit < 64 ? 1ull << bit : UINT64_MAX; /* minimum busy time for a link to be chosen */
     count = 0;
     for (uint32_t i = 0; i < loads->links && count < most; i++)
         if (loads->link[i].busy >= least)

@@ -1,5 +1,5 @@
-/* How busy each link of an interconnect was over time, in bounded memory: a fixed number of spans of equal
- * width, which doubles when the run grows longer. Times are thousandths of a cycle. */
+/* Load of each link of an interconnect over time, in bounded memory: a fixed number of spans of equal width,
+ * which doubles as the run gets longer. Times are thousandths of a cycle. */
 #ifndef SG_WIRE_LOAD_H
 #define SG_WIRE_LOAD_H
 
@@ -9,7 +9,7 @@
 
 typedef struct sg_link_load {
     uint64_t bytes, busy;
-    uint64_t span[SG_LOAD_SPANS]; /* of busy */
+    uint64_t span[SG_LOAD_SPANS]; /* busy time */
 } sg_link_load;
 
 typedef struct sg_wire_loads {
@@ -18,12 +18,12 @@ typedef struct sg_wire_loads {
     sg_link_load *link;
 } sg_wire_loads;
 
-/* False: the host has no memory. */
+/* False: the host is out of memory. */
 int sg_wire_loads_open(sg_wire_loads *loads, uint32_t links);
 void sg_wire_loads_close(sg_wire_loads *loads);
-/* A link is busy from `start` on for `length` with `bytes`. */
+/* A link is busy from `start` for `length` with `bytes`. */
 void sg_wire_loads_add(sg_wire_loads *loads, uint32_t link, uint64_t start, uint64_t length, uint64_t bytes);
-/* The same is about to be called: has the host fetch what it needs. */
+/* Prefetches what the next call of sg_wire_loads_add needs. */
 static inline void sg_wire_loads_expect(const sg_wire_loads *loads, uint32_t link, uint64_t start)
 {
     const sg_link_load *l = &loads->link[link];
@@ -31,7 +31,7 @@ static inline void sg_wire_loads_expect(const sg_wire_loads *loads, uint32_t lin
     __builtin_prefetch(l, 1);
     __builtin_prefetch(&l->span[span < SG_LOAD_SPANS ? span : 0], 1);
 }
-/* The busiest links, at most `most`, into `chosen`; returns how many. */
+/* Writes the busiest links, at most `most`, to `chosen`; returns how many. */
 uint32_t sg_wire_loads_busiest(const sg_wire_loads *loads, uint32_t *chosen, uint32_t most);
 
 #endif

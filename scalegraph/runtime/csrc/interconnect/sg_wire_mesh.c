@@ -1,4 +1,4 @@
-/* Mesh of two or three dimensions, nodes at the edges have fewer links. */
+/* Mesh of two or three dimensions; nodes at the edges have fewer links. */
 #include "sg_wire_grid.h"
 
 static const sg_net_parameter parameters[] = {SG_WIRE_MESH_PARAMETERS};

@@ -1,13 +1,12 @@
-/* Star of switches: nodes on the ports of edge switches, which links join to a switch in the middle. The
- * receiver's number decides which of several such links a message takes. With one edge switch there is no
- * other. */
+/* Star of switches: nodes on the ports of edge switches, which links join to a central switch. If there are
+ * several such links, the receiver's number decides. With a single edge switch there is no central one. */
 #include "sg_wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef struct star {
-    uint32_t each, switches, uplinks; /* nodes of a switch, switches, links of a switch to the middle */
+    uint32_t each, switches, uplinks; /* nodes per switch, switches, links from a switch to the centre */
     uint32_t nodes;
     sg_link uplink;
 } star;

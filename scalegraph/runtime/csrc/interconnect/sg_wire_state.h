@@ -1,5 +1,4 @@
-/* What an interconnect consists of: for sg_wire.c and sg_wire_together.c alone. Times are thousandths of a
- * cycle. */
+/* State of an interconnect, private to sg_wire.c and sg_wire_together.c. Times are thousandths of a cycle. */
 #ifndef SG_WIRE_STATE_H
 #define SG_WIRE_STATE_H
 
@@ -8,17 +7,17 @@
 
 #define STAGES (SG_WIRE_MOST_HOPS + 2)
 
-/* As scalegraph.machine.interconnects.base names them, in this order. */
+/* In the order of the names in scalegraph.machine.interconnects.base. */
 enum switching { WORMHOLE, CUT_THROUGH, STORE_AND_FORWARD };
 
 typedef struct stage {
     sg_calendar *calendar;
-    uint64_t length; /* how long the bytes take */
-    uint64_t passes; /* from the entrance of the head to that into the next stage */
-    uint64_t rest;   /* the same to the end of all stages */
+    uint64_t length; /* transmission time of the bytes */
+    uint64_t passes; /* from the head's entry to its entry into the next stage */
+    uint64_t rest;   /* to the end of all stages */
     uint64_t head;   /* when the head enters */
-    uint64_t hold;   /* how long the stage is taken */
-    uint64_t rivals; /* how much longer the bytes take if the head has to wait */
+    uint64_t hold;   /* how long the stage is held */
+    uint64_t rivals; /* extra transmission time if the head has to wait */
 } stage;
 
 struct sg_wire {
@@ -27,13 +26,13 @@ struct sg_wire {
     uint32_t nodes, links, interfaces;
     enum switching switching;
     uint64_t interface_byte, interface_pass;
-    sg_link link; /* what links have in common */
+    sg_link link; /* the links' common values */
     uint64_t packet_bytes, header_bytes, least_bytes;
     sg_wire_loads loads;
     sg_calendar *calendar; /* [links], then [nodes][interfaces] that send, then those that receive */
     size_t bytes;
     sg_route route;
-    uint64_t length; /* of the message that is on its way, on a link */
+    uint64_t length; /* of the message being routed, on a link */
     stage stage[STAGES];
     struct sg_exchange *exchange; /* sg_wire_together.c; NULL: not used yet */
     size_t exchange_bytes;

@@ -1,42 +1,42 @@
-/* Messages that all elements of a SIMD machine send at once: one instruction after the other carries them.
+/* Messages sent by all elements of a SIMD machine at once: successive instructions carry them.
  *
- * Messages of the same direction and distance are one shift: each wire carries what its elements send over
- * it, a byte after the other, so a shift by d of all elements takes d times the bytes, and one of elements
- * that are d apart takes them once. A shift along a diagonal and then straight on is two instructions. What
- * is no shift goes through the router in one instruction: as long as its most loaded channel needs, as if the
- * messages were arranged without gaps. The program does not say which it wants; as a programmer would, the
- * shifts of most messages are taken as long as that makes the whole shorter. */
+ * Messages with the same direction and distance are one shift. Each wire carries what its elements send
+ * over it, byte after byte: a shift by d of all elements takes d times as long as the bytes, one of
+ * elements that are d apart takes as long as the bytes. A diagonal shift followed by a straight one is two
+ * instructions. Everything else goes through the router in one instruction, for as long as its most loaded
+ * channel needs with perfect packing. The program does not say which to use; as a programmer would, we
+ * shift the largest groups of messages as long as that shortens the total. */
 #include <stddef.h>
 
 #include "sg_cache.h"
 #include "sg_wire_state.h"
 
-#define MOST_SHIFTS SG_WIRE_INSTRUCTIONS /* number 0 is the router, which gets the directions beyond, too */
+#define MOST_SHIFTS SG_WIRE_INSTRUCTIONS /* number 0 is the router, also for any more directions */
 #define NONE        UINT32_MAX
 
-/* Messages of one way, or all those that are too far for a shift. */
+/* Messages with one displacement, or all those too far for a shift. */
 typedef struct group {
-    uint32_t first, last, count; /* of the list of messages */
+    uint32_t first, last, count; /* in the list of messages */
     bool near;
     sg_shift shift;
     uint64_t time; /* as a shift */
 } group;
 
-/* Where the messages are kept that are exchanged; the host's memory, as long as the interconnect. */
+/* Working memory for an exchange: host memory, kept as long as the interconnect. */
 struct sg_exchange {
     sg_wire *wire;
     const sg_shifts *shifts;
     sg_together *message;
     uint32_t groups;
-    uint64_t now; /* when the next instruction begins */
+    uint64_t now; /* start of the next instruction */
     bool contended;
     uint32_t used_count;
     uint64_t *load; /* by link: bytes; all zero between instructions */
     uint32_t *used; /* links with a load */
-    uint32_t room;  /* of messages; a power of two */
-    uint32_t *next; /* message of the same group */
+    uint32_t room;  /* capacity in messages; a power of two */
+    uint32_t *next; /* next message of the same group */
     group *group;
-    uint32_t *place; /* number of a group, by its way: open addressing, NONE where there is none */
+    uint32_t *place; /* hash table of group numbers by displacement: open addressing, NONE if empty */
 };
 
 typedef struct sg_exchange exchange;
@@ -70,7 +70,7 @@ static const sg_route *route_of(const exchange *e, const sg_together *m, bool ro
     return route;
 }
 
-/* Puts the bytes of a message on its links, in addition to those before, if messages wait for each other. */
+/* Adds the bytes of a message to its links, if messages contend. */
 static void add_load(exchange *e, const sg_together *m, bool routed)
 {
     const sg_route *route = route_of(e, m, routed);
@@ -89,7 +89,7 @@ static void take_load(exchange *e, const sg_together *m)
         e->load[route->link[i]] -= m->bytes;
 }
 
-/* How long the bytes on the most loaded link need. */
+/* Transmission time on the most loaded link. */
 static uint64_t longest(const exchange *e)
 {
     uint64_t most = 0;
@@ -105,9 +105,9 @@ static void clear(exchange *e)
     e->used_count = 0;
 }
 
-/* ---- how long instructions take ---- */
+/* ---- duration of instructions ---- */
 
-/* A shift whose wires need `bytes` of time for what they carry. */
+/* Duration of a shift whose wires need `bytes` of time for what they carry. */
 static uint64_t shift_time(const sg_wire *wire, const sg_shift *shift, uint64_t bytes)
 {
     uint64_t time = 0;
@@ -131,7 +131,7 @@ static uint64_t of_interface(const sg_wire *wire, const sg_together *m)
     return m->bytes * wire->interface_byte / 1000;
 }
 
-/* Puts the messages of a group on their links; returns how long the bytes need there. */
+/* Puts the messages of a group on their links; returns how long their bytes take. */
 static uint64_t load_group(exchange *e, const group *g, bool routed)
 {
     uint64_t bytes = 0;
@@ -150,7 +150,7 @@ static uint64_t time_of_group(exchange *e, const group *g)
     return shift_time(e->wire, &g->shift, bytes);
 }
 
-/* Of one message, on wires of its own. */
+/* One message on its own wires. */
 static uint64_t alone(const exchange *e, const sg_together *m, const sg_shift *shift)
 {
     uint64_t link = m->bytes * e->wire->link.byte / 1000, own = of_interface(e->wire, m);
@@ -164,7 +164,7 @@ static uint64_t alone(const exchange *e, const sg_together *m, const sg_shift *s
 
 /* ---- the choice ---- */
 
-/* The group of this way; number 0 has all messages that are too far. */
+/* The group with this displacement; number 0 has all messages that are too far. */
 static group *group_of(exchange *e, const sg_shift *shift)
 {
     uint32_t mask = 2 * e->room - 1, at = (uint32_t)((shift->way * 0x9e3779b97f4a7c15ull) >> 32) & mask;
@@ -193,7 +193,7 @@ static void make_groups(exchange *e, uint32_t count)
     }
 }
 
-/* Brings the group of most messages among those from number `k` on to this place, the first of equals. */
+/* Moves the largest group from number `k` on to position `k` (ties: the first). */
 static void bring_largest(exchange *e, uint32_t k)
 {
     uint32_t best = k;
@@ -211,8 +211,7 @@ static uint64_t routed_time(const exchange *e, uint32_t messages, uint64_t inter
     return messages > 0 ? router_time(e, larger(interface, longest(e))) : 0;
 }
 
-/* Number of the first group behind those that are shifts; that one, those after it and number 0 go through
- * the router. */
+/* Number of the first group that is not a shift; it, later ones and number 0 go through the router. */
 static uint32_t choose(exchange *e, uint32_t count)
 {
     uint64_t after[MOST_SHIFTS]; /* the router's time if the groups up to this one are shifts */
@@ -239,9 +238,9 @@ static uint32_t choose(exchange *e, uint32_t count)
     return chosen;
 }
 
-/* ---- what it does ---- */
+/* ---- carrying out the choice ---- */
 
-/* Records what a message does to its links in the instruction that begins at e->now. */
+/* Records a message's load on its links in the instruction that starts at e->now. */
 static void record(const exchange *e, const sg_together *m, bool routed)
 {
     const sg_route *route = route_of(e, m, routed);
@@ -278,7 +277,7 @@ static void carry_routed(exchange *e, uint32_t shifts)
     e->now += cycles(time) * 1000;
 }
 
-/* Links that are no grid of shifts: all messages leave at once, and wait for each other as usual. */
+/* Links without a grid of shifts: all messages leave at once and contend as usual. */
 static uint64_t carry_apart(sg_wire *wire, uint64_t now, sg_together *message, uint32_t count, bool contended)
 {
     uint64_t end = now;
@@ -296,9 +295,9 @@ static uint64_t carry_apart(sg_wire *wire, uint64_t now, sg_together *message, u
     return end - now;
 }
 
-/* ---- its memory ---- */
+/* ---- memory ---- */
 
-/* The next part of `*at`, whose size is a multiple of 8. */
+/* The next part of `*at`, with a size that is a multiple of 8. */
 static void *part(char **at, size_t size)
 {
     char *begin = *at;
@@ -306,7 +305,7 @@ static void *part(char **at, size_t size)
     return begin;
 }
 
-/* Room for `count` messages; NULL: the host has no memory. */
+/* Makes room for `count` messages; NULL: the host is out of memory. */
 static exchange *room_for(sg_wire *wire, uint32_t count)
 {
     uint32_t room = 64;

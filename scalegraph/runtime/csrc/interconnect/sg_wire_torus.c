@@ -1,4 +1,4 @@
-/* Torus of two or three dimensions: a mesh whose edges are joined. */
+/* Torus of two or three dimensions: a mesh with joined edges. */
 #include "sg_wire_grid.h"
 
 static const sg_net_parameter parameters[] = {SG_WIRE_TORUS_PARAMETERS};

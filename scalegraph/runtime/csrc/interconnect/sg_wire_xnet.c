@@ -1,6 +1,5 @@
-/* X-net and global router of a SIMD machine: processing elements in a closed grid with wires to eight
- * neighbours, and besides a router with one channel for each square cluster of them, for what is farther than
- * `reach` steps. */
+/* X-net and global router of a SIMD machine: processing elements in a closed grid, wired to eight neighbours,
+ * and a router with one channel per square cluster of elements, for distances of more than `reach` steps. */
 #include "sg_wire.h"
 
 #include <stdio.h>
@@ -16,10 +15,10 @@ typedef struct xnet {
 
 static const sg_net_parameter parameters[] = {SG_WIRE_XNET_PARAMETERS};
 static const char *const ways[WAYS] = {"e", "se", "s", "sw", "w", "nw", "n", "ne"};
-/* By (step down + 1) * 3 + step right + 1. */
+/* Indexed by (step down + 1) * 3 + step right + 1. */
 static const uint8_t way_of[] = {5, 6, 7, 4, 0, 0, 3, 2, 1};
 
-/* A grid of exactly so many elements, as square as their number allows, with no fewer columns than rows. */
+/* A grid of exactly `elements`, as square as possible, with at least as many columns as rows. */
 static void shape_for(xnet *x, uint32_t elements)
 {
     x->rows = 1;
@@ -88,7 +87,7 @@ static void router(const void *shape, uint32_t from, uint32_t to, sg_route *rout
     sg_route_add(route, x->router_first + 2ull * cluster_of(x, to) + 1);
 }
 
-/* Diagonally as far as that leads, then straight on. */
+/* Diagonally as far as possible, then straight on. */
 static bool shift(const void *shape, uint32_t from, uint32_t to, sg_shift *s)
 {
     const xnet *x = shape;

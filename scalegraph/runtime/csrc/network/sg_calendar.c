@@ -1,22 +1,22 @@
-/* Calendars where a reservation comes before the last one. */
+/* Calendar reservations before the last interval. */
 #include "sg_calendar.h"
 
 #include <string.h>
 
-/* Of the intervals before the last one, in order of time, the first that is not over at `from`; where all
- * are, the place behind them. */
+/* Of the intervals before the last one, the first that ends after `from`, or one past them if there is
+ * none. */
 static inline const sg_interval *first_after(const sg_calendar *c, uint64_t from)
 {
     const sg_interval *at = &c->busy[c->count];
     if (c->count > SG_CALENDAR_SIZE / 2 && c->busy[c->count / 2].end > from)
-        at = &c->busy[c->count / 2]; /* else there are seldom many steps */
+        at = &c->busy[c->count / 2]; /* otherwise there are seldom many steps */
     while (at != &c->busy[1] && at[-1].end > from)
         at--;
     return at;
 }
 
-/* The first time from `from` on that is free for `length`; `*at` becomes the interval behind it, or the place
- * behind those before the last one. UINT64_MAX: there is none before the last one. */
+/* The first gap of at least `length` from `from` on; `*at` becomes the interval after it, or one past those
+ * before the last. UINT64_MAX: no such gap before the last interval. */
 static inline uint64_t gap(const sg_calendar *c, uint64_t from, uint64_t length, const sg_interval **at)
 {
     const sg_interval *next = first_after(c, from), *end = &c->busy[c->count];
@@ -42,7 +42,7 @@ void sg_calendar_forget(sg_calendar *c)
         c->busy[i] = c->busy[i + half];
 }
 
-/* Leaves out the interval at `place`, which is not the last one. */
+/* Removes the interval at `place`, which is not the last one. */
 static void leave_out(sg_calendar *c, uint64_t place)
 {
     c->count--;
@@ -50,18 +50,18 @@ static void leave_out(sg_calendar *c, uint64_t place)
         c->busy[i] = c->busy[i + 1];
 }
 
-/* A new interval in front of `at`, which neither that nor the one before touches. */
+/* Inserts an interval before `at` that touches no other. */
 static void add(sg_calendar *c, uint64_t start, uint64_t end, sg_interval *at)
 {
     if (__builtin_expect(c->count == SG_CALENDAR_SIZE, 0)) {
         sg_calendar_forget(c);
         at -= SG_CALENDAR_SIZE / 2;
         if (at < &c->busy[1])
-            return; /* before everything that is remembered */
+            return; /* before everything remembered */
     }
     for (sg_interval *to = &c->busy[c->count]; to != at; to--) {
         *to = to[-1];
-        __asm__ volatile(""); /* so few that a call would take longer */
+        __asm__ volatile(""); /* so few that a memmove call would be slower */
     }
     *at = (sg_interval){start, end};
     c->count++;
@@ -72,7 +72,7 @@ static inline void insert(sg_calendar *c, uint64_t start, uint64_t length, sg_in
     sg_interval *after = at == &c->busy[c->count] ? &c->busy[0] : at;
     if (at != &c->busy[1] && at[-1].end == start) {
         at[-1].end += length;
-        if (after->start == start + length) { /* two become one */
+        if (after->start == start + length) { /* merges the two */
             after->start = at[-1].start;
             leave_out(c, (uint64_t)(at - &c->busy[2]));
         }

@@ -1,14 +1,14 @@
 /* When a resource (slot, link, module, channel) is busy: a short sorted list of intervals.
  *
- * A transaction reserves the resources of its whole path when it starts, so a resource may be reserved
- * for later than the next request needs it. One next-free time would make that request wait for a
- * reservation behind it; the list lets it use the gap. Adjacent intervals are one, so a hot spot's queue
- * is a single interval. A list that is full forgets its oldest half: that time is past for all but a
- * request that started much earlier. The unit of time is the caller's. Beside it stands what the resource has
- * done so far: transactions, how long it was busy with them and how long they had to wait for it.
+ * A transaction reserves the resources of its whole path when it starts, so a resource may be reserved for
+ * later than the next request needs it. A single next-free time would make that request wait behind the
+ * reservation; the list lets it use the gap. Adjacent intervals are merged, so a hot spot's queue is a
+ * single interval. A full list forgets its oldest half: that time is past for all but a request that
+ * started much earlier. The caller chooses the unit of time. The calendar also holds the resource's
+ * activity so far: transactions, busy time and waiting time.
  *
- * Most requests find the resource free or queue behind all others, so what they examine is here and inlined:
- * the last interval alone. What happens before the last interval is in sg_calendar.c. */
+ * Most requests find the resource free or queue behind all others, so the code that looks only at the last
+ * interval is here and inlined. The rest is in sg_calendar.c. */
 #ifndef SG_CALENDAR_H
 #define SG_CALENDAR_H
 
@@ -17,14 +17,14 @@
 #define SG_CALENDAR_SIZE 16u
 
 typedef struct sg_interval {
-    uint64_t start, end; /* busy from start up to, not including, end */
+    uint64_t start, end; /* busy from start up to but not including end */
 } sg_interval;
 
 typedef struct sg_calendar {
     uint64_t transactions, occupied, waited;
     uint64_t count;
-    /* The last interval is at 0 and all zero where there is none; before it come those at 1 .. count - 1. So
-     * a new last interval moves one entry. */
+    /* The last interval is at 0, all zero if there is none; those before it are at 1 .. count - 1. So
+     * appending moves one entry. */
     sg_interval busy[SG_CALENDAR_SIZE];
 } sg_calendar;
 
@@ -36,18 +36,18 @@ static inline const sg_interval *sg_calendar_interval(const sg_calendar *c, uint
 
 /* ---- sg_calendar.c ---- */
 
-/* The two below for times before the last interval begins. */
+/* The two below, for times before the last interval. */
 uint64_t sg_calendar_search(const sg_calendar *c, uint64_t from, uint64_t length, uint32_t *place);
 void sg_calendar_insert(sg_calendar *c, uint64_t start, uint64_t length, uint32_t place);
 uint64_t sg_calendar_reserve_early(sg_calendar *c, uint64_t from, uint64_t length);
-/* Leaves out the oldest half of a full list. */
+/* Drops the oldest half of a full list. */
 void sg_calendar_forget(sg_calendar *c);
-/* Leaves out the intervals that end at `now` or before; where that is none, closes the smallest gap. */
+/* Drops the intervals that end at `now` or before; if there are none, closes the smallest gap. */
 void sg_calendar_condense(sg_calendar *c, uint64_t now);
 
 /* ---- */
 
-/* A new last interval, after all others. */
+/* Appends an interval after all others. */
 static inline void sg_calendar_append(sg_calendar *c, uint64_t start, uint64_t end)
 {
     if (__builtin_expect(c->count == SG_CALENDAR_SIZE, 0))
@@ -59,7 +59,7 @@ static inline void sg_calendar_append(sg_calendar *c, uint64_t start, uint64_t e
     c->busy[0].end = end;
 }
 
-/* Adds to the end of the last interval or behind it. */
+/* Extends the last interval or appends after it. */
 static inline void sg_calendar_take_last(sg_calendar *c, uint64_t start, uint64_t length)
 {
     if (start == c->busy[0].end && c->count != 0)
@@ -68,7 +68,7 @@ static inline void sg_calendar_take_last(sg_calendar *c, uint64_t start, uint64_
         sg_calendar_append(c, start, start + length);
 }
 
-/* First time from `from` on when the resource is free for `length`; `*place` is for sg_calendar_take. */
+/* First time from `from` on at which the resource is free for `length`; `*place` is for sg_calendar_take. */
 static inline uint64_t sg_calendar_find(const sg_calendar *c, uint64_t from, uint64_t length, uint32_t *place)
 {
     *place = (uint32_t)c->count;
@@ -97,7 +97,7 @@ static inline void sg_calendar_take(sg_calendar *c, uint64_t start, uint64_t len
         sg_calendar_insert(c, start, length, place);
 }
 
-/* Reserves the resource for `length` as early as possible from `from` on; returns the start. */
+/* Reserves the resource for `length` at the earliest time from `from` on; returns the start. */
 static inline uint64_t sg_calendar_reserve(sg_calendar *c, uint64_t from, uint64_t length)
 {
     if (length == 0)

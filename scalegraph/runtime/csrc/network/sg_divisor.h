@@ -1,5 +1,5 @@
-/* Divisors that are known when a run begins, with their reciprocals: the host divides slowly, and each
- * transaction asks several times in which socket a processor is or which module has a line. */
+/* Divisors fixed at the start of a run, with their reciprocals: division is slow on the host, and each
+ * transaction asks several times for a processor's socket or a line's module. */
 #ifndef SG_DIVISOR_H
 #define SG_DIVISOR_H
 
@@ -19,15 +19,15 @@ static inline sg_divisor sg_divisor_of(uint64_t by)
     return (sg_divisor){by, (uint64_t)(((unsigned __int128)1 << (64 + shift)) / by) + 1, shift, 0};
 }
 
-/* Returns value / d->by, exactly for values below 2^62: the reciprocal is too large by less than 1, so the
- * product by less than 2^-2 of a multiple of 1 / by. A power of two multiplies value + 1 by just less than
- * 2^64. */
+/* Returns value / d->by, exact for values below 2^62: the reciprocal is less than 1 too large, so the
+ * product exceeds value / by by less than 2^-2 / by. For a power of two, value + 1 is multiplied by just
+ * under 2^64. */
 static inline uint64_t sg_quotient(uint64_t value, const sg_divisor *d)
 {
     return (uint64_t)((unsigned __int128)(value + d->more) * d->reciprocal >> 64) >> d->shift;
 }
 
-/* value % d->by, likewise. */
+/* value % d->by, also exact below 2^62. */
 static inline uint64_t sg_remainder(uint64_t value, const sg_divisor *d)
 {
     return value - sg_quotient(value, d) * d->by;

@@ -1,4 +1,4 @@
-/* What all networks share. */
+/* Code shared by all networks. */
 #include "sg_net.h"
 
 #include <stdarg.h>

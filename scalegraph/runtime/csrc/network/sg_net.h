@@ -1,9 +1,9 @@
-/* A network of the simulated machine: how long the messages of one coherence transaction take.
+/* A network of the simulated machine: latency of the messages of one coherence transaction.
  *
- * Who supplies a line and whose copies go is decided by the protocol (sg_mem.c) before; a network only
- * knows stations, paths and resources. A new network is one new file sg_net_KIND.c with an sg_net_ops of that
- * name, and one in scalegraph/machine/networks, which declares its parameters: sg_machine.h is made from it.
- */
+ * The protocol (sg_mem.c) has already decided who supplies a line and which copies go; a network knows
+ * only stations, paths and resources. A new network is one new file sg_net_KIND.c with an sg_net_ops of
+ * that name, and one in scalegraph/machine/networks that declares its parameters, from which sg_machine.h
+ * is generated. */
 #ifndef SG_NET_H
 #define SG_NET_H
 
@@ -20,14 +20,15 @@ enum sg_supplier {
     SG_FROM_HOME,         /* memory at the line's home */
     SG_FROM_CACHE,        /* the private cache of processor `supplier` */
     SG_FROM_SHARED_CACHE, /* the shared cache of the group of processor `supplier` */
-    SG_FROM_OWN_GROUP,    /* the requester's own shared cache has it: only copies elsewhere must go */
+    SG_FROM_OWN_GROUP, /* the requester's own shared cache has it: only copies elsewhere must be invalidated
+                        */
 };
 
-/* Is the line's content wanted? A stream of stores fills whole lines. */
+/* Is the line's content needed? A stream of stores overwrites whole lines. */
 enum sg_claim {
     SG_CLAIM_READS, /* yes */
     SG_CLAIM_BUSY,  /* not if reading it would wait for long */
-    SG_CLAIM_ONLY,  /* no: only the right to write */
+    SG_CLAIM_ONLY,  /* no: only write permission */
 };
 
 typedef struct sg_request {
@@ -38,16 +39,16 @@ typedef struct sg_request {
     enum sg_transaction kind;
     enum sg_supplier from;
     uint32_t supplier;
-    int dirty; /* the supplier's copy differs from memory and goes home too ... */
+    int dirty; /* the supplier's copy is dirty and goes home too ... */
     enum sg_claim claim;
-    int keeps;               /* ... unless the supplier keeps it and answers for it from now on */
-    const uint64_t *holders; /* bitmap of the other processors that have a copy */
-    const uint64_t *targets; /* bitmap of the processors that have to drop theirs, if they have one */
-    uint32_t words;          /* of each of the two bitmaps */
+    int keeps;               /* ... unless the supplier keeps it and remains responsible for it */
+    const uint64_t *holders; /* bitmap of the other processors with a copy */
+    const uint64_t *targets; /* bitmap of the processors that must drop their copy, if any */
+    uint32_t words;          /* of each bitmap */
     uint32_t copies;         /* bits set in holders */
     uint32_t invalidations;  /* bits set in targets; 0: nothing is sent, whatever the bitmap says */
     uint64_t groups;         /* bitmap of the other shared caches that have the line */
-    uint64_t *busy;          /* of the line: no request is served before; a network sets it */
+    uint64_t *busy;          /* no request for the line is served before; set by the network */
 } sg_request;
 
 /* Is one of the bits `first` .. `end` - 1 of a bitmap of `words` words set? */
@@ -67,8 +68,8 @@ static inline int sg_any_bit(const uint64_t *bits, uint32_t words, uint32_t firs
     return any != 0;
 }
 
-/* Finds the first processor from `*q` on that must drop its copy; a supplier that is requested the
- * line knows already. */
+/* Finds the first processor from `*q` on that must drop its copy; a supplier asked for the line knows
+ * already. */
 static inline int sg_next_target(const sg_request *r, uint32_t *q)
 {
     uint32_t asked = r->from == SG_FROM_CACHE && r->kind != SG_UPGRADE ? r->supplier : UINT32_MAX;
@@ -95,10 +96,10 @@ static inline uint64_t sg_wait_line(const sg_request *r, uint64_t time, uint64_t
 }
 
 typedef struct sg_reply {
-    uint64_t cycles;     /* without the waiting */
+    uint64_t cycles;     /* excluding contention */
     uint64_t contention; /* waiting for slots, links, directories and modules on the critical path */
     int remote;          /* went over the network */
-    int spared;          /* a fetch that home would have answered did not read memory */
+    int spared;          /* a fetch that home would have served did not read memory */
 } sg_reply;
 
 typedef struct sg_net_ops {
@@ -108,19 +109,19 @@ typedef struct sg_net_ops {
     void *(*create)(const sg_config *config, char *error, unsigned error_size);
     void (*destroy)(void *net);
     void (*transact)(void *net, const sg_request *request, sg_reply *reply);
-    /* A line leaves the caches of `processor`: occupies what it passes, nobody waits for it. */
+    /* A line leaves the caches of `processor`: occupies the resources on its path; nobody waits for it. */
     void (*write_back)(void *net, uint64_t now, uint32_t processor, uint64_t line, uint32_t home);
-    /* Places where a page can live, and the one that is nearest to a processor. */
+    /* Places where a page can live, and the one nearest to a processor. */
     uint32_t (*nodes)(const void *net);
     uint32_t (*node_of)(const void *net, uint32_t processor);
-    /* Reports what every link and every memory module has done so far. */
+    /* Reports the activity so far of every link and memory module. */
     void (*statistics)(const void *net, sg_usage_visit *visit, void *context);
 } sg_net_ops;
 
 #define SG_NET_DECLARE(kind) extern const sg_net_ops sg_net_##kind;
 SG_NETWORKS(SG_NET_DECLARE)
 
-/* By enum sg_network. */
+/* Indexed by enum sg_network. */
 extern const sg_net_ops *const sg_net_table[];
 extern const unsigned sg_net_count;
 
@@ -129,7 +130,7 @@ static inline int sg_bit(const uint64_t *bits, uint32_t i)
     return (int)(bits[i >> 6] >> (i & 63) & 1);
 }
 
-/* Reports on `count` calendars that are one resource together; `scale` of their units are a cycle. */
+/* Reports `count` calendars as one resource; `scale` of their units make a cycle. */
 __attribute__((format(printf, 7, 8))) void sg_usage_tell(const sg_calendar *c, size_t count, uint64_t scale,
                                                          const char *kind, sg_usage_visit *visit,
                                                          void *context, const char *format, ...);

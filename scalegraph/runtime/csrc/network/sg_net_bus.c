@@ -1,17 +1,17 @@
-/* One bus that all caches watch (bus-based multiprocessors).
+/* A single snooping bus (bus-based multiprocessors).
  *
- * Every coherence transaction arbitrates for the bus, sends its address and waits for what all caches answer;
- * a copy that must go is dropped as the address passes, so that one or thirty cost the same. Data come from a
- * memory module, or from the cache with the dirty copy, whose line memory takes as it passes by (unless the
- * cache keeps it, with MOESI).
+ * Every coherence transaction arbitrates for the bus, sends its address and waits for the snoop responses
+ * of all caches. Copies are invalidated as the address passes, so invalidating thirty costs as much as
+ * one. Data come from a memory module, or from the cache with the dirty copy; memory picks up that line as
+ * it passes (unless the cache keeps it, with MOESI).
  *
- * On an atomic bus a transaction keeps the bus until its data are over. A split bus has two parts: one
- * carries addresses, the other data, and both are free while a module searches for a line; modules then are
- * busy by themselves, lines interleaved over them.
+ * On an atomic bus a transaction holds the bus until its data have been transferred. A split-transaction
+ * bus has an address part and a data part, both free while a module looks up a line; its modules are busy
+ * independently, with lines interleaved over them.
  *
- * Time is counted in 1/1000 processor cycle, since a bus cycle is no whole number of them; a transaction
- * takes whole cycles in the end. Simplified: no limit to the transactions under way on a split bus, and a
- * request needs not wait for the next edge of the bus clock. */
+ * Time is counted in 1/1000 processor cycle, since a bus cycle need not be a whole number of cycles; a
+ * transaction's total is rounded to whole cycles. Simplified: no limit on outstanding transactions of a
+ * split bus, and a request does not wait for the next edge of the bus clock. */
 #include "sg_net.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ typedef struct bus_net {
     sg_divisor by_modules;
     uint64_t arbitration, address, snoop, data; /* millicycles */
     uint64_t memory, memory_busy, supply;
-    sg_calendar *bus; /* [0] addresses, or all; [1] data of a split bus */
+    sg_calendar *bus; /* [0] addresses, or everything; [1] data of a split bus */
     sg_calendar *module;
     size_t bytes;
 } bus_net;
@@ -72,7 +72,7 @@ static void destroy(void *state)
     free(net);
 }
 
-/* Reserves a resource; returns when it begins. */
+/* Reserves a resource; returns the start. */
 static uint64_t take(sg_calendar *resource, uint64_t time, uint64_t length, uint64_t *wait)
 {
     uint64_t start = sg_calendar_reserve(resource, time, length);
@@ -90,7 +90,7 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* A transaction that keeps the bus; the modules are free whenever the bus is. */
+/* A transaction that holds the bus; the modules are free whenever the bus is. */
 static uint64_t atomic_transaction(bus_net *net, const sg_request *r, uint64_t time, uint64_t *wait)
 {
     uint64_t length = net->address + net->snoop;
@@ -111,7 +111,8 @@ static uint64_t split_transaction(bus_net *net, const sg_request *r, uint64_t ti
     if (r->from == SG_FROM_CACHE && r->dirty) {
         ready += net->supply;
     } else {
-        /* Only what the module makes later than the caches' answers is waiting. */
+        /* Only the time by which contention makes the module later than the snoop responses counts as
+         * waiting. */
         uint64_t unloaded = later(ready, sent + net->memory), none = 0;
         ready = later(ready, take(module_of(net, r->line), sent, net->memory_busy, &none) + net->memory);
         *wait += ready - unloaded;
@@ -171,7 +172,7 @@ static void statistics(const void *state, sg_usage_visit *visit, void *context)
     sg_usage_tell(&net->bus[0], 1, 1000, SG_USAGE_LINK, visit, context, "%s",
                   net->split ? "address bus" : "bus");
     if (!net->split)
-        return; /* the modules of an atomic bus are never waited for */
+        return; /* an atomic bus never waits for its modules */
     sg_usage_tell(&net->bus[1], 1, 1000, SG_USAGE_LINK, visit, context, "data bus");
     for (uint32_t i = 0; i < net->modules; i++)
         sg_usage_tell(&net->module[i], 1, 1000, SG_USAGE_MODULE, visit, context, "memory %u", i);

@@ -1,22 +1,22 @@
 /* Hypernodes: a crossbar inside, rings between them (Convex Exemplar SPP1000).
  *
- * Each hypernode has as many functional units as there are rings, each with a memory and a place on its ring;
- * lines are interleaved over them, so the line alone says which unit, and which ring, a request uses. The
- * crossbar joins the processors of a hypernode with its units; its port at a unit is busy while a line
- * passes. Rings go one way: hypernode h to h + 1; a message occupies each link it passes, and a request and
- * its answer go round the whole ring together.
+ * Each hypernode has one functional unit per ring, each with a memory and a station on its ring. Lines are
+ * interleaved over the units, so the line alone determines the unit and the ring of a request. The
+ * crossbar connects the processors of a hypernode with its units; its port at a unit is busy while a line
+ * passes. Rings are unidirectional: hypernode h to h + 1. A message occupies each link on its path, and a
+ * request and its reply together go round the whole ring.
  *
- * Within a hypernode a directory in the unit's memory knows the caches with copies; between hypernodes each
- * line has a list of the hypernodes with copies (SCI), kept by its home. A hypernode that wants a line asks
- * home; where another hypernode has it dirty, home answers who, and the requester asks that one. A writer
- * asks home first, then has the hypernodes on the list drop their copies one after the other, each with one
- * round of the ring.
+ * Within a hypernode, a directory in the unit's memory knows the caches with copies. Between hypernodes,
+ * each line's home keeps a list of the hypernodes with copies (SCI). A hypernode that wants a line asks
+ * home; if another hypernode has it dirty, home says which, and the requester asks that one. A writer asks
+ * home first, then has the hypernodes on the list drop their copies one after the other, each in one trip
+ * round the ring.
  *
- * Part of the memory of each unit is the network cache, a shared level that keeps remote lines (sg_mem.c
- * looks there before); a remote line that a cache of the own hypernode has comes from the own unit as well.
+ * Part of each unit's memory is the network cache, a shared level that keeps remote lines (sg_mem.c
+ * searches it first); a remote line in a cache of the own hypernode also comes from the own unit.
  *
- * Simplified: the list has no order and costs no messages when a hypernode leaves it; the crossbar's ports of
- * the processors are never waited for. */
+ * Simplified: the list has no order, and leaving it costs no messages; the processors' crossbar ports
+ * never cause waiting. */
 #include "sg_net.h"
 
 #include <stdio.h>
@@ -30,9 +30,9 @@ typedef struct hypernode_net {
     sg_divisor by_processors, by_rings;
     uint64_t crossbar, memory, directory, snoop, controller, hop;
     uint64_t line_crossbar;             /* a line occupies a port of the crossbar */
-    uint64_t short_packet, long_packet; /* a packet occupies a link of a ring */
+    uint64_t short_packet, long_packet; /* a packet occupies a ring link */
     sg_calendar *module;                /* [hypernode][ring]: the unit's memory */
-    sg_calendar *port;                  /* [hypernode][ring]: the crossbar at the unit */
+    sg_calendar *port;                  /* [hypernode][ring]: the crossbar port at the unit */
     sg_calendar *link;                  /* [ring][hypernode]: to the next hypernode */
     size_t bytes;
 } hypernode_net;
@@ -101,7 +101,7 @@ static inline uint32_t unit_of(const hypernode_net *net, uint64_t line)
     return (uint32_t)sg_remainder(line, &net->by_rings);
 }
 
-/* A transaction under way: in which unit, at what time, after how much waiting. */
+/* A transaction in progress: its unit, the time, the waiting so far. */
 typedef struct course {
     hypernode_net *net;
     uint32_t unit;
@@ -122,14 +122,14 @@ static void serve(course *c, uint32_t hypernode, uint64_t cycles)
     c->time += cycles;
 }
 
-/* A line passes the crossbar between the unit and a processor. */
+/* A line crosses the crossbar between the unit and a processor. */
 static void carry(course *c, uint32_t hypernode)
 {
     take(c, &c->net->port[hypernode * c->net->rings + c->unit], c->net->line_crossbar);
     c->time += c->net->crossbar + c->net->line_crossbar;
 }
 
-/* A packet goes from the ring's controller in one hypernode to that in another one. */
+/* A packet goes from the ring controller of one hypernode to that of another. */
 static void ride(course *c, uint32_t from, uint32_t to, uint64_t packet)
 {
     const hypernode_net *net = c->net;
@@ -150,7 +150,7 @@ static void ask_caches(course *c)
     c->time += 2 * c->net->crossbar + c->net->snoop;
 }
 
-/* A supplier that is requested the line knows already. */
+/* A supplier asked for the line knows already. */
 static inline int has_target(const hypernode_net *net, const sg_request *r, uint32_t hypernode)
 {
     uint32_t q = hypernode * net->processors, end = q + net->processors;
@@ -165,7 +165,7 @@ static inline int has_holder(const hypernode_net *net, const sg_request *r, uint
     return sg_any_bit(r->holders, r->words, q, q + net->processors);
 }
 
-/* The hypernode with the data of a fetch. */
+/* The hypernode that has the data of a fetch. */
 static uint32_t source_of(const hypernode_net *net, const sg_request *r, uint32_t own)
 {
     if (r->from == SG_FROM_CACHE)
@@ -188,7 +188,7 @@ static void read_line(course *c, const sg_request *r, uint32_t hypernode)
         serve(c, hypernode, c->net->memory);
 }
 
-/* When the line has arrived; home knows of it then. */
+/* When the line has arrived; home has then been informed. */
 static void fetch(course *c, const sg_request *r, uint32_t own, int *remote)
 {
     hypernode_net *net = c->net;
@@ -212,8 +212,8 @@ static void fetch(course *c, const sg_request *r, uint32_t own, int *remote)
     carry(c, own);
 }
 
-/* The right to write, when the data are here: home makes the requester the head of the list, and every other
- * hypernode with copies drops them in turn. `asked`: home has been asked with the fetch. */
+/* Write permission, once the data have arrived: home makes the requester the head of the list, and all other
+ * hypernodes with copies drop them in turn. `asked`: the fetch has already asked home. */
 static void own_line(course *c, const sg_request *r, uint32_t own, int asked, int *remote)
 {
     hypernode_net *net = c->net;

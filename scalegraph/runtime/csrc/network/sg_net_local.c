@@ -1,8 +1,8 @@
-/* The memory of one node without a network in it: modules with lines interleaved over them, and caches that
- * hear of each other without delay but their own. Nothing is remote.
+/* The memory of one node without an internal network: modules with interleaved lines, and caches that
+ * communicate with no delay but their own. Nothing is remote.
  *
- * A miss takes `memory_cycles`, of which a module is busy for `memory_busy_cycles`; a line that another cache
- * of the node supplies takes `transfer_cycles`; copies are invalidated in `snoop_cycles`, all at a time. */
+ * A miss takes `memory_cycles`, of which a module is busy for `memory_busy_cycles`; a line from another
+ * cache of the node takes `transfer_cycles`; invalidations take `snoop_cycles`, all at the same time. */
 #include "sg_net.h"
 
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void transact(void *state, const sg_request *r, sg_reply *reply)
         r->kind == SG_UPGRADE || r->invalidations > 0 || (r->kind == SG_FETCH_WRITE && r->groups != 0);
     if (tells && start + net->snoop > end) {
         end = start + net->snoop;
-        wait = 0; /* for the module: the data was there before */
+        wait = 0; /* for the module: the data arrived earlier */
     }
     if (r->kind != SG_FETCH_READ || r->from == SG_FROM_CACHE)
         *r->busy = end;

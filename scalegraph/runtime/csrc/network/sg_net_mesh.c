@@ -1,18 +1,17 @@
 /* Two-dimensional mesh of tiles, each with one processor, its caches and a part of the directory; memory
  * controllers at the west and east edges (many-core processors).
  *
- * Tile t is in column t % width, row t / width. Messages go along the row first, then along the column
- * (XY routing). At every hop a message pays the router and the link, and its flits occupy the link; they
- * occupy the port of the tile that sends it likewise. Within a tile a message takes no time.
+ * Tile t is in column t % width, row t / width. Messages travel along the row first, then along the column
+ * (XY routing). Each hop costs the router and link latency, and the message's flits occupy the link, as
+ * they do the sending tile's port. Messages within a tile take no time.
  *
- * The directory entry of a line is in tile line % tiles; the line itself in the memory of the controller
- * where its page is, whose banks it is interleaved over. Controllers with an even number are at the west
- * edge, the others at the east edge, evenly spread over the rows.
+ * A line's directory entry is in tile line % tiles; the line itself is in the memory of its page's
+ * controller, interleaved over the banks. Even controllers are at the west edge, odd ones at the east
+ * edge, evenly spread over the rows.
  *
- * A miss asks the directory, which asks the owner, or memory, for the line; it is sent straight to the
- * processor that wants it. A dirty line that others read goes to memory, too, unless its owner keeps it
- * (MOESI). Invalidations leave the directory one after the other, and the acknowledgements go to the
- * processor that writes. */
+ * A miss asks the directory, which asks the owner, or memory, for the line; the line goes straight to the
+ * requesting processor. A dirty line that others read also goes to memory, unless its owner keeps it
+ * (MOESI). The directory sends invalidations one after the other; acknowledgements go to the writer. */
 #include "sg_net.h"
 
 #include <stddef.h>
@@ -24,7 +23,7 @@
 
 enum { EAST, WEST, SOUTH, NORTH, PORT, WAYS };
 
-/* Where a tile is. */
+/* Position of a tile. */
 typedef struct spot {
     uint32_t x, y;
 } spot;
@@ -35,7 +34,7 @@ typedef struct mesh_net {
     uint64_t hop; /* router and link */
     uint64_t short_flits, long_flits;
     uint64_t directory, memory, bank_busy, snoop;
-    sg_calendar *links;        /* [tile][WAYS]: the links that leave it, and its port into the network */
+    sg_calendar *links;        /* [tile][WAYS]: its outgoing links, and its port into the network */
     sg_calendar *directory_of; /* [tile] */
     sg_calendar *bank;         /* [controller][banks] */
     spot *spot;                /* [tile] */
@@ -97,7 +96,7 @@ static void destroy(void *state)
     free(net);
 }
 
-/* The tile at which a memory controller stands. */
+/* The tile of a memory controller. */
 static uint32_t tile_of(const mesh_net *net, uint32_t controller)
 {
     uint32_t east = controller & 1, side = (net->controllers + 1 - east) / 2;
@@ -112,7 +111,7 @@ static inline uint64_t take(sg_calendar *resource, uint64_t time, uint64_t lengt
     return start;
 }
 
-/* Passes `hops` links, of which the next is always `step` calendars further; returns when the head has. */
+/* Traverses `hops` links, the next always `step` calendars further; returns the arrival of the head. */
 static inline uint64_t pass(sg_calendar *link, uint32_t hops, ptrdiff_t step, uint64_t hop, uint64_t time,
                             uint64_t flits, uint64_t *wait)
 {
@@ -154,7 +153,7 @@ static uint64_t access_memory(mesh_net *net, uint32_t controller, uint64_t line,
     return take(bank, time, net->bank_busy, wait) + net->memory;
 }
 
-/* When the data of a fetch are with the requester; the directory has been asked at `time`. */
+/* Arrival of the data of a fetch at the requester; the directory has been asked at `time`. */
 static uint64_t fetch(mesh_net *net, const sg_request *r, uint32_t home, uint64_t time, uint64_t *wait)
 {
     uint32_t memory = tile_of(net, r->home);

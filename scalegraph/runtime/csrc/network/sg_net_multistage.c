@@ -1,21 +1,21 @@
 /* Multistage interconnection network (omega) between processors and interleaved memory modules, with a
- * full-map directory at the home module of each line (Cerberus, after the BBN TC2000).
+ * full-map directory at each line's home module (Cerberus, after the BBN TC2000).
  *
  * Two networks of log_k(ports) stages of k x k switches: one carries messages from processors to modules,
- * the other back. The first flit takes switch_cycles through each stage, the rest follows in a pipeline; an
- * output port of a switch is busy while all flits of a message pass, and so is the port into the network.
- * A module serves one request at a time: memory_cycles with data, directory_cycles without.
+ * the other back. The first flit takes switch_cycles per stage, the rest follow in a pipeline; a switch's
+ * output port is busy until all flits of a message have passed, and so is the port into the network. A
+ * module serves one request at a time: memory_cycles with data, directory_cycles without.
  *
- * Read of a dirty line: home asks the owner, the owner sends the line home, home answers; an owner that keeps
- * the dirty line sends it through home, but not into its memory. Write: home sends
- * an invalidation to every sharer, one after the other through its port, and answers when all have
- * acknowledged; until then other requests for the line wait at home. Module m is beside processor m, but
- * reaching it needs the network all the same.
+ * Read of a dirty line: home asks the owner, the owner sends the line home, home answers; an owner that
+ * keeps the dirty line sends it through home, but not into its memory. Write: home sends an invalidation
+ * to every sharer, one after the other through its port, and answers when all have acknowledged; until
+ * then other requests for the line wait at home. Module m is next to processor m, but reaching it still
+ * takes the network.
  *
  * With circuits, as in the TC2000's switch, a request opens a path to the module that stays open until the
- * reply has come back on it: no port of the path serves others in between, whatever the module waits for. A
- * request that finds a port taken is refused and tried again every retry_cycles. Home's questions to caches
- * go on circuits of their own. */
+ * reply has come back on it: no port on the path serves others meanwhile, whatever the module waits for. A
+ * request that finds a port taken is rejected and retried every retry_cycles. Home's requests to caches
+ * use circuits of their own. */
 #include "sg_net.h"
 
 #include <stdio.h>
@@ -29,25 +29,25 @@ typedef struct multistage_net {
     uint32_t radix, stages, ports;
     sg_divisor by_ports;
     uint64_t switch_cycles, memory, directory, snoop;
-    uint64_t retry; /* between two tries for a circuit; 0: messages are switched one by one */
+    uint64_t retry;                   /* between two attempts to open a circuit; 0: packet switching */
     uint64_t short_flits, long_flits; /* of a message without and with a line */
     sg_calendar *forth, *back;        /* [stages + 1][ports]: 0 = port into the network */
     sg_calendar *module;
-    /* [port][stages]: the line after a stage is the sum of what its source and its destination say. */
+    /* [port][stages]: the line number after a stage is the sum of these two. */
     uint32_t *line_of_source, *line_of_destination;
     size_t bytes;
 } multistage_net;
 
 static const sg_net_parameter parameters[] = {SG_MULTISTAGE_PARAMETERS};
 
-/* In an omega network a message is, after stage i, on the line whose digits are the last ones of the source
- * followed by the first i ones of the destination. */
+/* In an omega network, after stage i, a message's line number consists of the last digits of the source
+ * followed by the first i digits of the destination. */
 static void find_lines(multistage_net *net)
 {
     for (uint32_t port = 0; port < net->ports; port++) {
         uint32_t *source = net->line_of_source + (size_t)port * net->stages;
         uint32_t *destination = net->line_of_destination + (size_t)port * net->stages;
-        uint32_t behind = net->ports, chosen = 1; /* ports that a stage can still reach; those before it */
+        uint32_t behind = net->ports, chosen = 1; /* ports still reachable after a stage; those before them */
         for (uint32_t stage = 0; stage < net->stages; stage++) {
             behind /= net->radix;
             chosen *= net->radix;
@@ -134,8 +134,7 @@ static uint32_t home_module(const multistage_net *net, uint64_t line)
     return (uint32_t)sg_remainder(line, &net->by_ports);
 }
 
-/* The home sends every sharer a request to drop its copy; returns when the last acknowledgement has arrived.
- */
+/* The home asks every sharer to drop its copy; returns when the last acknowledgement has arrived. */
 static uint64_t invalidate(multistage_net *net, const sg_request *r, uint32_t home, uint64_t time,
                            uint64_t *wait)
 {
@@ -155,7 +154,7 @@ static uint64_t invalidate(multistage_net *net, const sg_request *r, uint32_t ho
 
 /* ---- circuits ---- */
 
-#define MAX_PORTS 18u /* of a path: 16 stages of 2 x 2 switches reach 65,536 ports */
+#define MAX_PORTS 18u /* per path: 16 stages of 2 x 2 switches reach 65,536 ports */
 #define MAX_PLANS 16u
 
 typedef struct circuit {
@@ -173,7 +172,7 @@ static circuit path_of(const multistage_net *net, sg_calendar *network, uint32_t
     return c;
 }
 
-/* When a request that is first made at `time` finds all ports of its path free for `length` cycles. */
+/* When a request first made at `time` finds all ports of its path free for `length` cycles. */
 static uint64_t accepted(const multistage_net *net, const circuit *c, uint64_t time, uint64_t length)
 {
     while (1) {
@@ -195,8 +194,7 @@ static void take(const circuit *c, uint64_t start, uint64_t end)
         sg_calendar_reserve(c->port[i], start, end - start);
 }
 
-/* What happens to a request on its circuit: planned, or (`real`) done, so that others find it in the
- * calendars. */
+/* The course of a request on its circuit: planned, or (`real`) carried out and entered in the calendars. */
 typedef struct course {
     multistage_net *net;
     int real;
@@ -213,7 +211,7 @@ static void at_module(course *c, uint32_t module, uint64_t cycles)
     c->time = start + cycles;
 }
 
-/* Home asks the cache of processor q, on a circuit of the other network, and waits for its answer. */
+/* Home asks the cache of processor q, on a circuit of the other network, and waits for the answer. */
 static void ask(course *c, uint32_t home, uint32_t q, uint64_t answer)
 {
     const multistage_net *net = c->net;
@@ -226,7 +224,7 @@ static void ask(course *c, uint32_t home, uint32_t q, uint64_t answer)
     c->time = start + length;
 }
 
-/* From the start of the circuit until the reply's last flit is back. */
+/* From opening the circuit until the last flit of the reply is back. */
 static void follow(course *c, const sg_request *r, uint32_t home)
 {
     const multistage_net *net = c->net;
@@ -246,8 +244,8 @@ static void follow(course *c, const sg_request *r, uint32_t home)
     c->time += one_way + (r->kind == SG_UPGRADE ? net->short_flits : net->long_flits);
 }
 
-/* A circuit that lasts longer than was planned may meet a later one: it is planned anew with that length, at
- * last behind all. */
+/* A circuit that lasts longer than planned may collide with a later one: it is planned again with that
+ * length, in the worst case behind all others. */
 static void transact_on_circuit(multistage_net *net, const sg_request *r, sg_reply *reply)
 {
     uint32_t home = home_module(net, r->line);
@@ -269,7 +267,7 @@ static void transact_on_circuit(multistage_net *net, const sg_request *r, sg_rep
     reply->cycles = done.time - r->now - done.wait;
 }
 
-/* Nobody waits for the line that goes into memory. */
+/* Nobody waits for the line being written to memory. */
 static void write_back_on_circuit(multistage_net *net, uint64_t now, uint32_t processor, uint32_t home)
 {
     circuit path = path_of(net, net->forth, processor, home);
@@ -280,7 +278,7 @@ static void write_back_on_circuit(multistage_net *net, uint64_t now, uint32_t pr
     take(&path, start, start + length);
 }
 
-/* ---- what the memory system requests ---- */
+/* ---- operations for the memory system ---- */
 
 static void transact(void *state, const sg_request *r, sg_reply *reply)
 {
@@ -325,7 +323,7 @@ static void write_back(void *state, uint64_t now, uint32_t processor, uint64_t l
     serve(net, home, time, net->memory, &wait);
 }
 
-/* Lines go round all modules whatever page they are of. */
+/* Lines are interleaved over all modules, whatever their page. */
 static uint32_t nodes(const void *state)
 {
     return ((const multistage_net *)state)->ports;

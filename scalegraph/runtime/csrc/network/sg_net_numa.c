@@ -1,25 +1,23 @@
-/* Sockets with their own memory, joined by links (present servers).
+/* Sockets with their own memory, joined by links (current servers).
  *
- * Links join every pair of sockets, or the sockets in a ring, or those whose numbers differ in one binary
- * digit (a hypercube); a message between sockets that no link joins passes through others, the shorter way
- * round a ring (upwards where both are equal), the lowest differing digit first in a hypercube, and takes a
- * link's time and occupies the link at each hop.
+ * Links join every pair of sockets, or form a ring, or join sockets whose numbers differ in one binary
+ * digit (a hypercube). A message between sockets without a link passes through others: the shorter way
+ * round a ring (upwards on a tie), the lowest differing digit first in a hypercube. Each hop takes a
+ * link's latency and occupies the link. Every socket has memory channels with interleaved lines, and each
+ * channel has banks. A transfer occupies its bank and its channel, and a line that crosses a link occupies
+ * that direction of it, according to their bandwidths. Occupancy is counted in 1/1000 cycle, since a line
+ * takes a fraction of one. The directory is at the home; a socket's snoop filter finds copies in its own
+ * caches without asking home.
  *
- * Every socket has memory channels, lines interleaved over them, and each channel has banks; a transfer
- * occupies its bank and its channel, and a line
- * that crosses a link occupies that direction of it, at their bandwidths. Occupancy is counted in 1/1000
- * cycle, since a line takes a fraction of one. The directory is at the home; a snoop filter of the
- * socket finds copies in its own caches without asking home.
- *
- * A socket may have several memory nodes: each has its part of the processors (side by side in number) and of
- * the channels, and a home is one of them; memory of another node of the socket is farther. Lines that the
- * processors of a node fetch, and write back, occupy its way out (mesh, or the link of a die) if that has a
- * limit. A line that is written occupies its channel for longer than one that is read, as the machine says.
+ * A socket may have several memory nodes: each has its share of the processors (consecutive numbers) and
+ * of the channels, and a home is one of them; memory of another node of the socket is farther away. Lines
+ * that a node's processors fetch and write back occupy the node's exit (mesh, or the link of a die) if
+ * that is limited. A written line occupies its channel longer than a read one, as the machine says.
  *
  * A line comes from a cache of the own socket if one has it, else from a cache of another socket that owns
- * it or keeps it in its shared cache, else from the memory of its home. Invalidations go to all sockets with
- * copies at once; the farthest decides. A line that changes its owner is served to nobody until it has
- * arrived. */
+ * it or keeps it in its shared cache, else from the memory of its home. Invalidations go to all sockets
+ * with copies at once; the farthest decides. A line that changes its owner is served to nobody until it
+ * has arrived. */
 #include "sg_net.h"
 
 #include <stdio.h>
@@ -31,8 +29,8 @@
 
 typedef struct numa_net {
     uint32_t sockets, cores, topology;
-    uint32_t parts, channels, banks; /* memory nodes of a socket, channels of one, banks of a channel */
-    uint32_t group;                  /* processors with the same last level */
+    uint32_t parts, channels, banks; /* memory nodes per socket, channels per node, banks per channel */
+    uint32_t group;                  /* processors that share a last-level cache */
     sg_divisor by_cores, by_node_cores, by_parts, by_channels, by_banks, by_group;
     uint64_t memory, node, snoop, link;
     uint64_t transfer, group_transfer,
@@ -49,7 +47,7 @@ enum { FULL, RING, HYPERCUBE };
 
 static const sg_net_parameter parameters[] = {SG_NUMA_PARAMETERS};
 
-/* A parameter that may be missing, and what stands for it then. */
+/* An optional parameter and its default. */
 static uint64_t later(const sg_config *config, const char *name, uint64_t otherwise)
 {
     uint64_t given = sg_config_u64(config, name);
@@ -148,14 +146,14 @@ static inline uint32_t socket_of_home(const numa_net *net, uint32_t home)
     return (uint32_t)sg_quotient(home, &net->by_parts);
 }
 
-/* Reserves `millicycles` of a resource at `time`; returns the whole cycles to wait. */
+/* Reserves `millicycles` of a resource at `time`; returns the whole cycles of waiting. */
 static inline uint64_t occupy(sg_calendar *calendar, uint64_t time, uint64_t millicycles)
 {
     uint64_t start = sg_calendar_reserve(calendar, time * 1000, millicycles);
     return start == time * 1000 ? 0 : (start - time * 1000 + 999) / 1000;
 }
 
-/* The socket behind the next link on the way from one socket to another one. */
+/* The next socket on the path from one socket to another. */
 static uint32_t next_socket(const numa_net *net, uint32_t from, uint32_t to)
 {
     if (net->topology == FULL)
@@ -166,7 +164,7 @@ static uint32_t next_socket(const numa_net *net, uint32_t from, uint32_t to)
     return (from + (2 * up <= net->sockets ? 1 : net->sockets - 1)) % net->sockets;
 }
 
-/* One message from one socket to another; returns the time of arrival. */
+/* Sends one message between sockets; returns its arrival. */
 static uint64_t cross(numa_net *net, uint32_t from, uint32_t to, uint64_t time, uint64_t millicycles,
                       uint64_t *wait)
 {
@@ -180,13 +178,13 @@ static uint64_t cross(numa_net *net, uint32_t from, uint32_t to, uint64_t time, 
     return time;
 }
 
-/* Is one of the processors of `socket` in the bitmap? */
+/* Is a processor of `socket` in the bitmap? */
 static inline int has_copies(const numa_net *net, const sg_request *r, const uint64_t *bits, uint32_t socket)
 {
     return sg_any_bit(bits, r->words, socket * net->cores, (socket + 1) * net->cores);
 }
 
-/* Occupies bank and channel of a line that is read or written; returns the cycles to wait for them. */
+/* Occupies bank and channel for a line read or written; returns the cycles of waiting. */
 static uint64_t take_channel(numa_net *net, uint32_t home, uint64_t line, uint64_t time, uint64_t millicycles)
 {
     uint64_t row = sg_quotient(line, &net->by_channels);
@@ -196,7 +194,7 @@ static uint64_t take_channel(numa_net *net, uint32_t home, uint64_t line, uint64
     return waited + occupy(&net->channel[channel], time + waited, millicycles);
 }
 
-/* When a line of the memory of `home` is here, that a processor of node `node` asked for. */
+/* Arrival of a line from the memory of `home`, requested by a processor of node `node`. */
 static uint64_t from_memory(numa_net *net, uint32_t home, uint32_t node, uint64_t line, uint64_t time,
                             uint64_t *wait, int *remote)
 {
@@ -207,13 +205,13 @@ static uint64_t from_memory(numa_net *net, uint32_t home, uint32_t node, uint64_
     return time + waited + net->memory + (far ? net->node : 0);
 }
 
-/* The way out of a memory node: returns the cycles to wait for it. */
+/* A memory node's exit: returns the cycles of waiting. */
 static inline uint64_t pass_mesh(numa_net *net, uint32_t node, uint64_t time)
 {
     return net->mesh_busy == 0 ? 0 : occupy(&net->mesh[node], time, net->mesh_busy);
 }
 
-/* Would a read of the line wait for longer than memory takes? */
+/* Would reading the line wait longer than the memory's latency? */
 static int is_busy(const numa_net *net, uint32_t home, uint64_t line, uint64_t time)
 {
     const sg_calendar *channel =
@@ -230,7 +228,7 @@ static uint64_t own_transfer(const numa_net *net, const sg_request *r)
     return near ? net->group_transfer : net->transfer;
 }
 
-/* When the data of a fetch is here. */
+/* Arrival of the data of a fetch. */
 static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t time, uint64_t *wait,
                       sg_reply *reply)
 {
@@ -263,8 +261,8 @@ static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t
     return time;
 }
 
-/* How long caches of `socket` need to give up their copies: those of another group, and of another socket,
- * are as much farther than those of the own group as a line from there is. */
+/* How long caches of `socket` take to invalidate their copies: another group, or another socket, takes longer
+ * than the own group by the difference in transfer time. */
 static uint64_t give_up(const numa_net *net, const sg_request *r, uint32_t own, uint32_t socket)
 {
     uint32_t first = (uint32_t)sg_quotient(r->processor, &net->by_group) * net->group;
@@ -278,7 +276,7 @@ static uint64_t give_up(const numa_net *net, const sg_request *r, uint32_t own, 
     return net->snoop + (way > net->group_transfer ? way - net->group_transfer : 0);
 }
 
-/* When the last copy elsewhere is known to be gone. */
+/* When the last copy elsewhere is known to be invalid. */
 static uint64_t invalidate(numa_net *net, const sg_request *r, uint32_t own, uint64_t start, uint64_t *wait,
                            int *remote)
 {

@@ -1,18 +1,18 @@
-/* Slotted rings in two levels (KSR-1: ALLCACHE engine).
+/* Two-level slotted rings (KSR-1: ALLCACHE engine).
  *
- * Every leaf ring has one station for each of its processors and, behind them, two for its routers (one
- * leaves to the upper ring, one comes from it), and as many slots as stations. All slots move one station
- * each hop time, so slot s is before station p at known times. A packet waits for a slot that passes
- * empty (waiting = contention), and a request keeps its slot for one whole revolution: every cell sees it,
- * the holder puts the data into the same slot, copies are invalidated as it passes, and it comes back to
- * where it started. A request that its own ring cannot answer goes on through the router: upper ring, one
- * whole revolution on each ring that has copies, and back in a fresh slot of the upper and of the own ring.
+ * Every leaf ring has one station per processor and, after them, two for its routers (one out to the upper
+ * ring, one in from it), and as many slots as stations. All slots move one station per hop time, so slot s
+ * passes station p at known times. A packet waits for an empty slot to pass (waiting = contention), and a
+ * request keeps its slot for one whole revolution: every cell sees it, the holder puts the data into the
+ * same slot, copies are invalidated as it passes, and it returns to its start. A request that its own ring
+ * cannot serve goes on through the router: upper ring, one whole revolution on each ring with copies, and
+ * back in a new slot of the upper and of the own ring.
  *
- * A cell that supplies a subpage is busy with it for a while, and a subpage that changes its owner answers
- * nobody until it has arrived (the waiting requester asks when it has).
+ * A cell that supplies a subpage is busy for a while, and a subpage that changes its owner answers nobody
+ * until it has arrived (the waiting requester then asks).
  *
- * Simplified: the two directories of a ring answer at once within the router time; requests to different
- * rings of one upper packet go in parallel and the slowest decides. */
+ * Simplified: the two directories of a ring answer within the router time; requests to different rings in
+ * one upper packet proceed in parallel and the slowest decides. */
 #include "sg_net.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ typedef struct track {
     sg_divisor count, hop, revolution;
 } track;
 
-/* Where a processor is: its leaf ring, its station on that. */
+/* Position of a processor: its leaf ring and its station on it. */
 typedef struct spot {
     uint32_t ring, station;
 } spot;
@@ -40,16 +40,16 @@ typedef struct ring_net {
     uint32_t cells;    /* processors of one leaf ring */
     uint32_t stations; /* and its slots */
     uint32_t rings;    /* stations and slots of the upper ring */
-    uint32_t used;     /* leaf rings with a processor of this run, at least */
+    uint32_t used;     /* leaf rings with a processor of this run, at minimum */
     uint64_t hop, upper_hop, interface, router, holder;
     uint64_t revolution;
     track leaf[MAX_RINGS], upper;
     sg_calendar *slots; /* of leaf ring r: slots + r * stations; the upper ring's come last */
-    sg_calendar *cell;  /* of each processor: supplying a subpage */
+    sg_calendar *cell;  /* of each processor: busy supplying a subpage */
     spot *spot;         /* of each processor */
     size_t bytes;
-    /* The other rings of the transaction under way and who has a copy there; not on the stack, because that
-     * of a simulated processor is cold. */
+    /* The other rings of the current transaction and who has a copy there; not on the stack, because a
+     * simulated processor's stack is cold. */
     uint32_t ring[MAX_RINGS], holder_there[MAX_RINGS];
 } ring_net;
 
@@ -60,7 +60,7 @@ static track make_track(const ring_net *net, size_t first, uint64_t count, uint6
     return (track){net->slots + first, sg_divisor_of(count), sg_divisor_of(hop), sg_divisor_of(count * hop)};
 }
 
-/* Shares out the network's memory: `slots` calendars, one of each of the `cells`, what belongs to them. */
+/* Carves up the network's memory: `slots` calendars, and one entry for each of the `cells`. */
 static void lay_out(ring_net *net, size_t slots, size_t cells)
 {
     net->cell = net->slots + slots;
@@ -117,15 +117,15 @@ static inline uint64_t distance(const track *t, uint64_t from, uint64_t to)
     return (to >= from ? to - from : to + t->count.by - from) * t->hop.by;
 }
 
-/* A slot at the station and when, and where that belongs in its calendar. */
+/* A slot passing the station, when, and its position in the slot's calendar. */
 typedef struct passage {
     sg_calendar *slot;
     uint64_t time;
     uint32_t place;
 } passage;
 
-/* The slot is reserved for later than at->time + length, by its last interval: is it empty until then? Sets
- * at->place if so. */
+/* The slot's last reservation is later than at->time + length: is it empty until then? Sets at->place if
+ * so. */
 static inline int has_gap(passage *at, uint64_t length)
 {
     const sg_calendar *slot = at->slot;
@@ -153,8 +153,8 @@ static inline sg_calendar *next_slot(const track *t, sg_calendar *slot)
     return slot == t->slots ? slot + t->count.by - 1 : slot - 1;
 }
 
-/* The earliest passage of an empty slot when none is empty that passes in the revolution before `at`. A slot
- * comes by every revolution. */
+/* The earliest passage of an empty slot if none is empty in the revolution before `at`. Each slot passes once
+ * per revolution. */
 static passage first_later(const track *t, passage at, uint64_t length)
 {
     passage best = {.time = UINT64_MAX};
@@ -175,8 +175,8 @@ static passage first_later(const track *t, passage at, uint64_t length)
     return best;
 }
 
-/* Takes an empty slot that is not the first to pass, `slot` at `first`, or has later reservations. Returns
- * when. */
+/* Takes an empty slot that is not the first to pass (`slot` at `first`) or that has later reservations.
+ * Returns when. */
 static __attribute__((noinline)) uint64_t take_other(const track *t, sg_calendar *slot, uint64_t first,
                                                      uint64_t length)
 {
@@ -198,8 +198,8 @@ static __attribute__((noinline)) uint64_t take_other(const track *t, sg_calendar
     return at.time;
 }
 
-/* Puts a packet on the ring at `station`, not before `time`, into the first slot that passes there and is
- * empty for `length` cycles. Returns when; adds the time beyond the first passing slot to `wait`. */
+/* Puts a packet on the ring at `station`, at `time` or later, into the first passing slot that is empty for
+ * `length` cycles. Returns when; adds the delay after the first passing slot to `wait`. */
 static uint64_t load(const track *t, uint64_t station, uint64_t time, uint64_t length, uint64_t *wait)
 {
     uint64_t hops = sg_quotient(time + t->hop.by - 1, &t->hop), first = hops * t->hop.by;
@@ -217,7 +217,8 @@ static uint64_t load(const track *t, uint64_t station, uint64_t time, uint64_t l
 
 #define NOBODY UINT32_MAX
 
-/* The first processor on leaf ring `ring` with a copy that a packet from station `from` meets, or NOBODY. */
+/* The first processor with a copy on leaf ring `ring` that a packet from station `from` reaches, or
+ * NOBODY. */
 static uint32_t first_holder(const ring_net *net, const sg_request *r, uint32_t ring, uint32_t from)
 {
     uint32_t first = ring * net->cells, behind = NOBODY, end = first + net->cells;
@@ -250,8 +251,8 @@ static uint32_t first_holder(const ring_net *net, const sg_request *r, uint32_t 
     return behind;
 }
 
-/* The cell `holder` (or NOBODY that we know) supplies the subpage to a packet that passes station `from` of
- * its ring at `start`; returns how long the packet has to wait for it. */
+/* The cell `holder` (NOBODY: none known) supplies the subpage to a packet that passes station `from` of its
+ * ring at `start`; returns how long the packet must wait. */
 static uint64_t supply(ring_net *net, const sg_request *r, uint32_t holder, const track *there, uint64_t from,
                        uint64_t start)
 {
@@ -261,14 +262,14 @@ static uint64_t supply(ring_net *net, const sg_request *r, uint32_t holder, cons
     return sg_calendar_reserve(&net->cell[holder], time, net->holder) - time;
 }
 
-/* The way of a request that entered the upper ring of `own` at `sent` to `ring`, where `holder` has a copy,
- * and back to the requester. Returns the time of arrival. */
+/* A request that entered the upper ring of `own` at `sent` travels to `ring`, where `holder` has a copy, and
+ * back to the requester. Returns the arrival time. */
 static uint64_t visit(ring_net *net, const sg_request *r, uint32_t ring, uint32_t holder, uint64_t sent,
                       uint64_t *wait)
 {
     uint32_t own = net->spot[r->processor].ring, station = net->spot[r->processor].station;
     const track *upper = &net->upper, *there = &net->leaf[ring], *here = &net->leaf[own];
-    uint64_t in = net->cells + 1; /* station of the router that comes from the upper ring */
+    uint64_t in = net->cells + 1; /* station of the router in from the upper ring */
     uint64_t time = sent + distance(upper, own, ring) + net->router;
     time = load(there, in, time, net->revolution, wait);
     uint64_t late = supply(net, r, holder, there, in, time);
@@ -279,9 +280,9 @@ static uint64_t visit(ring_net *net, const sg_request *r, uint32_t ring, uint32_
     return load(here, in, time, distance(here, in, station), wait) + distance(here, in, station);
 }
 
-/* The other rings that a request must reach: for a read that the own ring cannot answer the next one with a
- * copy in the direction of the upper ring, for a write all with copies; the ring that keeps a displaced
- * subpage. */
+/* Lists the other rings a request must reach: for a read that the own ring cannot serve, the next one
+ * with a copy in the upper ring's direction; for a write, all with copies; the ring that keeps a
+ * displaced subpage. */
 static uint32_t other_rings(const ring_net *net, const sg_request *r, int local, uint32_t *ring,
                             uint32_t *holder)
 {
