@@ -41,7 +41,7 @@ typedef struct sg_send {
 
 typedef struct sg_receive {
     sg_completion completion;
-    sg_deferred later; /* the posting of the receive */
+    sg_deferred later; /* for posting it later */
     sg_rank *rank;
     struct sg_receive *next, *before; /* in the list of posted receives */
     uint32_t context;
@@ -69,7 +69,7 @@ typedef struct sg_signature {
 
 typedef struct sg_message {
     struct sg_message *next, *before;
-    sg_deferred later; /* its departure */
+    sg_deferred later; /* for its departure later */
     sg_rank *from, *to;
     sg_send *send; /* for rendezvous; NULL: the sender does not wait */
     uint32_t context;

@@ -90,7 +90,7 @@ static void clear(tallies *t)
     t->used_count = 0;
 }
 
-/* A charge by the runtime, at its call site. */
+/* ---- what an element does ---- */
 
 static void touch(element *e, sg_account *account)
 {
@@ -109,7 +109,7 @@ static void change_regions(sg_processor *p, enum sg_regions_change change)
     e->account = p->account;
 }
 
-/* Merges what a rank did in this step; false: it did nothing. */
+/* Records a charge by the runtime, at its call site. */
 static uint64_t charge(sg_processor *p, enum sg_category category, uint64_t cycles)
 {
     element *e = &step.of[p->id];
@@ -131,7 +131,7 @@ static void note_executions(uint32_t block, uint64_t executions)
     add(&step.blocks, block, executions);
 }
 
-/* ---- end of a step ---- */
+/* Merges what a rank did in this step; false: it did nothing. */
 static bool settle(const sg_rank *rank, bool is_summed)
 {
     sg_processor *p = &sg->processor[rank->number];
@@ -163,7 +163,7 @@ static void rest(sg_processor *p)
         settle(rank, false);
 }
 
-/* ---- the end of a step ---- */
+/* ---- end of a step ---- */
 
 void sg_step_charge(const sg_rank *rank, enum sg_category category, uint64_t cycles, bool here)
 {

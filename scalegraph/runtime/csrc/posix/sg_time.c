@@ -1,6 +1,6 @@
 /* Time as the program sees it: that of the simulated machine. Clocks start at 0 with the run. The date at the
- * start is always the same, so that two runs read the same values, and it is not 0, which would suit programs
- * badly that use it as a random seed. */
+ * start is always the same, so that two runs read the same values; it is not 0, because some programs use it
+ * as a factor in a random seed. */
 #include <errno.h>
 #include <math.h>
 #include <sched.h>

@@ -150,7 +150,7 @@ void sg_ranks_open(void)
         for (uint32_t p = rank->first_processor; p < rank->first_processor + sg->own_processors; p++)
             rank->places[p / 64] |= 1ull << p % 64;
     }
-    sg->rank = sg->mapped = sg->all_ranks[0]; /* it runs its own constructors */
+    sg->rank = sg->mapped = sg->all_ranks[0]; /* the constructors run as this rank */
 }
 
 /* ---- start ---- */

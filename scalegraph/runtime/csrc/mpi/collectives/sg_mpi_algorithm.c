@@ -59,7 +59,7 @@ static void binomial_bcast(sg_schedule *s, void *buffer, int64_t count, sg_type 
     sg_add_wait(s);
 }
 
-/* Sends the root's data down a binomial tree in pieces of `piece` bytes, numbered from the root. */
+/* Scatters the root's data down a binomial tree, in pieces of `piece` bytes numbered from the root. */
 static void scatter_pieces(sg_schedule *s, char *data, int64_t bytes, int64_t piece, int root)
 {
     int size = s->view->size, me = (s->view->rank - root + size) % size, bit = 1;

@@ -1,4 +1,4 @@
-/* Progress of schedules, one after the other and concurrently. */
+/* Running schedules, one after another and concurrently. */
 #include <stdio.h>
 
 #include "sg_lockstep.h"
