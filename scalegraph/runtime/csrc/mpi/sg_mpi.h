@@ -47,8 +47,7 @@ typedef struct sg_schedule sg_schedule;
 typedef struct sg_attribute {
     struct sg_attribute *next;
     int key;
-    bool integer; /* set by Fortran: a C callback gets a pointer to it, a Fortran callback the integer itself
-                   */
+    bool integer; /* set by Fortran: C callbacks get a pointer to it */
     void *value;
 } sg_attribute;
 

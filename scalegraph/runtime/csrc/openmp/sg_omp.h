@@ -112,8 +112,7 @@ struct sg_task {
     bool implicit, final, untied, complete, executed;
     bool fence;       /* not a task: its parent waits until the fence could start */
     bool orphan;      /* its creator is complete, so nobody counts it */
-    bool constructed; /* its data were copied by the program's constructors, so it must run even if cancelled
-                       */
+    bool constructed; /* data copied by constructors: must run even if cancelled */
     bool detached;    /* its completion event has not happened yet */
     int priority;
     uint32_t number; /* 0: not assigned yet */

@@ -129,7 +129,7 @@ uint64_t sg_deadline_in(const struct timespec *duration);
 
 #define SG_DATE_S 946684800 /* the day: 2000-01-01 00:00:00 UTC, in seconds since the epoch */
 
-/* Has a handler ended the running thread's wait, without restarting the call (`restartable`)? */
+/* Has a handler ended the running thread's wait, without a restart of the call (if `restartable`)? */
 static inline bool sg_take_broken(sg_thread *t, bool restartable)
 {
     bool broken = t->broken && !(restartable && t->restarts);

@@ -31,7 +31,7 @@ void sg_fault_end(int number) __attribute__((noreturn));
 extern void (*sg_fault_deliver)(int number);
 /* The host's sigaction. */
 int sg_fault_action(int number, const struct sigaction *action, struct sigaction *before);
-/* Returns a signal raised by the processor to the simulator. */
+/* The simulator handles this signal again when the processor raises it. */
 void sg_fault_watch(int number);
 
 #endif

@@ -34,10 +34,9 @@ typedef struct part {
     char *at;
     size_t size, whole; /* whole: in whole pages, if pages are exchanged */
     bool pages;
-    bool copied;   /* for now, although the ranks have pages */
-    bool large;    /* its pages are large */
-    uint64_t home; /* where pages of rank 0 are kept while other ranks run, followed by those of rank 1 and so
-                      on */
+    bool copied;       /* for now, although the ranks have pages */
+    bool large;        /* its pages are large */
+    uint64_t home;     /* where rank 0's pages are while others run, then rank 1's .. */
     const char *fresh; /* its contents before its constructors run */
 } part;
 

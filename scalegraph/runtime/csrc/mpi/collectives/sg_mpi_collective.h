@@ -74,8 +74,7 @@ int sg_collective_compare(sg_comm *c, int root, int64_t bytes, const sg_signatur
 
 /* ---- sg_mpi_nodes.c ---- */
 
-/* These operations where ranks share nodes; false or NULL: they do not, or the operation does not use
- * nodes. */
+/* Node-aware versions; false or NULL: they do not apply here. */
 bool sg_nodes_barrier(sg_schedule *s);
 bool sg_nodes_bcast(sg_schedule *s, void *buffer, int64_t count, sg_type *type, int root);
 void *sg_nodes_reduce(sg_schedule *s, void *acc, int64_t count, sg_type *type, int root);

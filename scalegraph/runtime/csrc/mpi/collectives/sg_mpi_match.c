@@ -5,8 +5,7 @@
 #include "sg_mpi_signature.h"
 #include "sg_table.h"
 
-/* What the first rank to arrive at an operation of a communicator called; `number` is that of its
- * messages. */
+/* The call of the first rank to reach an operation of a communicator; `number` is that of its messages. */
 typedef struct record {
     uint32_t number, arrived;
     uint32_t ordinal; /* among the program's operations, from 1 */

@@ -83,7 +83,7 @@ static struct sg_nodes *nodes_new(sg_comm *c)
     return n;
 }
 
-/* MPICH's variable; any value that begins with "no" turns it off. */
+/* MPICH's variable; a value that begins like 0, no or false turns it off. */
 static bool wanted(void)
 {
     const char *text = getenv("MPIR_CVAR_ENABLE_SMP_COLLECTIVES");

@@ -7,7 +7,7 @@ typedef struct rule {
     enum sg_collective what;
     int64_t below_bytes; /* of the message, of all ranks together (allgather), or of a block (alltoall) */
     int below_ranks, least_ranks;
-    bool power_of_two; /* only for a power of two of ranks */
+    bool power_of_two; /* only if the number of ranks is a power of two */
     bool simple;       /* only for operations that commute, with at least one item per rank */
     enum sg_algorithm algorithm;
 } rule;
