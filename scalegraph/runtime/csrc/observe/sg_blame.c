@@ -1,14 +1,14 @@
-/* What processors wait for: each cycle of waiting is kept where it was spent (sg_cost.c) and, where its cause
- * is known, a second time where it was caused. docs/SIMULATOR.md, "Blame", says what is charged to what.
+/* What processors wait for: each waiting cycle is counted where it was spent (sg_cost.c) and, if its cause
+ * is known, again where it was caused. docs/SIMULATOR.md, "Blame", says what is charged to what.
  *
- * Serial code: while one processor alone has a thread, all others wait for what it does. Such a stretch
- * begins when the last of the others has come to rest and ends when one of them gets a thread again, or when
- * the lone one comes to a barrier or forks. During it executions of blocks are counted under other numbers,
- * sites and regions in other tables; the hooks do not know. In the end the waiting is distributed over what
- * the tables say.
+ * Serial code: while only one processor has a thread, all others wait for it. Such a stretch begins when
+ * the last of the others becomes idle, and ends when one of them gets a thread again or when the lone
+ * processor reaches a barrier or forks. During a stretch, block executions are counted under separate
+ * numbers, and sites and regions in separate tables; the hooks do not notice. At the end, the waiting is
+ * distributed in proportion to these tables.
  *
- * Forks and locks: a thread carries how long its path was held up by them (the path of who let it go on
- * last). Those who wait at a barrier for the last one to come wait for what its path has more of than theirs.
+ * Forks and locks: a thread carries the delay of its path by them (the path through whoever last woke it).
+ * Those who wait at a barrier for the last to arrive are delayed by its path's excess over theirs.
  *
  * Nothing here changes a clock or the order of the processors. */
 #include <stdio.h>
@@ -18,32 +18,32 @@
 #include "sg_inline.h"
 #include "sg_observers.h"
 
-/* By region. */
+/* Indexed by region. */
 typedef struct place {
     uint64_t alone; /* cycles of lone processors */
     uint64_t caused[SG_BLAME_COUNT];
     uint64_t waited[SG_BLAME_COUNT][SG_CATEGORY_COUNT];
 } place;
 
-/* By site. */
+/* Indexed by site. */
 typedef struct place_in_code {
-    uint64_t alone; /* cycles of lone processors, apart from blocks */
+    uint64_t alone; /* cycles of lone processors, excluding blocks */
     uint64_t waited;
     uint64_t caused[SG_BLAME_COUNT];
     uint32_t region; /* whose teams start here */
 } place_in_code;
 
 static struct {
-    uint64_t alone;     /* cycles of lone processors, and those for which all others were waiting: */
-    uint64_t stretches; /* less where a wait ended before the clock of the lone one */
-    uint64_t explained; /* waiting in stretches, over all processors */
+    uint64_t alone;     /* cycles of lone processors, and the part during which all others were waiting: */
+    uint64_t stretches; /* less if a wait ended before the lone processor's clock */
+    uint64_t explained; /* waiting during stretches, over all processors */
     uint64_t begin;     /* of the stretch */
-    uint64_t mark;      /* up to here its cycles are in the regions */
-    uint32_t region;    /* in which it goes on */
+    uint64_t mark;      /* cycles up to here are in the regions */
+    uint32_t region;    /* the current one */
     place *regions;
     uint32_t regions_count;
     sg_site_count
-        *other_sites; /* what lone processors do, while sg->sites is for all others; or the reverse */
+        *other_sites; /* sites of lone processors, while sg->sites holds all others; or vice versa */
     place_in_code *sites;
     uint64_t *block_parts;  /* of executions by lone processors */
     uint64_t *block_caused; /* shares of the waiting for serial code */
@@ -107,7 +107,7 @@ static void begin_lone(sg_processor *p)
         sg->lone_due = true;
 }
 
-/* The lone processor goes on in another region. */
+/* The lone processor enters another region. */
 static void change_region(const sg_processor *p)
 {
     place_of(blames.region)->alone += p->clock - blames.mark;
@@ -162,11 +162,11 @@ static void cause(enum sg_blamed cause, uint32_t region, const void *site, uint6
     site_place(site)->caused[cause] += cycles;
 }
 
-/* Forks and locks held up the one that came last, against the one that waited `left` cycles more. */
+/* Forks and locks delayed the last to arrive, compared with the one that waited `left` cycles. */
 static void charge_late(const sg_processor *p, const sg_thread *t, enum sg_category category, uint64_t left)
 {
     uint64_t fork = t->late[SG_BLAME_FORK_JOIN], lock = t->late[SG_BLAME_LOCK];
-    if (fork + lock > left) { /* because it had less to do otherwise */
+    if (fork + lock > left) { /* it had less other work */
         fork = (uint64_t)((unsigned __int128)left * fork / (fork + lock));
         lock = left - fork;
     }
@@ -285,7 +285,7 @@ static void add_executions(uint32_t processor, uint32_t number, uint64_t executi
     blames.block_parts[number] += executions * sg_speed_of(processor)->blocks[number].parts;
 }
 
-/* Moves what lone processors did at sites to what all others did there. */
+/* Merges the lone processors' record of each site into that of all others. */
 static void join_sites(void)
 {
     for (uint32_t i = 0; i < sg->sites_count; i++) {
@@ -307,7 +307,7 @@ static void join_sites(void)
     }
 }
 
-/* Distributes `total` in proportion to weights, one after the other: exactly, and each part to within one. */
+/* Distributes `total` in proportion to weights, one at a time: exactly, and each share to within one. */
 typedef struct dealer {
     uint64_t total, dealt;
     unsigned __int128 weight, so_far;
@@ -316,7 +316,7 @@ typedef struct dealer {
 static uint64_t deal(dealer *d, unsigned __int128 weight)
 {
     d->so_far += weight;
-    /* 2^53 cycles by as many parts of cycles fit. */
+    /* enough for 2^53 cycles and as many parts. */
     uint64_t due = d->so_far == d->weight ? d->total : (uint64_t)(d->total * d->so_far / d->weight);
     uint64_t part = due > d->dealt ? due - d->dealt : 0;
     d->dealt += part;
@@ -330,7 +330,7 @@ static void deal_to_regions(void)
         blames.regions[i].caused[SG_BLAME_SERIAL] = deal(&d, blames.regions[i].alone);
 }
 
-/* What has no site is charged to number 0. */
+/* What has no site is charged to site 0. */
 static void deal_to_sites(void)
 {
     dealer d = {.total = blames.explained, .weight = (unsigned __int128)blames.alone * SG_PARTS};
@@ -339,7 +339,7 @@ static void deal_to_sites(void)
         known += blames.block_parts[i];
     for (uint32_t i = 0; i < sg->sites_count; i++)
         known += (unsigned __int128)blames.sites[i].alone * SG_PARTS;
-    if (known > d.weight) /* by parts of cycles */
+    if (known > d.weight) /* in parts of cycles */
         d.weight = known;
     for (uint32_t i = 1; i < sg->blocks_count; i++)
         blames.block_caused[i] = deal(&d, blames.block_parts[i]);

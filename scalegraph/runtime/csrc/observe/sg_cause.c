@@ -1,4 +1,4 @@
-/* Parts of the accounts by cause, widths of invalidations, and the check that all parts add up. */
+/* Accounts split by cause, widths of invalidations, and the check that all parts add up. */
 #include "sg_cause.h"
 
 #include <stdio.h>
@@ -21,10 +21,10 @@ static struct {
     uint32_t regions;
 } causes = {0};
 
-/* Cause of a reference of the runtime to `address` that is charged to `category`. */
+/* Cause of a reference of the runtime to `address`, charged to `category`. */
 static enum sg_cause cause_of(enum sg_category category, uint64_t address)
 {
-    /* The barrier at the end of a parallel region is part of the join. */
+    /* The barrier that ends a parallel region is part of the join. */
     if (category == SG_CATEGORY_PRIM_FORK_JOIN && sg_variable_is_of(address, SG_OWN_BARRIER, SG_OWN_LOCK))
         return SG_CAUSE_BARRIER;
     return (enum sg_cause)category_cause[category];
@@ -49,7 +49,7 @@ void sg_cause_class(uint32_t region, uint32_t cause, enum sg_miss_class class)
     region_at(region)->part[cause].classes[class]++;
 }
 
-/* Counts a reference of the runtime; the accounts have it already. */
+/* Counts a reference of the runtime; it is already in the accounts. */
 static enum sg_cause count_own(sg_processor *p, enum sg_category category, uint64_t address,
                                enum sg_access kind)
 {
@@ -79,7 +79,7 @@ static __attribute__((noinline)) void add_own(sg_cause_region *region, enum sg_c
         part->stall[i] += o->stall[SG_CATEGORY_STALL_LOCAL + i];
 }
 
-/* The memory system has done `r`; nothing of `o` is in the accounts yet. */
+/* The memory system has carried out `r`; nothing of `o` is in the accounts yet. */
 static void note_caused(sg_processor *p, const sg_pending *r, const sg_outcome *o)
 {
     enum sg_cause cause = r->cause;
@@ -92,7 +92,7 @@ static void note_caused(sg_processor *p, const sg_pending *r, const sg_outcome *
 
 /* ---- the result ---- */
 
-/* What all causes together did in `region`, by the accounts: reads, writes, events; stalls of the program. */
+/* Totals over all causes in `region`, from the accounts: reads, writes, events; stalls of the program. */
 static void totals_of(uint32_t region, sg_cause_cost *sum)
 {
     for (uint32_t i = 0; i < sg->processors; i++) {
@@ -108,7 +108,7 @@ static void totals_of(uint32_t region, sg_cause_cost *sum)
     }
 }
 
-/* The costs of `region` by cause; false when the runtime's own parts exceed the whole. */
+/* Splits the costs of `region` by cause; false if the runtime's own parts exceed the total. */
 static bool costs_of(uint32_t region, sg_cause_cost cost[SG_CAUSE_COUNT])
 {
     bool whole = true;
@@ -134,7 +134,7 @@ static bool costs_of(uint32_t region, sg_cause_cost cost[SG_CAUSE_COUNT])
     return whole;
 }
 
-/* One more than the largest region that anything was charged to. */
+/* One more than the largest region with any cost. */
 static uint32_t regions(void)
 {
     uint32_t most = causes.regions;

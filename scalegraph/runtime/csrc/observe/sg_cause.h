@@ -1,13 +1,13 @@
-/* What happened, by cause: references of the program and of the runtime kept apart, copies invalidated by one
- * write, misses by class. Everything here is fed from the slow path of a reference only, unless misses are to
- * be classified (sg_miss_class.c). */
+/* What happened, by cause: the program's and the runtime's references separately, copies invalidated per
+ * write, misses by class. All of it is fed only from the slow path of a reference, unless misses are
+ * classified (sg_miss_class.c). */
 #ifndef SG_CAUSE_H
 #define SG_CAUSE_H
 
 #include "sg_runtime.h"
 
-/* Of one region and one cause, over all processors. The computation's part is what remains of the accounts;
- * only the result file has it. */
+/* Of one region and cause, over all processors. The computation's part is the remainder of the accounts and
+ * appears only in the result file. */
 typedef struct sg_cause_part {
     uint64_t reads, writes;
     uint64_t events[SG_EVENTS];
@@ -20,7 +20,7 @@ typedef struct sg_cause_region {
     uint64_t *widths; /* [cause][copies invalidated by one write]; NULL: none */
 } sg_cause_region;
 
-/* Counts a miss of a class in the part of a region and a cause. */
+/* Counts a miss of a class under a region and a cause. */
 void sg_cause_class(uint32_t region, uint32_t cause, enum sg_miss_class class);
 
 #endif

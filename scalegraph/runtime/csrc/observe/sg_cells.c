@@ -1,4 +1,4 @@
-/* Copies of the counts of a run, see sg_cells.h. */
+/* Snapshots of a run's counts, see sg_cells.h. */
 #include "sg_cells.h"
 
 #include "sg_array.h"
@@ -6,7 +6,7 @@
 #include "sg_table.h"
 
 typedef struct range {
-    uint64_t *now, *before; /* as they were kept */
+    uint64_t *now, *before; /* snapshots */
     size_t size, size_before, room;
 } range;
 
@@ -17,10 +17,10 @@ struct sg_cells {
 };
 
 static struct {
-    sg_table number; /* of a range, + 1, by its key */
+    sg_table number; /* number of a range, + 1, by its key */
     range *ranges;
     uint32_t count, ranges_room;
-    uint64_t *parts; /* of all accounts, in the order in which they are visited */
+    uint64_t *parts; /* of all accounts, in visiting order */
     size_t parts_room;
 } kept = {.count = 0};
 
@@ -111,8 +111,8 @@ static void visit_code(sg_cells *cells)
                  BYTES(sg_site_count, cycles, causes), sg->sites_count);
 }
 
-/* The parts of a cycle of an account are what its clock has taken and must stay: what they become with the
- * counts is corrected in the busy category that has most. */
+/* An account's fraction of a cycle is what its clock has taken, so it must not change: the change that the
+ * counts would cause is taken from the largest busy category. */
 static void mend_parts(sg_account *a, uint64_t parts)
 {
     uint64_t differs = a->parts - parts;

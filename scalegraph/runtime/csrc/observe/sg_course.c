@@ -1,11 +1,11 @@
-/* Courses of threads; see sg_course.h. */
+/* Threads' courses; see sg_course.h. */
 #include "sg_course.h"
 
-#define BLOCK 256u /* made at a time */
-#define AGO   12u  /* stretches that are kept apart, for messages that were sent some time ago */
+#define BLOCK 256u /* allocated at a time */
+#define AGO   12u  /* stretches kept separate, for messages sent some time ago */
 
 static struct {
-    sg_stretch *stretch; /* free ones, linked by `before` */
+    sg_stretch *stretch; /* free list, linked by `before` */
     sg_spent *spent;
 } unused = {NULL, NULL};
 
@@ -84,7 +84,7 @@ static void put(sg_stretch *s, uint32_t place, uint64_t cycles)
         *one = (sg_spent){.place = place};
     }
     one->cycles += cycles;
-    one->next = s->spent; /* places come again soon */
+    one->next = s->spent; /* recently used places tend to come again */
     s->spent = one;
 }
 
@@ -98,7 +98,7 @@ void sg_stretch_add(sg_stretch **s, uint32_t place, uint64_t cycles, uint64_t no
         (*s)->end = now;
 }
 
-/* What is before `s` becomes part of it, unless others know that. */
+/* Merges the stretch before `s` into it, unless others refer to it. */
 static void absorb(sg_stretch *s)
 {
     sg_stretch *old = s->before;

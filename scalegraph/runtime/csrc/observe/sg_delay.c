@@ -1,13 +1,13 @@
-/* Who made others wait: all waiting, charged to what made those late that were waited for.
+/* Who made others wait: charges all waiting to what delayed the thread waited for.
  *
- * Whoever waits goes on because of another thread. What that one has on its course (sg_course.h) and the
- * waiting one has not, made the difference: work of a region, what a lock was held for, what a message cost
- * and how long it was on its way, a sleep. The waiting is charged to these places in proportion. If the other
- * one has waited itself, its course is that of whom it waited for. So no chain ends at a wait.
+ * A waiting thread continues because of another thread. Whatever is on that one's course (sg_course.h) but
+ * not on the waiting one's made the difference: a region's work, time in a lock, the cost and latency of a
+ * message, a sleep. The waiting is charged to these places in proportion. If the other thread has itself
+ * waited, its course is that of the thread it waited for. So no chain ends at a wait.
  *
- * A place is a context (the regions one is in), a kind, and for some kinds a code address. Besides, `own` is
- * kept here: what messages cost by call, as regions do not tell calls apart; and all cycles at other places,
- * in the first category.
+ * A place is a context (the nest of regions), a kind, and for some kinds a code address. `own` also holds
+ * the cost of messages by call, since regions do not distinguish calls; and all cycles at other places, in
+ * the first category.
  *
  * Nothing here changes a clock or the order of the processors. */
 #include "sg_array.h"
@@ -19,24 +19,24 @@
 /* Of a thread. */
 typedef struct course {
     sg_stretch *now;
-    sg_stretch *waker; /* of who let it go on */
-    uint64_t mark;     /* up to here its time is in its course */
+    sg_stretch *waker; /* of the thread that woke it */
+    uint64_t mark;     /* its course includes its time up to here */
     uint32_t *context; /* by depth of regions */
     uint32_t depth;
-    uint32_t work;    /* place of what it does now */
+    uint32_t work;    /* place of its current work */
     uint32_t held;    /* locks */
     const void *lock; /* where it got the first of them */
-    bool inside;      /* the runtime of OpenMP: it starts a team, or is at a barrier */
+    bool inside;      /* in OpenMP's runtime: starting a team, or at a barrier */
     bool runs;
 } course;
 
 static struct {
-    course *of;          /* by number of the thread */
-    sg_stretch **rested; /* by processor: course of the thread that left it last */
-    sg_stretch *last;    /* the course that ended last */
+    course *of;          /* by thread number */
+    sg_stretch **rested; /* by processor: course of the last thread that left it */
+    sg_stretch *last;    /* the last course to end */
     uint32_t *listed;    /* places in which two courses differ */
     uint32_t listed_count, listed_room;
-    uint64_t from; /* of a wait that is charged without leaving the processor */
+    uint64_t from; /* of a wait charged without leaving the processor */
 } delays = {.of = NULL};
 
 /* ---- threads ---- */
@@ -56,7 +56,7 @@ static uint32_t context_now(const sg_thread *t, course *c)
     uint32_t depth = t->depth < SG_REGION_DEPTH ? t->depth : SG_REGION_DEPTH;
     if (c->depth > depth)
         c->depth = depth;
-    while (c->depth < depth) { /* from 1 on; 0 is that of the program */
+    while (c->depth < depth) { /* from 1 on; 0 is the program's */
         c->depth++;
         c->context[c->depth] = sg_delay_context(c->context[c->depth - 1], t->stack_of_regions[c->depth - 1]);
     }
@@ -79,7 +79,7 @@ static uint32_t work_of(const sg_thread *t, course *c)
     return sg_delays.context[at].place;
 }
 
-/* What `t` has done since the mark was at one place. */
+/* Charges everything `t` has done since the mark to one place. */
 static void flush(course *c, uint64_t clock)
 {
     if (clock > c->mark) {
@@ -89,7 +89,7 @@ static void flush(course *c, uint64_t clock)
     c->mark = clock;
 }
 
-/* `p` has lost the thread that it had. */
+/* `p` has lost its thread. */
 static void leave(const sg_processor *p)
 {
     if (p->last == NULL)
@@ -107,7 +107,7 @@ static void leave(const sg_processor *p)
     }
 }
 
-/* The course of the thread of `p` at the clock `now`; it may be ahead of that. */
+/* The course of p's thread at the clock `now`; the thread may be ahead of that. */
 static sg_stretch *course_at(const sg_processor *p, uint64_t now)
 {
     const sg_thread *t = p->thread != NULL ? p->thread : p->last;
@@ -144,8 +144,8 @@ static void add_differences(const sg_stretch *s, int sign)
     }
 }
 
-/* Charges `cycles` of waiting at the place `here` to what `late` has more of than `early`. Returns how many
- * it could. */
+/* Charges `cycles` of waiting at the place `here` to the excess of `late` over `early`. Returns how many it
+ * could charge. */
 static uint64_t charge(const sg_stretch *late, const sg_stretch *early, uint32_t here,
                        enum sg_category category, uint64_t cycles)
 {
@@ -178,7 +178,7 @@ static bool is_on_its_way(enum sg_category category)
     return category == SG_CATEGORY_IDLE_TRANSFER || category == SG_CATEGORY_IDLE_NETWORK;
 }
 
-/* Where `t` calls for a message. */
+/* The call in which `t` waits for a message. */
 static uint32_t call_of(const sg_thread *t, uint32_t context, enum sg_delay_kind kind, const void *site)
 {
     uint32_t at = sg_delay_place(context, kind, site);
@@ -187,7 +187,7 @@ static uint32_t call_of(const sg_thread *t, uint32_t context, enum sg_delay_kind
     return at;
 }
 
-/* What a message costs where it is called. */
+/* The cost of a message at its call. */
 static void spend(const sg_thread *t, const void *site, enum sg_category category, uint64_t cycles,
                   uint64_t clock)
 {
@@ -231,7 +231,7 @@ static void note_rests(sg_processor *p)
     leave(p);
 }
 
-/* Of the thread that `p` is about to get, or of the end of the program. */
+/* For the thread that `p` is about to get, or the end of the program. */
 static void note_waited(sg_processor *p, const sg_thread *t, enum sg_category category, uint64_t cycles)
 {
     if (t == NULL) {
@@ -333,7 +333,7 @@ static void note_lock_held(uint64_t object, bool holds)
     c->work = work_of(sg_self(), c);
 }
 
-/* ---- messages, and waits without leaving the processor ---- */
+/* ---- messages, and waiting without leaving the processor ---- */
 
 static void note_talked(sg_processor *p, enum sg_category category, uint64_t cycles)
 {
@@ -366,7 +366,7 @@ static void note_barrier_waited(uint64_t object, uint32_t by, uint64_t released)
     c->mark = p->clock;
 }
 
-/* Those that still run end now, and the latest of them ends the program. */
+/* Those still running end now, and the latest of them ends the program. */
 static void note_ends(uint64_t end)
 {
     (void)end;

@@ -6,7 +6,7 @@
 #include "sg_array.h"
 #include "sg_table.h"
 
-#define MOST_REGIONS (1u << 20) /* contexts; deeper ones are not told apart */
+#define MOST_REGIONS (1u << 20) /* contexts; deeper ones are merged */
 
 struct sg_delays sg_delays = {.place = NULL};
 static struct {

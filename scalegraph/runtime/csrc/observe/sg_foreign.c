@@ -1,23 +1,24 @@
-/* References of a rank to another rank's memory, which the host would not let it reach: a pointer was sent in
- * a message. Heaps and stacks are apart, so the address says whose they are; static data is at one place in
- * all ranks, so that a pointer to it is the rank's own and not named. The first reference to a line is seen
- * here (without a data cache, to a page): only then a rank's caches have it. No cycle depends on it. */
+/* A rank's references to another rank's memory, which it could not reach on a real host: a pointer was sent
+ * in a message. Heaps and stacks are separate, so the address tells the owner; static data are at the same
+ * addresses in all ranks, so a pointer to them counts as the rank's own and is not reported. Only the first
+ * reference to a line is seen (without a data cache, to a page), before a rank's caches have it. No cycle
+ * depends on this. */
 #include <stdio.h>
 
 #include "sg_alloc.h"
 #include "sg_observers.h"
 #include "sg_rank.h"
 
-enum { PLACES = 4 }; /* of the program that are named */
+enum { PLACES = 4 }; /* places in the program that are reported */
 
 static struct {
-    uint64_t heap;   /* of rank 0: what it allocates is there or higher */
-    uint64_t stride; /* from one stack to the next */
+    uint64_t heap;   /* of rank 0: its allocations are here or above */
+    uint64_t stride; /* between stacks */
     const void *site[PLACES];
     uint32_t named;
 } found = {.named = 0};
 
-/* The rank on whose heap or stack an address is; NULL: on none. */
+/* The rank whose heap or stack holds an address; NULL: none. */
 static const sg_rank *owner_of(uint64_t address, const char **part)
 {
     if (address >= SG_RANK_HEAP_BASE) {
@@ -67,7 +68,7 @@ static void note_referenced(sg_processor *p, const sg_pending *r, const sg_outco
 static bool takes_part(void)
 {
     uint64_t high;
-    sg_alloc_ahead(&found.heap, &high); /* libraries have begun already */
+    sg_alloc_ahead(&found.heap, &high); /* libraries have already started */
     found.stride = sg_stack_stride();
     return sg->config.ranks > 1;
 }

@@ -1,5 +1,5 @@
-/* What loops cost under their schedules: by loop, schedule and processor, and the first chunks of each one by
- * one. Only loops that ask the runtime are seen. */
+/* What loops cost under their schedules: by loop, schedule and processor, and the first chunks of each
+ * individually. Only loops that call the runtime are seen. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,20 +12,20 @@
 #include "sg_table.h"
 
 enum {
-    MOST_LOOPS = 1 << 12, /* later ones are not accounted for */
-    MOST_KEPT = 1 << 11,  /* chunks of one loop */
+    MOST_LOOPS = 1 << 12, /* later ones are ignored */
+    MOST_KEPT = 1 << 11,  /* chunks per loop */
     MOST_CHUNKS = 1 << 13,
 };
 
-/* An account with what it needs while the run goes on. */
+/* An account, with working data. */
 typedef struct loop_account {
     sg_loop_account record;
     const sg_chosen *chosen;
     uint64_t chunk;
-    uint32_t *part; /* by processor: place in the list, + 1 */
+    uint32_t *part; /* by processor: index in the list, + 1 */
 } loop_account;
 
-/* A part, and when its processor left the loop last. */
+/* A part, and when its processor last left the loop. */
 typedef struct loop_part {
     sg_loop_part record;
     uint64_t left, execution;
@@ -51,7 +51,7 @@ static void name_schedule(const sg_scheduled *s, char *name, size_t size)
         snprintf(name, size, "%s", s->schedule->name);
 }
 
-/* The number of the account of `s`, from 1 on; 0: there is no room. */
+/* The number of the account of `s`, from 1 on; 0: no room. */
 static uint32_t account_of(const sg_scheduled *s)
 {
     for (uint32_t i = 0; i < accounts.loops_count; i++) {
@@ -145,13 +145,14 @@ static void note_done(const sg_scheduled *s, const sg_loop_turn *turn)
                           .first = c->first,
                           .count = c->count,
                           .step = c->step,
-                          .control = c->control <= INT64_MAX ? c->control : 0, /* one at a time */
+                          .control = c->control <= INT64_MAX ? c->control : 0, /* if larger: one at a time */
                           .begin = turn->spent.begin,
                           .end = turn->spent.end,
                           .stall = turn->spent.stall};
 }
 
-/* With the last one it is known how long the others had to wait for it, if nothing else kept them busy. */
+/* Once the last one leaves, we know how long the others had to wait for it, if nothing else kept them
+ * busy. */
 static void note_left(const sg_scheduled *s, const sg_loop_turn *turn)
 {
     loop_account *a = &accounts.loop[s->account - 1];

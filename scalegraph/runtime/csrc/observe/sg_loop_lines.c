@@ -1,16 +1,15 @@
-/* Which lines the iterations of a loop use on a processor, and which of them the processor did not use in the
- * execution before: the data sets of section 3.1 of the loop-scheduling paper. Only when run.collect requests
- * the classes of misses, because it needs every reference, as these do. What the runtime itself references is
- * left out.
- * The observer of the classes reports what the hooks' filter would have answered. */
+/* Which lines a loop's iterations use on a processor, and which of them the processor did not use in the
+ * previous execution: the data sets of section 3.1 of the loop-scheduling paper. Only when run.collect asks
+ * for miss classes, because both need every reference. References of the runtime itself are ignored. The
+ * class observer reports what the hooks' filter would have served. */
 #include "sg_observers.h"
 #include "sg_omp.h"
 #include "sg_table.h"
 
 #define LEAST        (1u << 8) /* entries of a table */
-#define ACCOUNT_BITS 12u       /* of a key; there are no more loops with an account */
+#define ACCOUNT_BITS 12u       /* of a key; no more loops than this have an account */
 
-/* By processor: to a line and a loop the number of the execution, from 1 on, in which it was used last. */
+/* By processor: for a line and a loop, the number (from 1) of the last execution that used it. */
 static sg_table *used = NULL;
 static uint32_t line_shift = 0;
 
@@ -25,7 +24,8 @@ static bool open_lines(void)
 
 void sg_loop_lines_use(const sg_processor *p, uint64_t address)
 {
-    const sg_thread *t = p->coroutine->thread; /* another one may run, and make the reference for it */
+    const sg_thread *t =
+        p->coroutine->thread; /* another thread may be running and perform the reference for it */
     if (t == NULL || t->turn.running == 0 || t->work == NULL || t->work->scheduled.account == 0)
         return;
     const sg_scheduled *s = &t->work->scheduled;

@@ -1,6 +1,6 @@
-/* What messages cost, by rank, communicator and partner: the categories of messages, split. What no partner
- * explains (a wait for any of several, operations of a reduction) is kept under partner SG_TALK_NOBODY, what
- * no communicator explains under SG_TALK_NOWHERE; so the parts add up to the categories. */
+/* What messages cost, by rank, communicator and partner: the message categories, split. Costs without a
+ * partner (waiting for any of several, operations of a reduction) go under SG_TALK_NOBODY, those without a
+ * communicator under SG_TALK_NOWHERE; so the parts add up to the categories. */
 #include <stdio.h>
 
 #include "sg_array.h"
@@ -10,30 +10,30 @@
 
 enum {
     FIRST = SG_CATEGORY_PRIM_SEND,
-    MOST = 1 << 16, /* of cells; then partners that are new to a rank are counted together */
+    MOST = 1 << 16, /* of cells; beyond that, partners new to a rank share a cell */
     OTHERS = -2,
-    RECENT = 32, /* places for cells that a rank finds without a search, a power of two */
+    RECENT = 32, /* cells that a rank finds without a search, a power of two */
 };
 
 _Static_assert(SG_CATEGORY_IDLE_COLLECTIVE - FIRST + 1 ==
                    sizeof((sg_message_cost *)0)->cycles / sizeof(uint64_t),
                "the categories of messages stand together");
 
-/* What a rank needed last: the partner, and its cell, + 1; 0: none yet. */
+/* Cache of a rank's last lookup: the partner and its cell, + 1; 0: empty. */
 typedef struct recent {
     int32_t peer;
     uint32_t cell;
 } recent;
 
 static struct {
-    sg_table cells, communicators; /* places in the two lists, + 1 */
+    sg_table cells, communicators; /* indices in the two lists, + 1 */
     sg_message_cost *cell;
     recent (*recent)[RECENT]; /* by rank and slot_of() */
     sg_communicator *communicator;
     uint32_t cells_count, cells_room, communicators_count, communicators_room;
 } accounts = {.cells_count = 0};
 
-/* Operations of a collective operation have the next number. */
+/* Collective operations use the next number. */
 static uint32_t communicator_of(uint32_t context)
 {
     return context == SG_TALK_NOWHERE ? context : context & ~1u;
@@ -60,15 +60,14 @@ static sg_message_cost *cell_of(uint32_t rank, sg_talk talk)
     return cell;
 }
 
-/* The cell may be that of further partners together. */
+/* The cell may be shared with other partners. */
 static bool is_of(const recent *r, const sg_rank *rank)
 {
     return r->cell != 0 && r->peer == rank->talk.peer &&
            accounts.cell[r->cell - 1].communicator == communicator_of(rank->talk.context);
 }
 
-/* Found by trial: ranks whose distance is a power of two, up to 1,024 in either direction, get places of
- * their own. */
+/* Found by trial: ranks at power-of-two distances up to 1,024 in either direction get separate slots. */
 #define SPREAD 0xf5c15ad9u
 
 static uint32_t slot_of(const sg_rank *rank)
@@ -77,8 +76,7 @@ static uint32_t slot_of(const sg_rank *rank)
     return (away + 64 * communicator_of(rank->talk.context)) * SPREAD / (UINT32_MAX / RECENT + 1);
 }
 
-/* Partners come again and again: the cell of this one then saves the host the search, whose memory is cold.
- */
+/* Partners recur: remembering the cell saves a search in cold host memory. */
 static void find_cell(sg_rank *rank)
 {
     if (accounts.recent == NULL)
@@ -90,7 +88,7 @@ static void find_cell(sg_rank *rank)
     rank->accounted = rank->talk;
 }
 
-/* The cell of what `rank` does now. Several costs of one message follow each other. */
+/* The cell for what `rank` does now. One message often has several costs in a row. */
 static sg_message_cost *cell_now(sg_rank *rank)
 {
     if (rank->account == 0 || rank->accounted.peer != rank->talk.peer ||
@@ -122,7 +120,7 @@ static void note_waited(sg_processor *p, const sg_thread *t, enum sg_category ca
     (void)p;
     if (t == NULL || t->rank == NULL || !is_of_messages(category))
         return;
-    if (t->by_message) /* other threads of the rank may have talked to others meanwhile */
+    if (t->by_message) /* other threads of the rank may have communicated with others meanwhile */
         t->rank->talk = t->talk;
     add(t->rank, category, cycles);
 }
@@ -153,7 +151,7 @@ static void note_communicator(uint32_t context, uint32_t size, const char *name,
 
 /* ---- the result ---- */
 
-/* What the accounts of all processors of `rank` have in `category`. */
+/* Totals of `category` over the accounts of all processors of `rank`. */
 static void totals_of(const sg_rank *rank, sg_message_cost *sum)
 {
     for (uint32_t i = 0; i < sg->own_processors; i++) {
@@ -164,7 +162,7 @@ static void totals_of(const sg_rank *rank, sg_message_cost *sum)
     }
 }
 
-/* Adds a sentence if a rank has more cells than its accounts; the rest that is in no cell gets one. */
+/* Reports it if a rank's cells exceed its accounts; a remainder in no cell gets one of its own. */
 static void check(char *fault, size_t size)
 {
     sg_message_cost *rest = sg_new(sg->ranks * sizeof *rest);
@@ -183,7 +181,7 @@ static void check(char *fault, size_t size)
         }
 }
 
-/* Rank by rank, and those of a rank in their order: which ranks come first depends on the host's order. */
+/* By rank, and each rank's in order of creation: the order between ranks depends on the host. */
 static uint64_t put_cells(struct sg_writer *w)
 {
     uint32_t *end = sg_new((sg->ranks + 1) * sizeof *end);

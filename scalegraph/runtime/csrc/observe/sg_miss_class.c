@@ -1,17 +1,17 @@
-/* Misses by class: cold, capacity, conflict, true sharing, false sharing, upgrade. Only when run.collect asks
- * for it, because it needs every reference: the hooks' filter is then one that never answers.
+/* Misses by class: cold, capacity, conflict, true sharing, false sharing, upgrade. Only when run.collect
+ * asks for it, because it needs every reference: the hooks' filter then never hits.
  *
- * A miss of a line that the processor never referenced before is cold. One of a line that was replaced is a
- * capacity miss, or a conflict miss when a fully associative LRU cache of the same size, fed with the same
- * references, still has the line. One of a line that was invalidated is a sharing miss: true if, before the
- * line is lost again, the processor uses a word that another one wrote since its last essential miss of the
- * line, else false (M. Dubois and others, The detection and elimination of useless misses in multiprocessors,
- * ISCA 1993; a replacement miss is essential, a false sharing miss is not). So a sharing miss is counted when
- * that is known, at the place that missed. Words have four bytes: two processors that use different bytes of
- * one word share it truly.
+ * A miss of a line that the processor never referenced before is cold. A miss of a replaced line is a
+ * capacity miss, or a conflict miss if a fully associative LRU cache of the same size, fed with the same
+ * references, still has the line. A miss of an invalidated line is a sharing miss: true if, before the
+ * line is lost again, the processor uses a word that another one wrote since the processor's last
+ * essential miss of the line, else false (M. Dubois and others, The detection and elimination of useless
+ * misses in multiprocessors, ISCA 1993; a replacement miss is essential, a false sharing miss is not). So
+ * a sharing miss is counted when this becomes known, at the place that missed. Words have four bytes: use
+ * of different bytes of one word counts as true sharing.
  *
- * Whether a word was written since is recorded by epochs: a line's grows whenever a processor obtains the
- * line or the right to write it, and a written word takes that of its line. */
+ * Epochs record whether a word was written since: a line's epoch grows whenever a processor obtains the
+ * line or write permission, and a written word takes its line's epoch. */
 #include "sg_cause.h"
 #include "sg_mem_state.h"
 #include "sg_observers.h"
@@ -30,48 +30,48 @@
 
 enum { HELD, REPLACED, INVALIDATED };
 
-/* To whom a miss is counted. */
+/* Where a miss is counted. */
 typedef struct place {
     uint32_t region, cause, site, variable;
 } place;
 
-/* A line as one processor knows it. */
+/* A line as one processor sees it. */
 typedef struct node {
     uint64_t line;
-    uint64_t read, written; /* parts of the line, see sg_shared_line.grain */
+    uint64_t read, written; /* bit masks of parts of the line, see sg_shared_line.grain */
     uint32_t processor;
     uint32_t record;         /* number of the line's record */
     uint32_t newer, older;   /* in the fully associative cache */
-    uint32_t seen;           /* epoch of the last essential miss: what was written until then is known */
+    uint32_t seen;           /* epoch of the last essential miss: writes up to then have been seen */
     uint32_t fetched;        /* epoch of the last miss */
     uint32_t reader, writer; /* sites */
-    place missed;            /* of a sharing miss that is neither true nor false yet */
+    place missed;            /* of a sharing miss not yet classified as true or false */
     bool pending, cached;
     uint8_t state;
 } node;
 
 typedef struct word {
-    uint32_t epoch;  /* of the line, when it was written last */
+    uint32_t epoch;  /* of the line, at its last write */
     uint32_t writer; /* processor + 1 */
 } word;
 
-/* A line as all who share it know it: its epoch grows whenever somebody obtains it. Equal addresses of two
- * nodes, or of two ranks' static data, are two lines. */
+/* A line as all its sharers see it: its epoch grows whenever somebody obtains it. The same address on two
+ * nodes, or of two ranks' static data, counts as two lines. */
 typedef struct record {
     uint64_t line;
     uint64_t classes[SG_CLASS_COUNT];
     uint32_t epoch;
-    uint32_t shown; /* place in the result file */
+    uint32_t shown; /* index in the result file */
     word words[];
 } record;
 
 /* A fully associative cache: most and least recently used node. */
 typedef struct lru {
     uint32_t newest, oldest, count;
-    uint32_t near[NEAR]; /* nodes referenced lately, by line */
+    uint32_t near[NEAR]; /* recently referenced nodes, by line */
 } lru;
 
-/* What was found lately at an address. */
+/* What was last found at an address. */
 typedef struct extent {
     uint64_t start, end;
     uint32_t variable;
@@ -80,7 +80,7 @@ typedef struct extent {
 typedef struct sg_classes {
     sg_table nodes, records; /* numbers, by line and processor or by line and node */
     node *node;              /* by number */
-    char *record;            /* likewise */
+    char *record;            /* by number */
     size_t record_bytes;
     uint32_t nodes_count, records_count;
     lru *lru;
@@ -88,7 +88,7 @@ typedef struct sg_classes {
     uint32_t line_shift, grain_shift;
     uint64_t (*of_site)[SG_CLASS_COUNT];
     extent known[KNOWN];
-    uint64_t births; /* of heap blocks, when these were found */
+    uint64_t births; /* of heap blocks, at the time of the lookup */
 } sg_classes;
 
 static sg_classes *classes = NULL;
@@ -198,11 +198,11 @@ static void decide(sg_classes *c, node *n, bool is_true)
     count(c, n->record, &n->missed, is_true ? SG_CLASS_TRUE_SHARING : SG_CLASS_FALSE_SHARING);
 }
 
-/* Bits of a mask that stand for the bytes from `offset` on. */
+/* Mask bits for the bytes from `offset` on. */
 static uint64_t parts(const sg_classes *c, uint64_t offset, uint64_t size)
 {
     uint64_t first = offset >> c->grain_shift, last = (offset + size - 1) >> c->grain_shift;
-    return (2ull << last) - (1ull << first); /* 2 << 63 is 0, as it must be */
+    return (2ull << last) - (1ull << first); /* 2 << 63 is 0, as intended */
 }
 
 /* The processor uses `size` bytes of a line that it has. */
@@ -235,7 +235,7 @@ static void note_hit(sg_processor *p, uint64_t address, uint64_t size, enum sg_a
     sg_classes *c = classes;
     uint64_t line = address >> c->line_shift;
     node *n = find(c, p->id, line);
-    if (n == NULL || n->state != HELD) { /* it came by itself: with its page, or fetched ahead */
+    if (n == NULL || n->state != HELD) { /* it came without a miss: with its page, or prefetched */
         if (n == NULL)
             n = make(c, p->id, line);
         n->state = HELD;
@@ -256,7 +256,7 @@ static bool filter_answers(sg_processor *p, uint64_t address, uint64_t size, enu
     return true;
 }
 
-/* The class of a miss, unless that is to be seen. */
+/* Classifies a miss, unless its class depends on what follows. */
 static void classify(sg_classes *c, node *n, const place *at, bool is_new, bool is_upgrade)
 {
     if (is_upgrade)
@@ -301,7 +301,7 @@ static void lost(uint32_t p, uint64_t line, int invalidated)
     sg_classes *c = classes;
     node *n = find(c, p, line);
     if (n == NULL)
-        return; /* never referenced: it came with its page, or was fetched ahead */
+        return; /* never referenced: it came with its page, or was prefetched */
     decide(c, n, false);
     n->state = invalidated ? INVALIDATED : REPLACED;
     if (invalidated && n->cached)
@@ -342,7 +342,7 @@ static bool open_classes(void)
     classes = c;
     sg_mem_watch(sg->mem, lost);
     uint64_t *nothing = sg_new(sizeof *nothing);
-    for (uint32_t i = 0; i < sg->processors; i++) { /* every reference comes to us */
+    for (uint32_t i = 0; i < sg->processors; i++) { /* every reference reaches us */
         sg->processor[i].filter = nothing;
         sg->processor[i].mask = 0;
         sg->processor[i].rest_ways = 0;
@@ -364,7 +364,7 @@ static void complete_site(uint32_t number, sg_site *site)
 
 /* ---- lines with false sharing ---- */
 
-/* How many false sharing misses a line must have to be among the first SHOWN_LINES. */
+/* How many false sharing misses put a line among the first SHOWN_LINES. */
 static uint64_t threshold(const sg_classes *c)
 {
     uint64_t least = 1;
@@ -420,7 +420,7 @@ static uint64_t put_users(struct sg_writer *w)
     return number;
 }
 
-/* The variables that are in one line. */
+/* The variables in one line. */
 static uint64_t put_parts(struct sg_writer *w, uint64_t line, uint64_t line_end)
 {
     uint64_t number = 0;

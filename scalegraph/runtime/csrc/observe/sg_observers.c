@@ -1,4 +1,4 @@
-/* The observers, in the order in which they are called and in which their parts are in the result file. */
+/* The observers, in the order of their calls and of their parts in the result file. */
 #include "sg_observers.h"
 
 static const sg_observer *const observers[] = {
@@ -6,7 +6,7 @@ static const sg_observer *const observers[] = {
     &sg_observer_blame,      &sg_observer_delay,  &sg_observer_part,     &sg_observer_whatif,
     &sg_observer_primitives, &sg_observer_race,   &sg_observer_message,  &sg_observer_loop,
     &sg_observer_loop_lines, &sg_observer_output, &sg_observer_foreign,  &sg_observer_sample,
-    &sg_observer_trace, /* the last: it may withdraw */
+    &sg_observer_trace, /* last: it may withdraw */
 };
 
 #define OBSERVERS (sizeof observers / sizeof *observers)

@@ -1,9 +1,9 @@
-/* Which rank has written what of the standard output: stretches of bytes, in their order. */
+/* Which rank wrote what to standard output: byte ranges in order. */
 #include "sg_array.h"
 #include "sg_observers.h"
 #include "sg_rank.h"
 
-enum { MOST = 1 << 16 }; /* stretches; of more, the last one is too short and nothing is known by rank */
+enum { MOST = 1 << 16 }; /* byte ranges; beyond that the last one is too short and the ranks are unknown */
 
 static struct {
     sg_output *part;

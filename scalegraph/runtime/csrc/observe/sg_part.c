@@ -1,6 +1,6 @@
-/* Parts of a run by the time of the main thread: regions, and what the program times itself: where the main
- * thread reads a clock, when for the first and the last time, and how much parallel work there was until
- * then. Which two reads enclose the timed part is found out later (analyze/timed.py). */
+/* Parts of a run by the main thread's time: regions, and sections that the program times itself: where the
+ * main thread reads a clock, when it first and last did so, and the parallel work up to then.
+ * analyze/timed.py later finds the two reads that enclose the timed section. */
 #include <unwind.h>
 
 #include "sg_array.h"
@@ -8,15 +8,15 @@
 #include "sg_observers.h"
 
 enum {
-    PLACES = 256,  /* where a clock is read; more are no measurement of a part */
-    READS = 100000 /* of one that is polled */
+    PLACES = 256,  /* sites of clock reads; with more, the reads do not delimit a section */
+    READS = 100000 /* of a polled clock */
 };
 
-/* A region on the stack of thread 0. */
+/* A region on thread 0's stack. */
 typedef struct inside {
     uint64_t cycles, visits;
     uint64_t since;
-    uint32_t open; /* times, when it calls itself */
+    uint32_t open; /* recursion depth */
 } inside;
 
 static struct {
@@ -57,8 +57,8 @@ static void enter_parallel(bool begins)
         timed.region_ran += now - timed.region_since;
 }
 
-/* Sampling counts what a visit of a phase adds. A region that is open at the end of a visit has had its part
- * of it by then, so that regions around many visits, and those from one into the next, add up. */
+/* Sampling counts what a visit of a phase adds. A region still open at the end of a visit has been credited
+ * with its part by then, so regions around many visits, and those that span two, add up. */
 static void report_cells(sg_cells *cells)
 {
     uint64_t now = sg_latest();
@@ -81,7 +81,7 @@ typedef struct chain {
     uint32_t found, frames;
 } chain;
 
-/* The place of the call, once the walk has come to it, and those of its callers. */
+/* The call's place, once the walk has reached it, and those of its callers. */
 static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *argument)
 {
     chain *c = argument;
@@ -150,7 +150,7 @@ static uint64_t put_regions(struct sg_writer *w)
         if (in->visits == 0)
             continue;
         uint64_t open = in->open > 0 ? sg->processor[0].clock - in->since : 0;
-        int64_t cycles = (int64_t)(in->cycles + open); /* sampled, a short one may come out below nothing */
+        int64_t cycles = (int64_t)(in->cycles + open); /* with sampling, a short one may come out negative */
         sg_part part = {.region = i, .visits = in->visits, .cycles = cycles < 0 ? 0 : (uint64_t)cycles};
         sg_put(w, &part, sizeof part);
         count++;

@@ -1,30 +1,30 @@
 /* A hint at data races: two threads read a word and then write it, and the later one has not synchronised
- * with anybody since the earlier one's write. Only references that leave the private caches are seen, so it
- * costs nothing where memory is not shared, and says nothing of races that no miss shows. No cycle depends on
- * it.
+ * with anybody since the earlier one's write. Only references that leave the private caches are seen, so
+ * it costs nothing where memory is not shared, and misses races that cause no cache miss. No cycle depends
+ * on it.
  *
- * What a thread knows of the writes of others is recorded by numbers: how many writes had been seen when it
- * last synchronised in any way (lock, barrier, task, atomic operation, wake-up, malloc). A write that came
- * later cannot be ordered before what the thread does now, whatever its partner was: that much is exact. What
- * is not known are synchronisations by ordinary variables: a thread that reads the same word in the same
- * place again without having written it is taken to poll for one, and one that reads a word that another
- * thread has changed may have learned of all that this one did before to other words. Few threads that hand a
- * word around need not poll it: each may come when it is its turn already. So a word is no race that the same
- * threads write strictly in turn from its first write to its last, each after it read what the one before
- * wrote: of those that race for a word, one writes over what it has not read, or twice, sooner or later. */
+ * What a thread may know of others' writes is a number: how many writes had been seen when it last
+ * synchronised in any way (lock, barrier, task, atomic operation, wake-up, malloc). A later write cannot
+ * be ordered before what the thread does now, whoever wrote it: this is exact. Synchronisation through
+ * ordinary variables is guessed. A thread that rereads a word at the same place without having written it
+ * is assumed to poll; and one that reads a word changed by another may have learned of everything that
+ * this one did to other words before. A few threads that hand a word round need not poll it: each may
+ * arrive when its turn has already come. So a word that the same threads write strictly in turn from its
+ * first write to its last, each after reading what the previous one wrote, is not a race: threads that
+ * race for a word sooner or later overwrite what they have not read, or write twice. */
 #include <stdio.h>
 #include <string.h>
 
 #include "sg_observers.h"
 
 enum {
-    WORDS = 1 << 12, /* of the table; a word takes the place of another one */
-    READS = 8,       /* words that a processor has read last */
+    WORDS = 1 << 12, /* of the table; a word may replace another */
+    READS = 8,       /* last words read by a processor */
     POLLS = 16,      /* reads of a processor that are remembered */
     PLACES = 64,     /* of the program that may race */
     SHOWN = 4,
-    TURNS = 4,  /* threads that hand a word around; of more some poll it */
-    ENOUGH = 6, /* changes of the writer that are no chance */
+    TURNS = 4,  /* threads that hand a word round; with more, some poll it */
+    ENOUGH = 6, /* changes of writer that rule out chance */
 };
 #define UNREAD UINT64_MAX
 
@@ -35,36 +35,35 @@ typedef struct word {
     uint8_t bytes;   /* that it wrote, as bits */
 } word;
 
-/* Reads that are remembered: where, and of which word; that one by a hash, so that few instructions of the
- * host examine all of them. */
+/* Remembered reads: where, and of which word; hashed, so that few host instructions compare all of them. */
 typedef struct poll {
     const void *site[POLLS];
     uint32_t word[POLLS]; /* 0: of none */
 } poll;
 
-/* Whether a word is written by turns. What a processor does to a line that it owns is not seen, so of a
- * thread's writes in its turn any number may be. */
+/* Is a word written in turns? What a processor does to a line it owns is not seen, so a thread may have made
+ * any number of writes in its turn. */
 typedef struct turns {
-    uint16_t before[TURNS]; /* who wrote it, the last one first */
-    uint8_t writers;        /* of these that are known */
-    uint8_t period;         /* how many threads take turns; 0 until one comes again */
-    uint8_t changes;        /* of the writer, as far as ENOUGH */
+    uint16_t before[TURNS]; /* its last writers, latest first */
+    uint8_t writers;        /* how many of these are known */
+    uint8_t period;         /* threads taking turns; 0 until one comes again */
+    uint8_t changes;        /* of the writer, up to ENOUGH */
     bool broken;
 } turns;
 
 static word *words = NULL;
 static turns *handed = NULL; /* by word */
 static poll *polls = NULL;   /* by processor */
-/* Where it may race, by the word that showed it last. */
+/* Where it may race, by the last word that showed it. */
 static struct {
     const void *site;
     uint64_t number;
-    int64_t times; /* that it did, less those that somebody polled the word */
-    bool several;  /* words showed it */
+    int64_t times; /* how often, minus cases where somebody polled the word */
+    bool several;  /* several words showed it */
 } places[PLACES] = {0};
 static uint32_t places_count = 0;
 
-static uint32_t line_shift = 0; /* from words to lines */
+static uint32_t line_shift = 0; /* shift from words to lines */
 
 typedef struct read_word {
     uint64_t number; /* of a word: address / 8 */
@@ -92,7 +91,7 @@ static word *word_of(uint64_t number)
     return &words[(number * 0x9e3779b97f4a7c15ull >> 40) & (WORDS - 1)];
 }
 
-/* Words nearer to each other than 32 GiB have different ones. */
+/* Words less than 32 GiB apart get different hashes. */
 static uint32_t hash_of(uint64_t number)
 {
     return (uint32_t)number ^ (uint32_t)(number >> 32) * 0x9e3779b1u;
@@ -136,7 +135,7 @@ static void learn(sg_thread *t, uint64_t number, uint64_t time)
     }
 }
 
-/* Until when `t` may know of changes of the word. */
+/* Up to when `t` may know of changes of the word. */
 static uint64_t knows(const sg_thread *t, uint64_t number)
 {
     uint64_t learned = t->learned_number == number ? t->learned_else : t->learned;
@@ -159,12 +158,12 @@ static void note_read(const sg_processor *p, uint64_t number)
     words_read[p->id][reads[p->id]++ % READS] = (read_word){number, sg->writes_seen};
 }
 
-/* When the processor last fetched the line of the word, UNREAD if it did not read the word itself lately. */
+/* When the processor last fetched the word's line; UNREAD if it has not read the word itself lately. */
 static uint64_t last_read(const sg_processor *p, uint64_t number)
 {
     const read_word *read = words_read[p->id];
     uint64_t fetched = UNREAD, line = number >> line_shift;
-    for (uint32_t i = 1; i <= READS; i++) { /* the latest first */
+    for (uint32_t i = 1; i <= READS; i++) { /* latest first */
         const read_word *r = &read[(reads[p->id] - i) % READS];
         if (fetched == UNREAD && r->number >> line_shift == line)
             fetched = r->time;
@@ -179,15 +178,15 @@ static void take_turn(const word *w, const sg_thread *t, uint64_t time)
 {
     turns *h = &handed[w - words];
     uint8_t behind = 0;
-    if (w->time <= t->synced) /* all before is done with: others may begin */
+    if (w->time <= t->synced) /* earlier writes are settled: a new round may begin */
         h->writers = 0;
     while (behind < h->writers && h->before[behind] != (uint16_t)t->id)
         behind++;
     if (behind == 0 && h->writers > 0)
         return;
-    if (h->writers > 0 && time < w->time) /* it writes over what another one wrote since */
+    if (h->writers > 0 && time < w->time) /* it overwrites what another one wrote since */
         h->broken = true;
-    if (behind < h->writers) { /* it comes again: after all others, and always after as many */
+    if (behind < h->writers) { /* its turn again: after all others, and always after as many */
         if (behind + 1 != (h->period == 0 ? h->writers : h->period))
             h->broken = true;
         h->period = (uint8_t)(behind + 1);
@@ -201,7 +200,7 @@ static void take_turn(const word *w, const sg_thread *t, uint64_t time)
     h->before[0] = (uint16_t)t->id;
 }
 
-/* Whether all that a place has seen is a word that was handed around. */
+/* Was every word seen at a place handed round in turn? */
 static bool by_turns(uint32_t place)
 {
     const word *w = word_of(places[place].number);
@@ -221,7 +220,7 @@ static void note_reference(sg_processor *p, const sg_pending *r)
     }
     uint64_t read = last_read(p, number);
     if (read == UNREAD)
-        return; /* what is only written is not counted: it may be the same value from all */
+        return; /* write-only words do not count: all may write the same value */
     word *w = word_of(number);
     uint8_t bytes = (uint8_t)((1u << end) - (1u << (r->address & 7)));
     if (w->number != number) {
@@ -239,8 +238,8 @@ static void note_reference(sg_processor *p, const sg_pending *r)
         polled[i] = polled[i] == hash ? 0 : polled[i];
 }
 
-/* What the private caches of its processor served is not seen, atomic operations among that: a thread that
- * goes on elsewhere, or again, may know of all that was written before. */
+/* What the processor's private caches served is not seen, including atomic operations: a thread that
+ * continues elsewhere, or again, may know of everything written before. */
 static void note_installs(sg_processor *p, sg_thread *t)
 {
     (void)p;

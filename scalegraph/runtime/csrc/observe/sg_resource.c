@@ -1,4 +1,4 @@
-/* How busy the resources of the network and the memory were. */
+/* Utilisation of network and memory. */
 #include "sg_array.h"
 #include "sg_cells.h"
 #include "sg_observers.h"
@@ -10,14 +10,14 @@ typedef struct extra {
 } extra;
 
 static struct {
-    extra *added, *now; /* in the order in which resources are visited */
+    extra *added, *now; /* in visiting order */
     uint32_t added_room, now_room, count;
 } extras = {.count = 0};
 
 struct resources {
     struct sg_writer *w;
     uint64_t count;
-    uint32_t number; /* of the resource that is visited next */
+    uint32_t number; /* of the next resource */
 };
 
 static void copy(char *to, const char *from, size_t size)

@@ -1,17 +1,17 @@
-/* Sampling: of a phase that the program repeats, some visits are simulated and the others are executed
- * without simulation (skimmed: arch/sg_skim.c). docs/SIMULATOR.md, "Sampling", says what is estimated and how
+/* Sampling: of a phase that the program repeats, some visits are simulated and the others run without
+ * simulation (skimmed: arch/sg_skim.c). docs/SIMULATOR.md, "Sampling", says what is estimated and how
  * well.
  *
- * A phase is what happens from one boundary to the next: a boundary is where the outermost team begins, where
- * all of it have come to a barrier, or to its end. A phase is known by the boundary at which it begins. A
- * cycle of sampling: a stretch that is skimmed; one to warm up the caches, until a boundary recurs; one that
- * is measured, likewise. What a measured visit adds to all counts of the run is added again for the visits
- * that were skimmed, a whole number of times, in proportion to the work of their basic blocks: one half of a
- * skimmed stretch by the visit measured before it, the other half by the one behind it. So the parts of all
- * accounts still add up.
+ * A phase runs from one boundary to the next: a boundary is where the outermost team starts, where all its
+ * members have reached a barrier, or where it ends. A phase is identified by the boundary at which it
+ * starts. A sampling cycle: a skimmed stretch; one that warms up the caches until a boundary recurs; a
+ * measured one, likewise. What a measured visit adds to all counts of the run is added again for the
+ * skimmed visits, an integer number of times, in proportion to the work of their basic blocks: one half of
+ * a skimmed stretch by the visit measured before it, the other half by the one after it. So the parts of
+ * all accounts still add up.
  *
- * The clocks of the simulator do not see what is skipped: sg->skipped is added to them where the program
- * reads them and in the result. What the primitives of a skimmed stretch make them advance is taken back. */
+ * The simulator's clocks do not include what is skipped: sg->skipped is added to them when the program
+ * reads them and in the result. Time that primitives add to them in a skimmed stretch is taken back. */
 #include <math.h>
 #include <stdio.h>
 
@@ -24,38 +24,38 @@
 
 enum {
     LEAST = 4,          /* measured visits of a phase before others are skipped */
-    FIRST_SKIPPED = 10, /* periods that the first skimmed stretch has; each has so many more */
-    MOST_SKIPPED = 40,  /* than the one before, up to this: then a twentieth is simulated */
-    GROWTH = 4,         /* so many times as many, while the interval of the time is narrow */
-    MOST_IN_VAIN = 256, /* measured visits in a row without a phase that could be skipped: not worth it */
+    FIRST_SKIPPED = 10, /* periods in the first skimmed stretch; each is this much longer */
+    MOST_SKIPPED = 40,  /* than the previous one, up to this: a twentieth is then simulated */
+    GROWTH = 4,         /* growth factor while the confidence interval is narrow */
+    MOST_IN_VAIN = 256, /* measured visits in a row without a phase to skip: give up */
     MOST_BEHIND = 64,   /* visits of a measured stretch that waits for a phase of the skimmed one */
     MOST_PHASES = 4096,
 };
 
-/* Stretches grow faster while half the interval of the time, with the next stretch in it, is at most this
- * part of the time; with so many standard errors for the interval of 95 % and few samples. */
+/* Stretches grow faster while half the confidence interval of the time, including the next stretch, is at
+ * most this fraction of the time; the 95 % interval takes this many standard errors with few samples. */
 #define NARROW 0.01
 #define REACH  2.4
 
 enum mode { WARMING, MEASURING, SKIMMING, GIVEN_UP };
 
-/* Visits without a simulation, and their work. */
+/* Skipped visits, and their work. */
 typedef struct skipped {
     uint64_t visits, work;
 } skipped;
 
 typedef struct phase {
     sg_sampled_phase record;
-    uint32_t stretch;     /* in which it was visited last */
+    uint32_t stretch;     /* of its last visit */
     uint64_t boundary;    /* at which that visit began */
     uint32_t last_sample; /* + 1 */
     sg_sample_cost by_work, by_visit;
-    skipped now, behind; /* of the running stretch; of what the next sample stands for */
-    double whole;        /* time of all visits so far, by the mean of the measured ones */
-    double squares;      /* of the visits that each sample stands for, together */
-    double due; /* visits or work that copies have still to stand for, as a part of the last sample */
-    bool known; /* may its visits be skipped? Only then is `difference` that of its last sample, */
-    sg_difference difference; /* or if visits are skipped that the sample stands for */
+    skipped now, behind; /* in this stretch; covered by the next sample */
+    double whole;        /* time of all visits so far, by the measured mean */
+    double squares;      /* of the visits covered by each sample */
+    double due;          /* visits or work not yet covered by copies, as a fraction of the last sample */
+    bool known;          /* may its visits be skipped? `difference` is that of its last sample only then, */
+    sg_difference difference; /* or if skipped visits are covered by the sample */
 } phase;
 
 static struct {
@@ -69,12 +69,12 @@ static struct {
     uint32_t stretch;    /* number of the stretch */
     uint64_t boundaries; /* so far */
     uint64_t visits;     /* of the stretch */
-    uint64_t quota;      /* visits of a skimmed stretch */
-    uint32_t periods;    /* that it is made of */
+    uint64_t quota;      /* visits in a skimmed stretch */
+    uint32_t periods;    /* in a skimmed stretch */
     uint32_t in_vain;
     double whole;   /* of all phases together */
-    bool marked;    /* the counts were kept when the current visit began */
-    uint64_t begin; /* clock at that time, and at the begin of the skimmed stretch */
+    bool marked;    /* a snapshot of the counts was taken at the start of this visit */
+    uint64_t begin; /* clock at that time, and at the start of the skimmed stretch */
     sg_cost totals; /* of all processors, at that time; and their work */
     uint64_t work;
 } sampling = {.mode = WARMING};
@@ -94,7 +94,7 @@ static bool takes_part(void)
 
 /* ---- clocks ---- */
 
-/* What `p` will be charged first when its thread goes on: it waits. */
+/* The first charge of `p` once its thread continues: it is waiting. */
 static uint64_t *waiting_of(sg_processor *p)
 {
     const sg_thread *t = p->thread != NULL ? p->thread : p->last;
@@ -118,7 +118,7 @@ static void level(uint64_t when, int sign)
     }
 }
 
-/* ---- what a visit costs ---- */
+/* ---- cost of a visit ---- */
 
 static void add_cost(sg_cost *sum, const sg_cost *one)
 {
@@ -146,7 +146,7 @@ static uint64_t totals(sg_cost *sum)
     return work;
 }
 
-/* The counts as they are now become the begin of a visit. */
+/* Makes the current counts the start of a visit. */
 static void mark(void)
 {
     sampling.begin = sg_latest();
@@ -157,7 +157,7 @@ static void mark(void)
     sampling.marked = true;
 }
 
-/* How long all visits of `p` took so far; called where there is one more, or one more measured. */
+/* Estimates the time of all visits of `p` so far; called after a new visit or measurement. */
 static void weigh(phase *p)
 {
     uint64_t n = p->record.measured;
@@ -166,20 +166,20 @@ static void weigh(phase *p)
     p->whole = now;
 }
 
-/* The part of the time that visits of `p` take. */
+/* The fraction of the time spent in visits of `p`. */
 static double part_of(const phase *p)
 {
     return sampling.whole > 0 ? p->whole / sampling.whole : 1;
 }
 
-/* Is the time of a visit of `p` better known by its work than by the visit? */
+/* Does a visit's work predict its time better than the mean visit does? */
 static bool goes_by_work(const phase *p)
 {
     return sg_sample_spread(&p->by_work, p->record.measured) <
            sg_sample_spread(&p->by_visit, p->record.measured);
 }
 
-/* Adds the last sample of `p` for visits that were skipped. */
+/* Adds the last sample of `p` for skipped visits. */
 static void stand_for(phase *p, skipped what)
 {
     sg_sample *sample = &sampling.samples[p->last_sample - 1];
@@ -197,13 +197,13 @@ static void stand_for(phase *p, skipped what)
     sg->skipped += (int64_t)(sample->cycles * (uint64_t)times);
 }
 
-/* What the time of a visit of `p` is known by. */
+/* The better predictor of the time of a visit of `p`. */
 static const sg_sample_cost *best_of(const phase *p)
 {
     return goes_by_work(p) ? &p->by_work : &p->by_visit;
 }
 
-/* The measured visit of `p` ends here: its sample. The counts have been kept again. */
+/* A measured visit of `p` ends here: takes its sample. A new snapshot of the counts exists. */
 static void take_sample(phase *p, const sg_cost *before, uint64_t work, uint64_t begin)
 {
     SG_ARRAY_HOLD(sampling.samples, sampling.samples_room, sampling.samples_count, 64);
@@ -226,8 +226,8 @@ static void take_sample(phase *p, const sg_cost *before, uint64_t work, uint64_t
         sg_cells_differ(&p->difference);
 }
 
-/* Is the interval of the time narrow after a stretch of so many more periods? It is estimated as in
- * link/sampled.py, by the samples so far: those before and behind the stretch stand for half of it each. */
+/* Is the confidence interval still narrow after a stretch with `periods` more? Estimated as in
+ * link/sampled.py from the samples so far: the samples before and after the stretch cover half of it each. */
 static bool stays_narrow(uint32_t periods)
 {
     double squares = 0, time = 0;
@@ -253,7 +253,7 @@ static void begin_stretch(enum mode mode)
     sampling.visits = 0;
 }
 
-/* Nothing is referenced and what is inlined is not executed: so long the filter answers everything. */
+/* No memory references, and inlined code is skipped: meanwhile the filter serves everything. */
 static bool answer(sg_processor *p, uint64_t address, uint64_t size, enum sg_access kind, const void *site)
 {
     (void)p, (void)address, (void)size, (void)kind, (void)site;
@@ -290,7 +290,7 @@ static void begin_skimming(uint64_t period)
     sampling.marked = false;
 }
 
-/* All is as it was when the stretch began; then what it would have cost is added. */
+/* Restores the state at the start of the stretch, then adds what the stretch would have cost. */
 static void end_skimming(void)
 {
     sg_skim(false);
@@ -313,7 +313,7 @@ static void end_skimming(void)
     }
 }
 
-/* A sample has been taken of `p`: it stands for the second half of what was skipped before. */
+/* `p` has a new sample: it covers the second half of what was skipped before. */
 static void catch_up(phase *p)
 {
     skipped behind = p->behind;
@@ -338,7 +338,7 @@ static phase *phase_at(uint64_t place)
     return &sampling.phases[entry->number - 1];
 }
 
-/* The visit that was simulated ends. */
+/* The simulated visit ends. */
 static void end_simulated(phase *p)
 {
     if (!sampling.marked)
@@ -363,8 +363,8 @@ static bool is_complete(void)
     return complete || sampling.visits >= MOST_BEHIND;
 }
 
-/* What to do with the visit that begins with `next`, at which the program is for the first time in this
- * stretch or again (`recurs`). */
+/* Decides what to do with the visit that begins with `next`, a phase new in this stretch or recurring
+ * (`recurs`). */
 static void choose(const phase *next, bool recurs)
 {
     if (sampling.mode == SKIMMING) {
@@ -437,8 +437,8 @@ static void close_samples(void)
     sampling.mode = GIVEN_UP;
 }
 
-/* Waiting is estimated by processor: where it would be less than nothing, because a processor that came late
- * in a sample did not in others, it is nothing, and what the processor has most of is less. */
+/* Waiting is estimated per processor and may come out negative, if the processor was late in a sample but not
+ * in other visits. Sets it to zero and reduces the processor's largest category instead. */
 static void mend(sg_processor *p)
 {
     uint64_t *most = NULL;

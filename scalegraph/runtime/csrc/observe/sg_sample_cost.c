@@ -1,16 +1,16 @@
-/* What samples of a phase cost, see sg_sample_cost.h. */
+/* Cost of a phase's samples, see sg_sample_cost.h. */
 #include "sg_sample_cost.h"
 
 #include <math.h>
 
-/* Visits of a phase whose cycles for their work differ by more than this part of the mean (standard
- * deviation, from one to the next) are not skipped: the estimate would need as many samples as there are
- * visits. Of a phase that takes a small part of the time, this part of the time does not matter. */
+/* A phase is not skipped if its cycles per unit of work vary by more than this fraction of the mean (standard
+ * deviation between successive visits): the estimate would need as many samples as there are visits. For a
+ * phase with a small part of the time, this fraction of the total time does not matter. */
 #define MOST_SPREAD  0.25
 #define SMALL_SPREAD 0.01
-/* Samples go one way when each is cheaper, or dearer, than the one before, as while caches fill: the mean
- * square of successive differences is this part of what it is without order, or less (von Neumann, Annals of
- * Mathematical Statistics 12, 1941), and their standard deviation more than this part of the time of all
+/* Samples drift when each is cheaper, or dearer, than the one before, as while caches fill: the mean square
+ * of successive differences is at most this fraction of its value without order (von Neumann, Annals of
+ * Mathematical Statistics 12, 1941), and their standard deviation exceeds this fraction of the time of all
  * phases. */
 #define DRIFT       0.6
 #define LEAST_DRIFT 0.003
@@ -30,7 +30,7 @@ void sg_sample_add(sg_sample_cost *c, double value, uint64_t n)
     c->powers += value * value;
 }
 
-/* Do the last of `n` samples of a phase with this part of the time go one way? */
+/* Do the last of `n` samples of a phase with this fraction of the time drift? */
 static bool drifts(const sg_sample_cost *c, uint64_t n, double part)
 {
     uint64_t first = n > SG_RECENT ? n - SG_RECENT : 0;

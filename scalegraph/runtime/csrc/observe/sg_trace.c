@@ -1,13 +1,12 @@
-/* What happens on each processor, as records of a file; for those runs that request it (trace.file).
+/* Records what happens on each processor in a file, if the run asks for it (trace.file).
  *
- * Time that a processor has spent is recorded in stretches: a cut records by category what its account was
- * charged since the cut before. A cut comes where the account changes (region, thread), where waiting begins
- * and ends, where the processor lets another one go on, and after trace.interval cycles. What is to be
- * recorded is within a window of time, from the first cut of a processor in it to the first one behind it;
- * only waiting is cut at the window's ends to the cycle.
+ * Time spent is recorded in stretches: a cut records, by category, what the processor's account was
+ * charged since the previous cut. Cuts come where the account changes (region, thread), where waiting
+ * begins and ends, where the processor wakes another one, and after trace.interval cycles. Recording is
+ * limited to a window of time, from a processor's first cut in it to the first one after it; only waiting
+ * is cut exactly at the window's ends.
  *
- * Nothing here changes what the run does: no clock, no account, no address and no order of the processors
- * depends on it. */
+ * Nothing here changes the run: no clock, account, address or order of processors depends on it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,7 +38,7 @@ static void close_trace(enum sg_trace_state state)
     sg_observer_withdraw(&sg_observer_trace);
 }
 
-/* The trace ends here, though the run goes on. */
+/* The trace ends here, though the run continues. */
 static void end_early(void)
 {
     sg_trace->end_room = 0;
@@ -98,8 +97,8 @@ static uint32_t depth_of(const sg_thread *t)
     return t->depth < SG_REGION_DEPTH ? t->depth : SG_REGION_DEPTH;
 }
 
-/* Leaves and enters regions until the processor is in those of `t`; the first `same` are known to be equal.
- */
+/* Leaves and enters regions until the processor is in those of `t`; the first `same` are known to be
+ * equal. */
 static void follow(sg_processor *p, const uint32_t *regions, uint32_t depth, uint32_t same)
 {
     sg_lane *l = &sg_trace->lane[p->id];
@@ -125,8 +124,8 @@ static bool is_inside(const sg_thread *t)
     return false;
 }
 
-/* The thread is in one of the regions that are recorded, or not any more; the first one opens the window for
- * all processors, the last one shuts it. */
+/* The thread enters or leaves the recorded regions; the first one in opens the window for all processors, the
+ * last one out closes it. */
 static void set_inside(const sg_thread *t, bool inside, uint64_t time)
 {
     if (sg_trace->inside[t->id] == inside)
@@ -162,9 +161,9 @@ static void change_regions(sg_processor *p, enum sg_regions_change change)
     p->limit = l->limit < l->due ? l->limit : l->due;
 }
 
-/* ---- threads come and go ---- */
+/* ---- start and end of threads ---- */
 
-/* The processors on which threads that have locks run have the locks. */
+/* In a trace, a lock belongs to the processor on which its holder runs. */
 static void leave_locks(const sg_thread *t, const sg_processor *p)
 {
     for (uint32_t i = 0; i < sg_trace->held_count; i++) {
@@ -183,7 +182,7 @@ static void take_locks(const sg_thread *t, const sg_processor *p)
         sg_held *h = &sg_trace->held[i];
         if (h->thread != t->id || h->processor == (int32_t)p->id)
             continue;
-        if (h->processor >= 0) /* which is idle since */
+        if (h->processor >= 0) /* idle since then */
             leave_locks(t, &sg->processor[h->processor]);
         if (sg_trace->lane[p->id].on) {
             sg_trace_event_put(p, SG_EVENT_LOCK, SG_LOCK_STEP_ACQUIRED, 0, p->clock, h->lock, h->order);
@@ -333,7 +332,7 @@ static void mark(enum sg_trace_mark mark, uint64_t value)
     sg_trace_event_put(sg_now, SG_EVENT_MARK, mark, sg_region(sg_self()), sg_now->clock, value, 0);
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
 static void read_regions(void)
 {
@@ -379,7 +378,7 @@ static bool open_trace(void)
     return true;
 }
 
-/* What was counted in regions in which no time has passed since. */
+/* Adds what was counted in regions in which no time has passed since. */
 static void add_remains(const sg_processor *p)
 {
     sg_lane *l = &sg_trace->lane[p->id];

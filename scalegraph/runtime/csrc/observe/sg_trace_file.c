@@ -1,4 +1,4 @@
-/* The file of a trace: a header and records of one size, written in large blocks. */
+/* The trace file: a header and records of one size, written in large blocks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { BUFFER = 1 << 20 };
 
-/* It is at the beginning of its own memory. */
+/* Located at the start of its own memory. */
 struct sg_trace_file {
     char *next, *end; /* of the memory */
     char *buffer;
@@ -37,7 +37,7 @@ void *sg_trace_new(size_t size)
 {
     struct sg_trace_file *f = trace_file;
     size = (size + 63) & ~(size_t)63;
-    while ((size_t)(f->end - f->next) < size) { /* chunks lie side by side */
+    while ((size_t)(f->end - f->next) < size) { /* chunks are contiguous */
         map(f->end, CHUNK);
         f->end += CHUNK;
     }
@@ -54,7 +54,7 @@ void *sg_trace_larger(const void *old, size_t used, size_t size)
 
 /* ---- writing ---- */
 
-/* Says once why there is no more of the trace; the run goes on. */
+/* Reports once why the trace ends; the run continues. */
 static void fail(long error)
 {
     char text[SG_MAX_PATH + 200];
@@ -145,7 +145,7 @@ void sg_trace_file_close(enum sg_trace_state state, const sg_trace_header *known
 {
     struct sg_trace_file *f = trace_file;
     flush(f);
-    /* When it has failed, what is there may still be read: the file's size says how much that is. */
+    /* After a failure, what is there can still be read: the file's size says how much. */
     f->header.state = f->failed ? SG_TRACE_STATE_FAILED : state;
     f->header.begin = known->begin;
     f->header.end = known->end;

@@ -1,4 +1,4 @@
-/* What a trace records of each processor: stretches of time, within a window. */
+/* What a trace records of each processor: stretches of time within a window. */
 #include "sg_array.h"
 #include "sg_trace_file.h"
 #include "sg_trace_lane.h"

@@ -1,5 +1,5 @@
-/* What a trace records of the chunks of loops: where a chunk comes from, and when it is done. That it begins,
- * and with how many iterations, is the mark `chunk` before. */
+/* What a trace records of loop chunks: where a chunk comes from, and when it is done. Its start and number of
+ * iterations are in the preceding mark `chunk`. */
 #include "sg_loop_turn.h"
 #include "sg_observers.h"
 #include "sg_trace_lane.h"

@@ -52,7 +52,7 @@ int32_t sg_trace_partner_of(const sg_thread *t)
     return (int32_t)(sg_now->id - first < sg->own_processors ? sg_now->id : first);
 }
 
-/* The time on the way is one wait, however it is divided: it is recorded with its last part. */
+/* The time in flight is one wait, even if charged in pieces: it is recorded with its last piece. */
 static void put_way(const sg_processor *p, uint64_t begin, uint64_t end, uint64_t object, int32_t holder,
                     uint64_t released, bool more)
 {
@@ -62,7 +62,7 @@ static void put_way(const sg_processor *p, uint64_t begin, uint64_t end, uint64_
         return;
     }
     begin -= l->on_way;
-    bool served = released == SG_NEVER; /* without anything that its partner does */
+    bool served = released == SG_NEVER; /* no action of its partner is needed */
     sg_trace_wait_put(p, SG_WHY_RECEIVE, begin, end, object, served ? -1 : holder, served ? begin : released);
     l->on_way = 0;
 }
@@ -95,6 +95,6 @@ enum sg_trace_why sg_trace_why_of(const sg_thread *t, enum sg_category category)
     if (category != SG_CATEGORY_IDLE_WAIT)
         return (enum sg_trace_why)waits[category];
     if (t->wait_holder >= 0)
-        return SG_WHY_JOIN; /* nothing else waits for one thread by its name */
-    return t->wait_object != 0 ? SG_WHY_CONDITION : SG_WHY_OTHER; /* else it sleeps */
+        return SG_WHY_JOIN; /* nothing else waits for a particular thread */
+    return t->wait_object != 0 ? SG_WHY_CONDITION : SG_WHY_OTHER; /* otherwise it sleeps */
 }

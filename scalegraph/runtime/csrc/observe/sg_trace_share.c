@@ -1,9 +1,9 @@
-/* The difference of an account to what it was.
+/* The change of an account since its last recording.
  *
- * Busy cycles are only known in the end, from the executions of blocks; the block hook stays as it is. Of all
- * blocks a region executes few: those that it has executed so far are examined, and since each execution
- * takes time, their cost differs from the time that has passed if another one was among them. Then, and only
- * then, all blocks are examined. */
+ * Busy cycles are computed only at the end, from block executions; the block hook stays as it is. A region
+ * executes few of all blocks. Those it has executed so far are checked first: since each execution takes
+ * time, their cost differs from the elapsed time if another block was executed. Only then are all blocks
+ * checked. */
 #include <string.h>
 
 #include "sg_array.h"
@@ -16,13 +16,13 @@ typedef struct seen {
 } seen;
 
 struct sg_told {
-    uint64_t categories[SG_CATEGORY_COUNT]; /* what was charged directly */
-    uint64_t parts;                         /* of a cycle, that the clock had not taken */
-    uint64_t scaled[4];                     /* what the account says of virtual speedups, in parts */
+    uint64_t categories[SG_CATEGORY_COUNT]; /* charged directly */
+    uint64_t parts;                         /* of a cycle, not yet taken by the clock */
+    uint64_t scaled[4];                     /* charged by virtual speedups, in parts */
     uint64_t busy[4];                       /* by category, in parts */
-    uint64_t given[4];                      /* by category: cycles that have been recorded of them */
+    uint64_t given[4];                      /* cycles recorded of each category */
     uint64_t ops, flops, references, misses;
-    uint64_t counted; /* references that executions of blocks stand for */
+    uint64_t counted; /* references implied by block executions */
     seen *blocks;
     uint32_t count, room;
     uint64_t *known; /* bit set of the blocks among those */
@@ -42,7 +42,7 @@ static void look_at(sg_told *told, uint32_t block)
     told->known[block / 64] |= 1ull << block % 64;
 }
 
-/* Adds the executions of the blocks from number `first` of those examined on; returns their parts. */
+/* Adds the executions of the checked blocks from number `first` on; returns their parts. */
 static uint64_t add_blocks(sg_told *told, const sg_account *account, uint32_t first, sg_share *share)
 {
     uint64_t parts = 0;
@@ -51,7 +51,7 @@ static uint64_t add_blocks(sg_told *told, const sg_account *account, uint32_t fi
         uint64_t executions = account->executions[s->block] - s->executions;
         if (executions == 0)
             continue;
-        uint32_t count = sg->executions_count; /* places beyond it: executed by a lone processor */
+        uint32_t count = sg->executions_count; /* indices beyond it: executed by a lone processor */
         const sg_slot *slot = &sg->slots[s->block < count ? s->block : s->block - count];
         const sg_block_cost *cost = &sg_speed_of(account->rest.processor)->blocks[slot->block];
         s->executions += executions;
@@ -76,7 +76,7 @@ static uint64_t add_new_blocks(sg_told *told, const sg_account *account, sg_shar
     return add_blocks(told, account, first, share);
 }
 
-/* Blocks that a virtual speedup scales are charged at once, in parts. */
+/* Blocks scaled by a virtual speedup are charged at once, in parts. */
 static uint64_t add_scaled(sg_told *told, const sg_account *account)
 {
     uint64_t parts = 0;
@@ -98,9 +98,9 @@ static int largest(const int64_t value[4])
     return best;
 }
 
-/* Shares `cycles` out among the busy categories: each has then been recorded its whole cycles so far, and the
- * categories with the most parts the others, as in the result (sg_cost.c). One that got such a cycle earlier
- * and should not have it any more keeps it, and another one waits for its own. */
+/* Divides `cycles` among the busy categories: each is then recorded with its whole cycles so far, and the
+ * leftover cycles go to the largest fractions, as in the result (sg_cost.c). A category that got such a cycle
+ * earlier but should no longer have it keeps it, and another one waits. */
 static void give(sg_told *told, uint64_t cycles, uint64_t categories[4])
 {
     int64_t more[4], rest[4], left = (int64_t)cycles;
@@ -123,7 +123,7 @@ static void give(sg_told *told, uint64_t cycles, uint64_t categories[4])
     }
 }
 
-/* What leaves the account besides blocks; returns the cycles. */
+/* Adds charges other than blocks; returns the cycles. */
 static uint64_t add_charged(sg_told *told, const sg_account *account, sg_share *share)
 {
     uint64_t cycles = 0;
@@ -138,7 +138,7 @@ static uint64_t add_charged(sg_told *told, const sg_account *account, sg_share *
     return cycles;
 }
 
-/* References that places without a block stand for: no time says whether they were executed. */
+/* References implied by entries without a block: elapsed time does not reveal whether they were executed. */
 static uint64_t uncosted(const sg_account *account)
 {
     uint64_t references = 0;

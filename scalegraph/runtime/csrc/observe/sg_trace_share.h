@@ -1,4 +1,4 @@
-/* What an account has been charged since it was recorded last. */
+/* What an account has been charged since it was last recorded. */
 #ifndef SG_TRACE_SHARE_H
 #define SG_TRACE_SHARE_H
 
@@ -7,11 +7,11 @@
 /* What has been recorded of an account. */
 typedef struct sg_told sg_told;
 
-/* Since the last time: cycles by category, and what was counted. */
+/* Since the last time: cycles by category, and counts. */
 typedef struct sg_share {
     uint64_t categories[SG_CATEGORY_COUNT];
     uint64_t ops, flops, references, misses;
-    bool inexact; /* the busy categories are split by guess: the run was stopped within a block */
+    bool inexact; /* the split among busy categories is a guess: the run was stopped inside a block */
 } sg_share;
 
 sg_told *sg_told_new(void);

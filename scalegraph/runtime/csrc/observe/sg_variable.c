@@ -1,8 +1,8 @@
 /* What is at an address.
  *
- * The heap has a map: for each page either the large block that it belongs to, or a table of the small blocks
- * by granules of 16 bytes, which no two blocks share. Symbols come from the executable's symbol table. A
- * freed block stays in the map until another takes its place; its record records how far it reached. */
+ * The heap has a map: for each page either the large block that covers it, or a table of small blocks by
+ * granules of 16 bytes, which no two blocks share. Symbols come from the executable's symbol table. A
+ * freed block stays in the map until another replaces it; its record keeps its former extent. */
 #include "sg_variable.h"
 
 #include <elf.h>
@@ -16,25 +16,25 @@
 #define HEAP_SPAN   (1ull << 44) /* the largest run.arena_bytes */
 #define CHUNK_SHIFT 26           /* one entry of the map's root */
 #define CHUNK_PAGES (1u << (CHUNK_SHIFT - 12))
-#define GRANULES    256u /* of 16 bytes in a page */
+#define GRANULES    256u /* of 16 bytes, per page */
 #define MOST_BLOCKS (1u << 25)
 #define MOST        (1u << 20) /* variables */
 
-/* A block of the heap that is in use, or was. */
+/* A heap block, in use or freed. */
 typedef struct block {
     uint64_t start, size;
     uint32_t variable;
-    uint32_t next_free; /* IN_USE: it is not free */
+    uint32_t next_free; /* IN_USE: not free */
 } block;
 
 #define IN_USE UINT32_MAX
 
 typedef struct symbol {
     uint64_t start, end;
-    uint32_t variable; /* 0: nothing happened to it yet */
+    uint32_t variable; /* 0: no events yet */
 } symbol;
 
-/* A variable that was requested, and what it covers there; true until a block is created. */
+/* A variable looked up, and its extent; valid until a block is created. */
 typedef struct recent {
     uint64_t start, size, births;
     sg_variable *variable;
@@ -42,8 +42,8 @@ typedef struct recent {
 
 #define RECENT 64u /* by page */
 
-/* Bytes of a variable that a rank uses, and has used at most; a variable of several ranks has the sum, in
- * whatever order the host executes them. */
+/* Current and peak bytes of a variable used by a rank; a variable of several ranks gets the sum, whatever
+ * order the host runs them in. */
 typedef struct usage {
     uint64_t now, most;
 } usage;
@@ -98,7 +98,7 @@ static bool precedes(const symbol *a, const symbol *b)
     return a->start != b->start ? a->start < b->start : a->end > b->end;
 }
 
-/* By address, the longer of two that begin together first; gaps after Sedgewick. */
+/* By address; of two that begin together the longer first; gaps after Sedgewick. */
 static void sort(symbol *s, uint32_t count)
 {
     static const uint32_t gaps[] = {146305, 36289, 8929, 2161, 505, 109, 19, 5, 1};
@@ -112,7 +112,7 @@ static void sort(symbol *s, uint32_t count)
         }
 }
 
-/* Keeps, of symbols that overlap, the one that begins first. */
+/* Of overlapping symbols, keeps the one that begins first. */
 static uint32_t without_overlaps(symbol *s, uint32_t count)
 {
     uint32_t kept = 0;
@@ -149,7 +149,7 @@ static void read_symbols(sg_variables_state *v)
 static uint32_t symbol_at(sg_variables_state *v, uint64_t address, uint64_t *start, uint64_t *end)
 {
     uint32_t low = 0, high = v->symbols_count;
-    while (low < high) { /* the first that begins behind the address */
+    while (low < high) { /* the first that begins after the address */
         uint32_t middle = (low + high) / 2;
         if (v->symbols[middle].start <= address)
             low = middle + 1;
@@ -182,7 +182,7 @@ static uint64_t *page_of(sg_variables_state *v, uint64_t address, bool make)
     return &(*chunk)[offset >> 12 & (CHUNK_PAGES - 1)];
 }
 
-/* Writes the number of a block into the map, or 0 for none. */
+/* Writes a block's number (0: none) to the map. */
 static void mark(sg_variables_state *v, uint64_t start, uint64_t size, uint32_t number, bool large)
 {
     if (large) {
@@ -266,7 +266,7 @@ static void note_freed(const void *pointer)
     block *b = block_at(v, start);
     if (b == NULL || b->start != start || b->next_free != IN_USE)
         return;
-    usage_of(v, b->variable)->now -= b->size; /* what it was is known until the record is used again */
+    usage_of(v, b->variable)->now -= b->size; /* its old identity is known until the record is reused */
     b->next_free = v->first_free;
     v->first_free = (uint32_t)(b - v->blocks);
 }
@@ -314,7 +314,7 @@ static uint32_t stack_at(sg_variables_state *v, uint64_t address, uint64_t *star
     return v->by_stack[number];
 }
 
-/* ---- what others ask ---- */
+/* ---- queries ---- */
 
 static void open_variables(void)
 {
@@ -363,7 +363,7 @@ sg_variable *sg_variable_number(uint32_t number)
     return &variables->variables[number];
 }
 
-/* The same for what recent references requested too. */
+/* The same, using recent lookups. */
 static inline sg_variable *recent_at(sg_variables_state *v, uint64_t address)
 {
     recent *r = &v->recent[address >> 12 & (RECENT - 1)];
@@ -371,7 +371,7 @@ static inline sg_variable *recent_at(sg_variables_state *v, uint64_t address)
         return r->variable;
     uint64_t start, end;
     sg_variable *variable = sg_variable_number(sg_variable_at(address, &start, &end));
-    if (address < SG_VARIABLE_BASE) /* what belongs to whom may change there */
+    if (address < SG_VARIABLE_BASE) /* ownership may change there */
         *r = (recent){start, end - start, v->births, variable};
     return variable;
 }

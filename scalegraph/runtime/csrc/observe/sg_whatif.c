@@ -1,8 +1,8 @@
-/* Virtual speedups: what if this line, region, lock or variable were so many times faster?
+/* Virtual speedups: what if this line, region, lock or variable were faster by some factor?
  *
- * The program runs again, and what the chosen code computes or waits for takes 1/factor of its time; all else
- * follows from that. The remainders of the divisions are kept, so that a sum is exact to a cycle. Nothing of
- * this is touched when the run has no scale file: scaled blocks are trapped by a cost that no block has.
+ * The program runs again, and what the chosen code computes or waits for takes 1/factor of its time;
+ * everything else follows from that. Remainders of divisions are kept, so that sums are exact to a cycle.
+ * Without a scale file none of this is active: scaled blocks are trapped by a cost that no block has.
  * sg_whatif_file.c reads the scale file. */
 #include "sg_inline.h"
 #include "sg_message.h"
@@ -13,28 +13,28 @@
 
 #define PATIENCE 1024u
 
-/* What is left of divisions, by item and category. */
+/* Remainders of divisions, by item and category. */
 typedef struct remainder {
     uint64_t of[SG_CATEGORY_COUNT];
 } remainder;
 
 struct sg_whatif {
     sg_scales set;
-    uint64_t of_runtime;        /* that scale what the runtime does */
+    uint64_t of_runtime;        /* that scale the runtime */
     uint64_t *code;             /* bit sets by offset in the text; NULL without code items */
-    uint64_t *trapped, *busy;   /* by block: executions that were trapped, and their cycles, in parts */
-    const uint64_t *trap_parts; /* of slots: what `trap` is of blocks */
-    bool touched;               /* the reference of a lock that is charged next has been scaled */
+    uint64_t *trapped, *busy;   /* by block: trapped executions, and their cycles, in parts */
+    const uint64_t *trap_parts; /* of slots: as `trap` for blocks */
+    bool touched;               /* the lock reference to be charged next has been scaled */
     /* By processor. */
-    uint64_t *active; /* bit sets of the region, within and held items that apply now */
-    uint32_t *still;  /* blocks since time passed last */
+    uint64_t *active; /* bit sets of the active region, within and held items */
+    uint32_t *still;  /* blocks since time last passed */
     remainder **left; /* [processor][item] */
     /* By thread. */
-    uint64_t *operation;         /* bit sets of the lock items whose lock the thread works on */
+    uint64_t *operation;         /* bit sets of the lock items whose lock the thread is operating on */
     uint32_t (*held)[MAX_ITEMS]; /* how many locks of each held item it holds */
 };
 
-static struct sg_whatif *whatif = NULL; /* NULL: no virtual speedups, but synchronisation may be free */
+static struct sg_whatif *whatif = NULL; /* NULL: no virtual speedups, though synchronisation may be free */
 
 static bool covers(const item *it, uint64_t number)
 {
@@ -78,7 +78,7 @@ static bool is_free_call(const void *site)
     return covering(whatif, whatif->set.of_kind[CALL], (uintptr_t)site) != 0;
 }
 
-/* The one block of code that is scaled as a whole. */
+/* The one block that is scaled as a whole. */
 static const uint64_t trap = SG_TRAP_PARTS;
 
 static bool open_whatif(void)
@@ -139,7 +139,7 @@ static uint64_t scaled(struct sg_whatif *w, const sg_processor *p, uint64_t item
     return cycles;
 }
 
-/* The same for `parts` of a cycle: whole cycles are scaled to whole cycles. */
+/* The same for `parts` of a cycle: whole cycles scale to whole cycles. */
 static uint64_t scaled_parts(struct sg_whatif *w, const sg_processor *p, uint64_t items, int busy,
                              uint64_t parts)
 {
@@ -156,7 +156,7 @@ static int charge_block(sg_processor *p, const void *site)
     const sg_block_cost *cost = &sg_speed_of(p->id)->blocks[number];
     sg_account *account = p->account;
     uint64_t items = (w->active[p->id] | code_items(w, site)) & w->set.of_part[COMPUTE], parts = 0, whole = 0;
-    /* The hook has counted it like any other. */
+    /* The hook has counted it as usual. */
     uint32_t place = sg_inline_place(site);
     account->executions[place != 0 ? place : p->block_parts == &trap ? 0 : number]--;
     account->reads += sg->slots[place].reads;
@@ -172,7 +172,7 @@ static int charge_block(sg_processor *p, const void *site)
     account->flops += cost->flops;
     if (parts > 0) {
         w->still[p->id] = 0;
-    } else if (++w->still[p->id] == PATIENCE) { /* who spins waits for something that takes time */
+    } else if (++w->still[p->id] == PATIENCE) { /* a spin loop waits for something that takes time */
         w->still[p->id] = 0;
         account->busy[0] += SG_PARTS;
         parts = SG_PARTS;
@@ -192,7 +192,7 @@ static uint64_t busy_cycles(uint32_t number)
            SG_PARTS;
 }
 
-/* The items for a stall of `p` at `site` for what is at `address`. */
+/* The items for a stall of `p` at `site` on data at `address`. */
 static uint64_t stalled_items(const struct sg_whatif *w, const sg_processor *p, uint64_t address,
                               const void *site)
 {
@@ -252,7 +252,7 @@ static void scale_touch(sg_processor *p, enum sg_category category)
     }
 }
 
-/* The items for what `p` does in `category`, of the runtime's own, but for an operation on a lock. */
+/* The items for the runtime's own work in `category` on `p`, except lock operations. */
 static uint64_t primitive_items(const struct sg_whatif *w, const sg_processor *p, enum sg_category category)
 {
     uint64_t items = 0;
@@ -275,14 +275,14 @@ static uint64_t scale_primitive(sg_processor *p, enum sg_category category, uint
     cycles = scaled(w, p, primitive_items(w, p, category), category, cycles);
     if (category != SG_CATEGORY_PRIM_LOCK || p->thread == NULL)
         return cycles;
-    if (w->touched) { /* these cycles are scaled already */
+    if (w->touched) { /* these cycles are already scaled */
         w->touched = false;
         return cycles;
     }
     return scaled(w, p, w->operation[p->thread->id], category, cycles);
 }
 
-/* A reference that takes no time at all is there for the caches only. */
+/* A reference that takes no time only updates the caches. */
 static void begin_reference(sg_processor *p, const sg_pending *r)
 {
     const struct sg_whatif *w = whatif;
@@ -299,7 +299,7 @@ static void begin_reference(sg_processor *p, const sg_pending *r)
         sg_mem_remove(sg->mem, p->id, 1);
 }
 
-/* ---- where a thread is, and what it holds ---- */
+/* ---- where a thread is, and which locks it holds ---- */
 
 static void update_items(sg_processor *p)
 {
@@ -331,7 +331,7 @@ static void begin_operation(uint64_t object, bool begins)
     w->operation[sg_self()->id] = begins ? covering(w, w->set.of_kind[LOCK], object) : 0;
 }
 
-/* It has got the lock that it asked for at its call. */
+/* It has got the lock that its call asked for. */
 static void take_lock(uint64_t from)
 {
     struct sg_whatif *w = whatif;
@@ -346,7 +346,7 @@ static void take_lock(uint64_t from)
 static void hold(uint64_t object, bool holds)
 {
     struct sg_whatif *w = whatif;
-    /* Of sections it is not known which lock they took: one that is given back ends them. */
+    /* We do not know which lock a section took: the first one released ends it. */
     uint64_t items = covering(w, w->set.of_kind[HELD], object) | (holds ? 0 : w->set.of_kind[SECTION]);
     if (items == 0)
         return;
@@ -376,7 +376,7 @@ static void scale_primitive_reference(sg_processor *p, const sg_pending *r)
         scale_touch(p, (enum sg_category)r->category);
 }
 
-/* The region of a task that runs above others scales nothing of its own. */
+/* The region of a task that runs on top of others scales nothing of its own. */
 static void follow_regions(sg_processor *p, enum sg_regions_change change)
 {
     if (change != SG_REGIONS_TASK)
@@ -399,7 +399,7 @@ const sg_observer sg_observer_whatif = {
     .block_cycles = busy_cycles,
 };
 
-/* Comes after the other one, which may scale locks. */
+/* Comes after the other observer, which may scale locks. */
 const sg_observer sg_observer_primitives = {
     .name = "free or scaled synchronisation",
     .takes_part = open_primitives,

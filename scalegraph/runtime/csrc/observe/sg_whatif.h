@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define MAX_ITEMS 64u /* a bit set holds them */
+#define MAX_ITEMS 64u /* they must fit in a bit set */
 
 enum kind { CODE, REGION, WITHIN, LOCK, HELD, DATA, HEAP, COST, WHOLE, SECTION, CALL, KINDS };
 enum { COMPUTE = 1, MEMORY = 2 };
@@ -25,10 +25,10 @@ typedef struct sg_scales {
     item items[MAX_ITEMS];
     uint32_t count;
     uint64_t of_kind[KINDS], of_part[3]; /* bit sets of items */
-    uint64_t removed;                    /* that leave nothing */
+    uint64_t removed;                    /* those that remove everything */
 } sg_scales;
 
-/* Reads the scale file of the run (link/scale.py writes it); ends the run where that is damaged. */
+/* Reads the run's scale file (written by link/scale.py); ends the run if it is damaged. */
 void sg_scales_read(sg_scales *scales);
 
 #endif

@@ -1,15 +1,15 @@
-/* The scale file of virtual speedups.
+/* The scale file of virtual speedups, written by link/scale.py.
  *
- * It (link/scale.py writes it) has one line for each item and one for each of its ranges:
+ * It has one line per item, followed by one for each of its ranges:
  *     item KIND PARTS MULTIPLIER DIVISOR     cycles become cycles * multiplier / divisor
- *     range LOW HIGH                         HIGH does not belong to it
- * KIND: code (ranges of return addresses), region (numbers of regions: what is charged to them), within (the
- * same with all that is called inside), lock (addresses of locks: their operations), held (the same: code
- * while one is held), data (addresses of data: misses), heap (return addresses of allocations: misses of the
- * blocks that were made there), cost (numbers of regions: all that is charged to them, what the runtime does
- * for them included), whole (the same with all that is called inside), section (return addresses of calls
- * that take a lock: code while that is held), call (return addresses of calls: what the runtime does there,
- * and messages that are sent there). PARTS: 1 computation, 2 memory stalls, 3 both. */
+ *     range LOW HIGH                         HIGH is exclusive
+ * KIND: code (ranges of return addresses), region (region numbers: what is charged to them), within (the same
+ * with everything called inside), lock (lock addresses: operations on them), held (the same: code while one
+ * is held), data (data addresses: misses), heap (return addresses of allocations: misses of those blocks),
+ * cost (region numbers: everything charged to them, including the runtime's work for them), whole (the same
+ * with everything called inside), section (return addresses of calls that take a lock: code while it is
+ * held), call (return addresses of calls: the runtime's work there, and messages sent there). PARTS:
+ * 1 computation, 2 memory stalls, 3 both. */
 #include <errno.h>
 #include <stdio.h>
 

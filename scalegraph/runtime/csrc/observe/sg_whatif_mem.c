@@ -1,20 +1,20 @@
-/* Idealised memory systems: what would a machine do without contention, without distance, without capacity?
+/* Idealised memory systems: what would a machine do without contention, distance, or capacity limits?
  *
- * Nothing here is an estimate: the program runs again, on a machine that lacks the one thing.
+ * Nothing here is an estimate: the program runs again, on a machine without the one limitation.
  *
- * - contention: every transaction is alone on the machine. It begins in an age of its own, so late that all
- *   reservations of earlier ones are past; nothing of a network needs to know. Where a transaction has to
- *   wait for a part of itself (two of its own packets on one ring), that is its own time, not contention.
- * - network: besides, what went over the network costs what a fetch from the node's own memory costs, an
- *   upgrade nothing, and it is local.
- * - cache: the levels are so large that no line has to leave: what remains are first references and lines
- *   that another processor took away.
+ * - contention: every transaction is alone on the machine. It starts so much later than all others that
+ *   their reservations are past; the networks need not know. If a transaction waits for a part of itself
+ *   (two of its packets on one ring), that counts as its own time, not contention.
+ * - network: in addition, a remote fetch costs as much as a fetch from the node's own memory, an upgrade
+ *   nothing, and both count as local.
+ * - cache: the levels are so large that nothing is evicted: what remains are first references and lines
+ *   taken by another processor.
  *
- * Removed code still makes its references, so that caches hold what they would hold, but its transactions
- * occupy nothing. No time passes for it: otherwise they would all arrive at once, and others would wait. */
+ * Removed code still makes its references, so that the caches stay the same, but its transactions occupy
+ * nothing. No time passes for it: otherwise they would all arrive at once, and others would wait. */
 #include "sg_mem_state.h"
 
-#define STACKS_APART (17u * 4096u) /* see sg_sched.c: what is between two stacks */
+#define STACKS_APART (17u * 4096u) /* see sg_sched.c: distance between stacks */
 
 static uint64_t least_common(uint64_t a, uint64_t b)
 {
@@ -27,7 +27,7 @@ static uint64_t least_common(uint64_t a, uint64_t b)
     return a / x * b;
 }
 
-/* Does the parameter's name end in "hop_cycles"? Slots move by such steps. */
+/* Does the parameter's name end in "hop_cycles"? These are the steps in which slots move. */
 static int is_step(const char *name)
 {
     static const char end[] = "hop_cycles";
@@ -44,9 +44,9 @@ static int is_step(const char *name)
 
 void sg_ideal_open(sg_mem *mem, const sg_config *config)
 {
-    uint64_t step = 1, span = 1ull << 22; /* longer than any transaction alone */
+    uint64_t step = 1, span = 1ull << 22; /* longer than any transaction on its own */
     mem->ideal = config->ideal;
-    /* All networks call it so. Those with attraction memory have none: the last private cache is the memory,
+    /* All networks use this name. Those with attraction memory lack it: the last private cache is the memory,
      * and has been searched. */
     mem->own_memory =
         sg_config_u64(config, "memory_cycles") + (sg_config_u64(config, "memory_millicycles") + 999) / 1000;
@@ -56,7 +56,7 @@ void sg_ideal_open(sg_mem *mem, const sg_config *config)
             step = least_common(step, all->parameter[i].value);
     if (step > span)
         span = step;
-    mem->alone_step = (span + step - 1) / step * step; /* keeps the phase of what moves in steps */
+    mem->alone_step = (span + step - 1) / step * step; /* keeps the phase of whatever moves in steps */
 }
 
 void sg_ideal_transact(sg_mem *mem, const sg_request *request, sg_reply *reply)
@@ -89,13 +89,13 @@ void sg_mem_remove(sg_mem *mem, uint32_t processor, int removed)
 
 static uint64_t parts(uint64_t bytes, uint64_t span)
 {
-    return (bytes + span - 1) / span + 1; /* it may begin anywhere */
+    return (bytes + span - 1) / span + 1; /* it may start anywhere */
 }
 
 void sg_ideal_levels(sg_config *config)
 {
-    /* One way for each piece of the address space that may fall upon the same sets: heap, stacks, the
-     * runtime's variables, the program's own data, libraries and what the program maps itself. */
+    /* One way for each part of the address space that may map to the same sets: heap, stacks, the runtime's
+     * variables, the program's data, libraries and what the program maps itself. */
     uint64_t span = 1ull << 26;
     while (span < config->arena_bytes && span < 1ull << 34)
         span *= 2;
@@ -104,7 +104,7 @@ void sg_ideal_levels(sg_config *config)
     for (uint32_t k = 0; k < config->levels; k++) {
         sg_cache_level *level = &config->level[k];
         level->ways = (uint32_t)ways;
-        level->replacement = SG_REPLACE_LRU; /* nobody is replaced */
+        level->replacement = SG_REPLACE_LRU; /* nothing is replaced */
         level->size_bytes = span * ways;
     }
 }
