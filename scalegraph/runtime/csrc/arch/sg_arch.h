@@ -1,6 +1,6 @@
-/* The one place that chooses the header of the architecture. Such a header has the stack switch, the thread
- * pointer, raw system calls, the forwarding of calls and the code's alignment; instrument/architectures.py
- * chooses the decoder of instructions that goes with it. */
+/* The only place that selects the architecture's header. Such a header defines the stack switch, the thread
+ * pointer, raw system calls, call forwarding and the alignment of code; instrument/architectures.py selects
+ * the matching instruction decoder. */
 #ifndef SG_ARCH_H
 #define SG_ARCH_H
 
@@ -9,11 +9,11 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
-/* Saves the callee-saved registers on the running stack, stores that stack's pointer at `from` and
- * continues on the stack `to`, which an earlier call (or sg_arch_new_stack) left behind. */
+/* Saves the callee-saved registers on the current stack, stores its pointer at `from` and continues on the
+ * stack `to`, left by an earlier call (or sg_arch_new_stack). */
 void sg_arch_switch(void **from, void *to);
 
-/* First frame of a coroutine: `entry` is called with an empty, correctly aligned stack. */
+/* First frame of a coroutine: calls `entry` with an empty, correctly aligned stack. */
 void *sg_arch_new_stack(void *top, void (*entry)(void));
 
 #if defined(__x86_64__)

@@ -1,8 +1,8 @@
-/* Everything that is particular to aarch64 Linux: the stack switch, the thread pointer, raw calls. */
+/* Everything specific to aarch64 Linux: the stack switch, the thread pointer, raw calls. */
 #ifndef SG_ARCH_AARCH64_H
 #define SG_ARCH_AARCH64_H
 
-/* The linker has placed a variable of a library in the program: R_AARCH64_COPY. */
+/* The linker has placed a library's variable in the program: R_AARCH64_COPY. */
 #define SG_ARCH_COPIED 1024
 
 #ifdef SG_ARCH_DEFINE
@@ -42,7 +42,7 @@ void *sg_arch_new_stack(void *top, void (*entry)(void))
 {
     uint64_t *sp = (uint64_t *)((uintptr_t)top & ~(uintptr_t)63) - 20;
     for (int i = 0; i < 20; i++)
-        sp[i] = 0; /* among them the frame pointer: nobody called `entry` */
+        sp[i] = 0; /* including the frame pointer: `entry` has no caller */
     sp[1] = (uint64_t)(uintptr_t)entry;
     return sp;
 }
@@ -70,11 +70,11 @@ static inline long sg_arch_syscall(long number, long a, long b, long c, long d)
 static inline void *sg_arch_thread_pointer(void)
 {
     void *self;
-    __asm__ volatile("mrs %0, tpidr_el0" : "=r"(self)); /* volatile: a switch of threads changes it */
+    __asm__ volatile("mrs %0, tpidr_el0" : "=r"(self)); /* volatile: a thread switch changes it */
     return self;
 }
 
-/* Always possible for user code: `fast` says nothing here. */
+/* Always possible for user code: `fast` does not matter here. */
 static inline void sg_arch_set_thread_pointer(void *self, int fast)
 {
     (void)fast;
@@ -93,13 +93,13 @@ static inline void *sg_arch_stack_pointer(void)
     return sp;
 }
 
-/* The registers of a program that a signal interrupted. */
+/* The registers of a program interrupted by a signal. */
 static inline uint64_t sg_arch_context_pc(const ucontext_t *context)
 {
     return context->uc_mcontext.pc;
 }
 
-/* Is there a call right before `address`, at least 7 bytes of code behind the first? */
+/* Is there a call right before `address`, at least 7 bytes into the code? */
 static inline bool sg_arch_is_behind_call(uint64_t address)
 {
     if (address % 4 != 0)
@@ -114,7 +114,7 @@ static inline uint64_t sg_arch_context_sp(const ucontext_t *context)
 }
 
 /* The calls that the kernel of this architecture has under newer names only. */
-/* The kernel cannot make reads of the counter fault here: a program that reads cntvct_el0 sees the host's. */
+/* The kernel cannot trap reads of the counter here: a program that reads cntvct_el0 sees the host's. */
 static inline void sg_arch_trap_counter(void)
 {
 }
@@ -138,8 +138,7 @@ static inline long sg_arch_unlink(const char *path)
     return sg_arch_syscall(SYS_unlinkat, -100 /* AT_FDCWD */, (long)path, 0, 0);
 }
 
-/* Defines __wrap_NAME: calls ASK("NAME", caller) and goes on to __real_NAME with the arguments as they came.
- */
+/* Defines __wrap_NAME: calls ASK("NAME", caller) and continues to __real_NAME with the same arguments. */
 #define SG_ARCH_FORWARD(name, ask)                                                                           \
     __asm__(".text\n"                                                                                        \
             ".p2align 2\n"                                                                                   \

@@ -1,11 +1,11 @@
-/* Everything that is particular to x86-64 Linux: the stack switch, the thread pointer, raw calls. */
+/* Everything specific to x86-64 Linux: the stack switch, the thread pointer, raw calls. */
 #ifndef SG_ARCH_X86_64_H
 #define SG_ARCH_X86_64_H
 
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 
-/* The linker has placed a variable of a library in the program: R_X86_64_COPY. */
+/* The linker has placed a library's variable in the program: R_X86_64_COPY. */
 #define SG_ARCH_COPIED 5
 
 #ifdef SG_ARCH_DEFINE
@@ -70,11 +70,11 @@ static inline long sg_arch_syscall6(long number, const long a[6])
 static inline void *sg_arch_thread_pointer(void)
 {
     void *self;
-    __asm__("movq %%fs:0, %0" : "=r"(self)); /* the ABI keeps the pointer to itself there */
+    __asm__("movq %%fs:0, %0" : "=r"(self)); /* the ABI stores the pointer's own value there */
     return self;
 }
 
-/* `fast` says that the kernel lets user code write the FS base (AT_HWCAP2, bit 1). */
+/* `fast`: the kernel lets user code write the FS base (AT_HWCAP2, bit 1). */
 static inline void sg_arch_set_thread_pointer(void *self, int fast)
 {
     if (__builtin_expect(fast, 1))
@@ -95,14 +95,14 @@ static inline int sg_arch_sets_thread_pointer(void)
     return (getauxval(AT_HWCAP2) & 2 /* HWCAP2_FSGSBASE */) != 0;
 }
 
-/* The registers of a program that a signal interrupted. */
+/* The registers of a program interrupted by a signal. */
 static inline uint64_t sg_arch_context_pc(const ucontext_t *context)
 {
     return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
 }
 
-/* Is there a call right before `address`, at least 7 bytes of code behind the first? Calls through registers
- * and memory have 2 to 7 bytes. */
+/* Is there a call right before `address`, at least 7 bytes into the code? Calls through registers and memory
+ * have 2 to 7 bytes. */
 static inline bool sg_arch_is_behind_call(uint64_t address)
 {
     const uint8_t *behind = (const uint8_t *)(uintptr_t)address;
@@ -119,14 +119,14 @@ static inline uint64_t sg_arch_context_sp(const ucontext_t *context)
     return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
 }
 
-/* Makes the instructions that read the processor's time-stamp counter fault in this process. */
+/* Makes instructions that read the time-stamp counter fault in this process. */
 static inline void sg_arch_trap_counter(void)
 {
     sg_arch_syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0);
 }
 
-/* Completes an instruction that reads the time-stamp counter (rdtsc, rdtscp) with what `clock` says, read
- * on `processor`; false if the interrupted instruction is another one. */
+/* Completes an instruction that reads the time-stamp counter (rdtsc, rdtscp) with the value of `clock`, on
+ * `processor`; false if the interrupted instruction is another one. */
 static inline bool sg_arch_read_counter(ucontext_t *context, uint64_t (*clock)(const void *site),
                                         uint32_t processor)
 {
@@ -154,8 +154,7 @@ static inline long sg_arch_unlink(const char *path)
     return sg_arch_syscall(SYS_unlink, (long)path, 0, 0, 0);
 }
 
-/* Defines __wrap_NAME: calls ASK("NAME", caller) and goes on to __real_NAME with the arguments as they came.
- */
+/* Defines __wrap_NAME: calls ASK("NAME", caller) and continues to __real_NAME with the same arguments. */
 #define SG_ARCH_FORWARD(name, ask)                                                                           \
     __asm__(".text\n"                                                                                        \
             ".globl __wrap_" #name "\n"                                                                      \

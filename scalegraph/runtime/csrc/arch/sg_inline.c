@@ -1,5 +1,5 @@
-/* Hooks that are part of the program's code: see toolchain/assembler.py, which writes them, and the table of
- * them in a section that is not loaded. */
+/* Hooks inlined in the program's code: toolchain/assembler.py writes them, and their table in a section that
+ * is not loaded. */
 #include <elf.h>
 #include <sys/mman.h>
 
@@ -16,14 +16,14 @@ _Static_assert(offsetof(sg_processor, time) == 0 && offsetof(sg_processor, time_
                    offsetof(sg_processor, fast) == 40,
                "toolchain/assembler.py has these offsets");
 
-/* One for each counted segment, made by the linker from those of all objects. */
+/* One per counted segment, merged by the linker from all objects. */
 extern uint64_t __start_scalegraph_slots[] __attribute__((weak));
 extern uint64_t __stop_scalegraph_slots[] __attribute__((weak));
 
 static struct {
     const sg_inlined *table;
     size_t count;
-    uint32_t *place_of; /* by offset of where the hook of a block returns to */
+    uint32_t *place_of; /* by offset of the return address of a block's hook */
     bool adapted;
 } hooks = {0};
 
@@ -48,7 +48,7 @@ static const Elf64_Shdr *section_of(const char *image, size_t size, const char *
     return NULL;
 }
 
-/* A program that runs by itself may have lost the table: then all that its hooks do is called. */
+/* A program that runs by itself may have lost the table: all that its hooks do is then called. */
 static void read_table(void)
 {
     size_t size = 0;
@@ -75,13 +75,13 @@ static uint64_t end_of(const sg_inlined *h)
     return h->start + h->length;
 }
 
-/* Of its segment in the executions of an account. */
+/* Index of its segment in an account's executions. */
 static uint32_t place_of(const sg_inlined *h)
 {
     return sg->blocks_count + (uint32_t)((h->slot - (uintptr_t)__start_scalegraph_slots) / sizeof(uint64_t));
 }
 
-/* Which block an execution of a slot is one of, and how many references it stands for. */
+/* Sets, for each slot, the block it counts and its number of references. */
 static void fill_slots(void)
 {
     for (const sg_inlined *h = hooks.table; h < hooks.table + hooks.count; h++) {
@@ -98,7 +98,7 @@ static void fill_slots(void)
     }
 }
 
-/* The hooks of a segment follow each other in the table, and it begins with the one that counts. */
+/* The hooks of a segment are consecutive in the table, starting with the one that counts. */
 static void fill_behind(void)
 {
     sg_behind behind = {0, 0};
@@ -150,7 +150,7 @@ uint64_t *sg_inline_parts(const sg_speed *speed, uint32_t place)
 
 void sg_inline_crashed(sg_processor *p, uintptr_t site)
 {
-    uintptr_t last = 0; /* hook before it */
+    uintptr_t last = 0; /* previous hook */
     for (const sg_inlined *h = hooks.table; h < hooks.table + hooks.count; h++)
         if (is_in_text(h) && end_of(h) <= site && end_of(h) > last)
             last = end_of(h);
@@ -168,7 +168,7 @@ void sg_inline_count_apart(sg_processor *p, bool apart)
     sg_account_set(p, p->account);
 }
 
-/* To be indexed by the address of a slot. */
+/* Biased, to be indexed by a slot's address. */
 static const uint64_t *biased(const uint64_t *parts)
 {
     return (const uint64_t *)((uintptr_t)parts - (uintptr_t)__start_scalegraph_slots);
@@ -201,7 +201,7 @@ bool sg_inline_open_code(bool writable)
     return mprotect((void *)low, size, PROT_READ | PROT_EXEC | (writable ? PROT_WRITE : 0)) == 0;
 }
 
-/* Writes the geometry into the code of all references. False: the host does not let us. */
+/* Writes the geometry into the code of all references. False: the host does not allow it. */
 static bool adapt(const sg_filter *filter)
 {
     uint32_t mask = (uint32_t)filter->mask;
@@ -229,7 +229,7 @@ void sg_inline_begin(const sg_filter *first)
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_processor *p = &sg->processor[i];
         p->slot_parts = sg_speed_of(i)->slot_parts;
-        /* An observer may have taken the filter away. */
+        /* an observer may have taken the filter away */
         p->fast = adapted && p->mask == first->mask && p->shift == first->shift ? p->filter : nothing;
     }
 }

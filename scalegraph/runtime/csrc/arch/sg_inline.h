@@ -1,4 +1,4 @@
-/* Hooks that are part of the program's code: see toolchain/assembler.py, which writes them. */
+/* Hooks inlined in the program's code: see toolchain/assembler.py, which writes them. */
 #ifndef SG_INLINE_H
 #define SG_INLINE_H
 
@@ -16,35 +16,34 @@ enum sg_inlined_kind {
 typedef struct sg_inlined {
     uint64_t start;
     uint32_t length;
-    uint32_t slot; /* address of what stands for the executions that count it */
+    uint32_t slot; /* address of the slot that counts its executions */
     uint32_t kind;
-    uint16_t shift_at, mask_at; /* where the code has the geometry, from its start on */
+    uint16_t shift_at, mask_at; /* offsets of the geometry in its code */
 } sg_inlined;
 
-/* How many segments of code are counted in line. */
+/* How many segments of code are counted inline. */
 uint32_t sg_inline_slots(void);
-/* Reads the table of inlined hooks and makes sg->slots; the numbers of blocks are known. */
+/* Reads the table of inlined hooks and fills sg->slots; block numbers are known. */
 void sg_inline_open(void);
-/* The observers know what they watch: the hooks get costs, and the geometry of the first cache level. */
+/* Call when the observers know what they watch: sets the hooks' costs, and the geometry of the first cache
+ * level. */
 void sg_inline_begin(const sg_filter *first);
-/* Costs of slots that are all the same, for sg_processor.slot_parts. */
+/* Equal costs for all slots, for sg_processor.slot_parts. */
 const uint64_t *sg_inline_same_parts(uint64_t parts);
-/* Where the executions of the block are counted whose inlined hook returns to `site`; 0: it is not inlined.
- */
+/* Index in an account's executions of the block whose inlined hook returns to `site`; 0: not inlined. */
 uint32_t sg_inline_place(const void *site);
-/* What an execution costs there, of a processor of that speed. */
+/* Cost of an execution there, on a processor of that speed. */
 uint64_t *sg_inline_parts(const sg_speed *speed, uint32_t place);
-/* Calls `visit` for each inlined hook; false: there are none that references search in line. */
+/* Calls `visit` for each inlined hook; false: no references search the filter inline. */
 bool sg_inline_each(void (*visit)(const sg_inlined *hook));
-/* The slot of a segment, which is not used as memory otherwise, by its place in the executions of an account.
- */
+/* The slot of a segment, by its index in an account's executions; slots are not otherwise used as memory. */
 uint64_t *sg_inline_slot(uint32_t place);
-/* Makes the program's code writable, or not any more; false: the host does not let us. */
+/* Makes the program's code writable, or read-only again; false: the host does not allow it. */
 bool sg_inline_open_code(bool writable);
-/* The program has crashed at `site`: what it has not referenced any more is not counted. */
+/* The program has crashed at `site`: uncounts the references it did not reach. */
 void sg_inline_crashed(sg_processor *p, uintptr_t site);
 
-/* The account of the current region of `p`. */
+/* Makes `account` the account of p's current region. */
 static inline void sg_account_set(sg_processor *p, sg_account *account)
 {
     p->account->parts = p->parts;
@@ -53,11 +52,11 @@ static inline void sg_account_set(sg_processor *p, sg_account *account)
     p->executed = (uintptr_t)account + p->executed_from;
 }
 
-/* `p` counts executions of blocks apart while it is the lone processor. */
+/* Whether `p` counts executions separately because it is the lone processor. */
 void sg_inline_count_apart(sg_processor *p, bool apart);
 
-/* The inlined hooks count a segment of code when it begins. A hook in it at `site` lets others run: what
- * comes behind it in the segment is taken from the account meanwhile. */
+/* Inlined hooks count a segment of code when it begins. If a hook in it at `site` lets others run, the part
+ * of the segment after it is meanwhile taken out of the account. */
 static inline sg_behind sg_behind_of(const void *site)
 {
     uintptr_t offset = (uintptr_t)site - sg->text_low;
@@ -70,7 +69,7 @@ static inline void sg_behind_take(sg_processor *p, sg_behind behind)
     p->account->writes -= behind.writes;
 }
 
-/* The thread goes on, perhaps on another processor. */
+/* The thread continues, perhaps on another processor. */
 static inline void sg_behind_give(sg_behind behind)
 {
     sg_now->account->reads += behind.reads;

@@ -1,16 +1,16 @@
 /* The program's code while it is skimmed, see sg_skim.h.
  *
- * While the program is skimmed its hooks are jumped over. The hook of a block counts down in the slot itself,
- * whichever processor runs, and calls when the count is used up, so that a thread which waits for another in
- * a loop of its own lets it go on. The two forms of the code are kept and exchanged; nobody is within a hook
- * but behind its call. */
+ * While the program is skimmed, execution jumps over its hooks. A block's hook decrements the slot itself,
+ * whichever processor runs, and calls the runtime when the count is used up, so that a thread that waits
+ * for another in a loop of its own lets it run. Both forms of the code are kept and swapped; nobody is
+ * inside a hook except after its call. */
 #include "sg_skim.h"
 
 #include "sg_inline.h"
 #include "sg_runtime.h"
 
-/* Executions of a block until its thread gives way: so many that the call is rare, and so few that a thread
- * which waits in a loop does not do so for long. */
+/* Executions of a block until its thread yields: enough to make the call rare, but few enough to keep spin
+ * loops short. */
 #define BUDGET 4096
 
 enum { MOST_PATCHED = 11 };
@@ -18,14 +18,14 @@ enum { MOST_PATCHED = 11 };
 typedef struct patch {
     uint8_t *at;
     uint8_t length;
-    uint8_t other[MOST_PATCHED]; /* what is there in the other mode */
+    uint8_t other[MOST_PATCHED]; /* the code for the other mode */
 } patch;
 
 static struct {
     patch *patches;
     uint32_t count;
     uint32_t hooks;
-    bool strange; /* a hook is none that we know */
+    bool strange; /* some hook has an unknown form */
     bool on;
     uint64_t parts; /* of executions beyond the counts */
 } skim = {0};
@@ -49,7 +49,7 @@ static void add_patch(uint64_t at, const uint8_t *code, uint8_t length)
     memcpy(p->other, code, length);
 }
 
-/* jmp to the end of the hook. */
+/* Writes a jmp to the end of the hook. */
 static void jump_over(const sg_inlined *h)
 {
     uint8_t code[5] = {0xeb, (uint8_t)(h->length - 2)};
@@ -63,7 +63,7 @@ static void jump_over(const sg_inlined *h)
 
 SG_API void sg_skim_late(void);
 
-/* decq slot(%rip); jns end; jmp to the call, which is of the function below. */
+/* Writes: decq slot(%rip); jns end; jmp to the call, which calls the function below. */
 static void count_down(const sg_inlined *h)
 {
     uint8_t code[MOST_PATCHED] = {
@@ -122,14 +122,14 @@ bool sg_skim(bool on)
     return sg_inline_open_code(false);
 }
 
-/* What an execution of the block at this place costs on the machine's processors. */
+/* Cost of an execution of the block at this index on the machine's processors. */
 static uint64_t cost_of(uint32_t place)
 {
     uint32_t block = sg->slots[place].block;
     return block == SG_NO_BLOCK ? 0 : sg->speed[0].blocks[block].parts;
 }
 
-/* What the counted executions of a place cost; they are counted anew. */
+/* Cost of the executions counted at an index; resets the count. */
 static uint64_t take(uint32_t place)
 {
     uint64_t *slot = sg_inline_slot(place), executions = BUDGET - *slot;

@@ -1,19 +1,17 @@
-/* Prediction of branches: a predictor for each processor, of the size that the machine has.
+/* Branch prediction: one predictor per processor, of the machine's size.
  *
- * What is predicted is the next of the blocks that are entered from a branch which can go elsewhere, too,
- * from the last such block and those before it (sg_predictor.c). A block that is entered for the first time
- * after another is no misprediction: nothing is charged for learning the program.
+ * It predicts the next block among those entered from a branch that has alternatives, given the last such
+ * block and the ones before it (sg_predictor.c). A block entered for the first time after another is not a
+ * misprediction: learning the program is free.
  *
- * A loop of one block goes round without a call of the runtime after its first rounds: its block costs no
- * trap then, and how often it was executed is known when another block is entered. So the rest of a visit is
- * one step, from the loop to how long it took and where it went. A history that is no longer than the rounds
- * cannot tell when they end.
+ * A one-block loop stops calling the runtime after its first rounds: its block then costs no trap, and its
+ * execution count is read when another block is entered. So the rest of a visit is one step, from the loop
+ * to its length and its exit. A history no longer than the number of rounds cannot predict the exit.
  *
- * What blocks cost is what they take in loops that go on and on. A loop that ends while the window still
- * holds its first rounds, and whose end is foreseen, overlaps with what follows, as far as that with its next
- * visit: what its rounds save then is taken from the rounds of that visit. Blocks of loops with several ways
- * round cost what they take on their usual one; a step that is not on it costs what it makes the round
- * longer, or shorter. */
+ * A block's cost is its cost in a loop that goes on for ever. If a loop ends while the window still holds
+ * its first rounds and its end is predicted, it overlaps with what follows, and so with its next visit:
+ * the time its rounds save is taken off the rounds of that visit. Blocks in loops with several paths cost
+ * what they take on the usual path; a step off that path costs the difference it makes to the round. */
 #include "sg_branch.h"
 #include "sg_inline.h"
 #include "sg_observer.h"
@@ -22,40 +20,40 @@
 #include "sg_runtime.h"
 
 #define PURPOSE "the prediction of branches"
-#define SINGLE  4u /* rounds of a loop of one block that are steps of their own */
+#define SINGLE  4u /* rounds of a one-block loop that are steps of their own */
 
-/* Parts of a cycle, and by busy category. */
+/* Parts of a cycle, in total and by busy category. */
 typedef struct share {
     int64_t all, of[4];
 } share;
 
-/* A block that is entered from a branch; they are numbered by themselves, from 1 on. */
+/* A block entered from a branch; targets have their own numbers, from 1 on. */
 typedef struct target {
-    uint32_t turns[SG_TURNS]; /* targets behind this one that are not on the usual way; 0: none */
+    uint32_t turns[SG_TURNS]; /* next targets off the usual path; 0: none */
     uint32_t saved;           /* see sg_timing, in parts */
     uint32_t block;
 } target;
 
-/* What is known of it besides. */
+/* Its other costs. */
 typedef struct costs {
     uint32_t reach, early;
-    share more[SG_TURNS], less; /* of the turns, and of a round that saves; where branches.same_costs */
+    share more[SG_TURNS], less; /* of the turns, and of a round that saves; valid if branches.same_costs */
 } costs;
 
 typedef struct state {
-    uint32_t last;   /* target that was entered last */
-    uint32_t rounds; /* of a loop of one block that `last` has gone so far */
-    uint32_t loop;   /* whose last visit has saved so many parts */
+    uint32_t last;   /* the last target entered */
+    uint32_t rounds; /* of the one-block loop `last`, so far */
+    uint32_t loop;   /* whose last visit saved this many parts */
     uint64_t saved;
     sg_predictor predictor;
 } __attribute__((aligned(64))) state;
 
 static struct {
-    state *of;    /* by processor; NULL: nothing is predicted */
-    uint32_t *at; /* number of the target, by offset in the text */
+    state *of;    /* by processor; NULL: no prediction */
+    uint32_t *at; /* target number, by offset in the text */
     target *targets;
     costs *costs;
-    uint32_t count;   /* numbers of targets */
+    uint32_t count;   /* one more than the largest target number */
     uint64_t penalty; /* in parts of a cycle */
     const sg_timing *timing;
     bool same_costs; /* executions of a block cost the same everywhere */
@@ -66,10 +64,10 @@ static struct {
 sg_processor *sg_branch_quiet = NULL;
 
 static struct {
-    sg_account *account; /* which has counted so many executions */
+    sg_account *account; /* which had counted this many executions */
     uint64_t before;
     uint32_t place;
-    uint64_t *parts[3]; /* what an execution costs, without the trap */
+    uint64_t *parts[3]; /* cost of an execution, without the trap */
 } quiet = {0};
 
 static uint64_t executions(void)
@@ -89,7 +87,7 @@ void sg_branch_wake_slow(void)
     sg_branch_quiet = NULL;
 }
 
-/* The block whose hook returns to `site` costs no trap before something else happens. */
+/* From now on the block whose hook returns to `site` costs no trap, until something else happens. */
 static void be_quiet(sg_processor *p, uint32_t number, const void *site)
 {
     const sg_speed *speed = sg_speed_of(p->id);
@@ -107,8 +105,7 @@ static void be_quiet(sg_processor *p, uint32_t number, const void *site)
 
 /* ---- what blocks cost ---- */
 
-/* `parts` as a part of what an execution of block `number` usually costs, of which `cost` is what it has cost
- * now. */
+/* Scales `parts` of the usual cost of an execution of block `number` to `cost`, its cost this time. */
 static share share_of(uint32_t number, int64_t parts, const uint64_t cost[4])
 {
     int64_t whole = (int64_t)sg->blocks[number].parts;
@@ -118,7 +115,7 @@ static share share_of(uint32_t number, int64_t parts, const uint64_t cost[4])
     return found;
 }
 
-/* Adds the share to what an execution of block `number` has cost `p` now. */
+/* Adds the share to the cost of the last execution of block `number` on `p`. */
 static void change_cost(sg_processor *p, uint32_t number, const share *more)
 {
     for (int i = 0; i < 4; i++)
@@ -127,8 +124,8 @@ static void change_cost(sg_processor *p, uint32_t number, const share *more)
     sg->blocks[number].more += (uint64_t)more->all;
 }
 
-/* Has the observer charge `p` what its block costs in place of the trap; says in `cost` what that was, by
- * busy category. */
+/* Has the observer charge `p` for its block instead of the trap; sets `cost` to that charge, by busy
+ * category. */
 static void charge_block(sg_processor *p, const void *site, uint64_t cost[4])
 {
     const uint64_t *busy = p->account->busy;
@@ -139,7 +136,7 @@ static void charge_block(sg_processor *p, const void *site, uint64_t cost[4])
         cost[i] += busy[i];
 }
 
-/* What the step to the target of number `i` among `from`'s turns costs more. */
+/* Extra cost of the step to target number `i` among `from`'s turns. */
 static share turn_share(const target *from, uint32_t i, const uint64_t cost[4])
 {
     uint32_t number = branches.targets[from->turns[i]].block;
@@ -148,7 +145,7 @@ static share turn_share(const target *from, uint32_t i, const uint64_t cost[4])
     return share_of(number, parts < -whole ? -whole : parts, cost);
 }
 
-/* Target `to` follows `from` on a way that may not be its usual one. */
+/* Target `to` follows `from`, perhaps off the usual path. */
 static void turn(sg_processor *p, uint32_t from, uint32_t to, const uint64_t cost[4])
 {
     for (uint32_t i = 0; i < SG_TURNS; i++)
@@ -159,9 +156,8 @@ static void turn(sg_processor *p, uint32_t from, uint32_t to, const uint64_t cos
         }
 }
 
-/* Parts of a cycle for which the processor is still busy with a visit of loop `from`, of so many rounds, when
- * what is behind it can begin: at once where the end was foreseen, else when the branch that ends the loop is
- * known. */
+/* Parts of a cycle for which the processor is still busy with a visit of loop `from` when the code after it
+ * can begin: at once if the end was predicted, otherwise when the branch that ends the loop is resolved. */
 static uint64_t behind_end(uint32_t from, uint32_t rounds, bool foreseen)
 {
     const costs *left = &branches.costs[from];
@@ -169,8 +165,7 @@ static uint64_t behind_end(uint32_t from, uint32_t rounds, bool foreseen)
     return foreseen || parts < left->early ? parts : left->early;
 }
 
-/* The visit of loop `from` has ended; returns the parts of the penalty, if it has to be paid, that hide
- * behind it. */
+/* The visit of loop `from` has ended; returns the parts of the penalty, if any, that are hidden behind it. */
 static uint64_t leave_loop(state *s, uint32_t from, uint64_t penalty)
 {
     if (branches.targets[from].saved == 0)
@@ -182,7 +177,7 @@ static uint64_t leave_loop(state *s, uint32_t from, uint64_t penalty)
     return hidden;
 }
 
-/* A round of the loop whose last visit has saved something. */
+/* A round of the loop whose last visit saved something. */
 static void save(sg_processor *p, state *s, uint32_t to, const uint64_t cost[4])
 {
     const target *loop = &branches.targets[to];
@@ -199,7 +194,7 @@ void sg_branch_await(const sg_processor *p)
         branches.of[p->id].saved = 0;
 }
 
-/* Charges `p` for so many cycles in which it waits for what it has loaded. */
+/* Charges `p` for `cycles` of waiting for its loads. */
 static void wait_for_loads(sg_processor *p, uint64_t cycles, const void *site)
 {
     if (SG_UNLIKELY(sg_observed.hit != NULL))
@@ -211,13 +206,13 @@ static void wait_for_loads(sg_processor *p, uint64_t cycles, const void *site)
 
 /* ---- steps ---- */
 
-/* What a visit of `rounds` rounds ends with: told apart from all others, nearly always. */
+/* Stands for the end of a visit after `rounds` rounds: almost always unique. */
 static uint32_t end_code(uint32_t to, uint32_t rounds)
 {
     return (to ^ rounds * 0x9E3779B1u) | 1u << 31;
 }
 
-/* Was it foreseen that `to` follows the last target? */
+/* Was it predicted that `to` follows the last target? */
 static bool is_foreseen(state *s, uint32_t to)
 {
     uint32_t from = s->last;
@@ -228,7 +223,7 @@ static bool is_foreseen(state *s, uint32_t to)
 
 static void mispredict(sg_processor *p, uint32_t number, uint64_t penalty, const void *site)
 {
-    if (sg->overlaps) /* it is known to be wrong only when the data arrive that it depends on */
+    if (sg->overlaps) /* mispredictions are detected only when the data of the condition arrive */
         wait_for_loads(p, sg_overlap_branch(p, number), site);
     if (SG_UNLIKELY(sg_observed.penalty != NULL))
         penalty = sg_observed.penalty(p, site, penalty);
@@ -238,7 +233,7 @@ static void mispredict(sg_processor *p, uint32_t number, uint64_t penalty, const
     sg_count(p, SG_COUNTER_MISPREDICTIONS, 1);
 }
 
-/* Takes a step that is foreseen and costs nothing besides; false: this is none. */
+/* Takes a step that is predicted and costs nothing extra; false: it is not such a step. */
 static inline bool step_usually(state *s, uint32_t to)
 {
     uint32_t from = s->last;
@@ -254,7 +249,7 @@ static inline bool step_usually(state *s, uint32_t to)
     return true;
 }
 
-/* Target `to`, which has cost so much, follows the last one. */
+/* Target `to`, with this cost, follows the last one. */
 static __attribute__((noinline)) void step(sg_processor *p, state *s, uint32_t to, const void *site,
                                            const uint64_t cost[4])
 {
@@ -306,7 +301,7 @@ static __attribute__((noinline)) void give_way(sg_processor *p, const void *site
     sg_behind_give(behind);
 }
 
-/* All that sg_branch_enter does, too; by itself, so that sg_branch_pass saves no registers. */
+/* Everything that sg_branch_enter does too; separate, so that sg_branch_pass saves no registers. */
 static __attribute__((noinline)) void pass_slowly(sg_processor *p, const void *site)
 {
     sg_branch_enter(p, site);
@@ -326,9 +321,9 @@ void sg_branch_pass(sg_processor *p, const void *site)
     pass_slowly(p, site);
 }
 
-/* ---- the beginning ---- */
+/* ---- start ---- */
 
-/* What is known of the timing of target `i`; all are numbered. */
+/* Sets up the timing of target `i`; all targets are numbered. */
 static void know_timing(uint32_t i, const uint32_t *number)
 {
     target *t = &branches.targets[i];
@@ -344,7 +339,7 @@ static void know_timing(uint32_t i, const uint32_t *number)
     }
 }
 
-/* Numbers the blocks that are entered from branches. */
+/* Numbers the blocks entered from branches. */
 static void number_targets(void)
 {
     uint32_t *number = sg_new(sg->blocks_count * sizeof *number);

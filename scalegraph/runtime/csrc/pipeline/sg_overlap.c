@@ -1,15 +1,15 @@
-/* Misses of a processor whose pipeline is modelled: how much of their latency is not hidden.
+/* Misses on a processor with a modelled pipeline: how much of their latency is not hidden.
  *
- * After a miss the processor goes on until its window is full: so much of the program's own time passes
- * meanwhile as the model of the pipeline says (`ahead`, see instrument/pipeline.py). Only what is left of the
- * latency then holds it up. Later misses begin while it goes on, but
- * - so many at most as pipeline.misses says are under way at a time;
- * - one whose address depends on what another loads begins after that has arrived. Which other ones it
- * depends on is known from the program's code; a reference that hits was there in time. (Karkhanis and Smith,
- * "A First-Order Superscalar Processor Model", ISCA 2004, with the dependences known.)
+ * After a miss the processor continues until its window is full: that takes as much of the program's own
+ * time as the pipeline model says (`ahead`, see instrument/pipeline.py). Only the rest of the latency
+ * stalls it. Later misses start meanwhile, but
+ * - at most pipeline.misses of them are outstanding at a time;
+ * - one whose address depends on the value of another load starts after that has arrived. The program's
+ *   code tells the dependences; a reference that hits was there in time.
+ * (Karkhanis and Smith, "A First-Order Superscalar Processor Model", ISCA 2004, with known dependences.)
  *
- * All times are in parts of a cycle. The program's own time is the processor's without the stalls that are
- * charged here, and with what virtual speedups have taken away (`spared`). A miss is charged, when it occurs,
+ * All times are in parts of a cycle. The program's own time is the processor's without the stalls charged
+ * here, and including what virtual speedups have removed (`spared`). When a miss occurs, it is charged
  * what it adds to the stalls of those before it; so `charged` runs ahead of `passed`, the stalls that are
  * over. */
 #include "sg_overlap.h"
@@ -18,19 +18,19 @@
 #define PURPOSE  "what is known of misses under way"
 #define IN_QUEUE 512u /* a power of two */
 
-/* The window is full at this of the program's own time, and then this much must have been stalled. */
+/* At this point of the program's own time the window is full; this much must have been stalled by then. */
 typedef struct limit {
     uint64_t full, stalled;
 } limit;
 
 typedef struct overlap {
     uint64_t charged, passed;
-    uint64_t spared; /* what virtual speedups have taken away */
-    uint64_t filled; /* when all misses so far are over, if so many as can be are under way all the time */
-    uint64_t longest, room; /* latency of one of them, and what is left of it without its own share */
+    uint64_t spared;        /* removed by virtual speedups */
+    uint64_t filled;        /* when all misses so far are done, if the maximum number is always outstanding */
+    uint64_t longest, room; /* longest latency of one of them, and what is left of it without its own share */
     uint32_t first, next;   /* in the queue */
     limit queue[IN_QUEUE];
-    uint64_t arrived[]; /* what each reference has loaded last, by number */
+    uint64_t arrived[]; /* what each reference last loaded, by number */
 } overlap;
 
 static struct {
@@ -39,7 +39,7 @@ static struct {
     uint32_t count;
     uint32_t most;
     uint64_t ahead;          /* of references without a record */
-    uint64_t latency, share; /* of the last miss: most are alike, and dividing takes the host long */
+    uint64_t latency, share; /* of the last miss: most are alike, and division is slow on the host */
 } overlaps = {0};
 
 static uint64_t parts_of(uint32_t millicycles)
@@ -88,7 +88,7 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* When what `origins` load is known, with all that is computed from it. */
+/* When the values loaded by `origins`, and everything computed from them, are known. */
 static uint64_t known(const overlap *o, const uint32_t *origins, const uint32_t *delays)
 {
     uint64_t at = 0;
@@ -98,7 +98,7 @@ static uint64_t known(const overlap *o, const uint32_t *origins, const uint32_t 
     return at;
 }
 
-/* The program's own time, up to which the windows that are full have been waited for. */
+/* The program's own time, after waiting for the full windows up to then. */
 static uint64_t own_time(overlap *o, const sg_processor *p)
 {
     uint64_t now = p->time + o->spared - o->charged;
@@ -107,9 +107,9 @@ static uint64_t own_time(overlap *o, const sg_processor *p)
     return now;
 }
 
-/* When a miss of `latency` can begin that has its address at `ready`: so many are under way together as there
- * is room for. Those that still wait for their addresses take no room from others, so this goes by what all
- * take together. */
+/* When a miss of `latency` whose address is ready at `ready` can start: only so many are outstanding at a
+ * time. Misses that still wait for their address take no room from others, so this goes by their total
+ * latency. */
 static uint64_t begin_of(overlap *o, uint64_t now, uint64_t ready, uint64_t latency)
 {
     if (latency != overlaps.latency) {
@@ -129,8 +129,8 @@ static uint64_t begin_of(overlap *o, uint64_t now, uint64_t ready, uint64_t late
     return begin;
 }
 
-/* The window is full at `full`: then `stalled` parts must have been. Most misses are over by then, or another
- * one holds up the processor before, and at least as long. */
+/* The window is full at `full`, by which `stalled` parts must have been stalled. Most misses are done by
+ * then, or an earlier one stalls the processor at least as long. */
 static void enqueue(overlap *o, uint64_t full, uint64_t stalled)
 {
     if (stalled <= o->passed)
@@ -143,7 +143,7 @@ static void enqueue(overlap *o, uint64_t full, uint64_t stalled)
     o->queue[o->next++ % IN_QUEUE] = (limit){full, stalled};
 }
 
-/* Charges what is missing until `stalled` parts have been. */
+/* Charges the missing stall up to `stalled` parts. */
 static uint64_t charge(overlap *o, uint64_t stalled)
 {
     uint64_t cycles = stalled > o->charged ? (stalled - o->charged) / SG_PARTS : 0;

@@ -1,21 +1,21 @@
-/* Predictors: what follows a block, by the blocks before it.
+/* Predictors: what follows a block, given the blocks before it.
  *
- * The kind is TAGE (Seznec and Michaud, JILP 2006), by blocks instead of single jumps. What follows each
- * block mostly is known by itself (sg_way). Of the machine's entries a quarter knows what followed after 4
- * blocks, and half of them, together, what followed after 16, 64 and 256, as far as the machine's history
- * goes. The longest history that is known decides. A wrong prediction makes an entry with a longer history.
+ * The kind is TAGE (Seznec and Michaud, JILP 2006), applied to blocks instead of single jumps. Each block
+ * records its most frequent successor (sg_way). A quarter of the machine's entries record what followed
+ * after 4 blocks, and half of them, together, what followed after 16, 64 and 256, up to the machine's
+ * history length. The longest known history decides. A misprediction allocates an entry with a longer
+ * history.
  *
- * A block that has always been followed by the same one tells nothing: that step is not looked up, and enters
- * no history (as in filters of biased branches: Gope and Lipasti, "Bias-Free Branch Predictor", MICRO 2014).
- * The same holds for one that has gone one way for as many times as the longest history has steps, as no
- * history could tell when that ends, and for one that goes another way less than once in 128 times: that is
- * all that looking it up could save. Where look-ups have not told more than the block itself does, only one
- * step in eight is looked up, those with certain histories: a pattern that can be learned shows in these,
- * too.
+ * A block with a single successor so far says nothing: that step is not looked up and enters no history
+ * (as in filters of biased branches: Gope and Lipasti, "Bias-Free Branch Predictor", MICRO 2014). The same
+ * holds for a block that has gone one way as many times as the longest history has steps, as no history
+ * could predict the end of that, and for one that goes another way less than once in 128 times: that is
+ * the most a look-up could save. Where look-ups have not been better than the block's own record, only one
+ * step in eight is looked up, chosen by its history: a learnable pattern shows in these too.
  *
- * A history is a number into which each step is added, and which is shifted then, so that a step is gone when
- * its last bit is. The entries for all histories but the shortest lie in one line of the host's memory, which
- * the history of 16 blocks chooses: it is asked for when the block is entered. */
+ * A history is a number to which each step is added and which is then shifted, so a step is forgotten when
+ * its last bit is shifted out. The entries for all histories but the shortest lie in one cache line of the
+ * host, selected by the history of 16 blocks, which is prefetched when the block is entered. */
 #include <sys/mman.h>
 
 #include "sg_predictor.h"
@@ -27,15 +27,15 @@
 #define SUREST   3u
 #define IN_LINE  16u
 #define LONG_RUN 128u
-/* After so many look-ups of a block it is decided whether they pay: at least one in so many must have
- * foreseen what would not have been foreseen otherwise. */
+/* After this many look-ups of a block we decide whether they pay: at least one in PAYS must have been right
+ * where the block's record was wrong. */
 #define LOOKS         4096u
 #define LOOKS_SAMPLED 1024u
 #define PAYS          64
 #define PAYS_SAMPLED  32
 
 typedef struct sg_predicted {
-    uint16_t target; /* see code_of; 0: the entry is free */
+    uint16_t target; /* see code_of; 0: a free entry */
     uint16_t tag : TAG_BITS;
     uint16_t sure : 2, useful : 2;
 } sg_predicted;
@@ -59,7 +59,7 @@ static uint64_t mix(uint64_t value)
     return value ^ value >> 29;
 }
 
-/* What an entry says of its target: enough to tell it from others. */
+/* A tag for the target of an entry: enough to distinguish it from others. */
 static uint16_t code_of(uint32_t number)
 {
     uint16_t code = (uint16_t)(number ^ number >> 16);
@@ -80,7 +80,8 @@ void sg_predictor_open(uint32_t numbers)
     while (kind.tables < TABLES && length_of[kind.tables] <= sg->config.branches_history)
         sg_predictor_longest = length_of[kind.tables++];
     kind.ways = whole_lines(numbers * sizeof(sg_way));
-    /* One line more, so that the same places of two predictors are not in one set of the host's caches. */
+    /* One extra line, so that the same offset in two predictors does not map to one set of the host's
+     * caches. */
     kind.bytes =
         kind.ways + whole_lines(sizeof(sg_predicted) << kind.near_bits) + (64ull << kind.line_bits) + 64;
     kind.memory = sg_reserve(kind.bytes * sg->processors, PURPOSE);
@@ -137,7 +138,7 @@ static void learn(sg_predicted *e, uint16_t code)
         e->target = code;
 }
 
-/* Gives the step an entry with a longer history than table `from - 1` has. */
+/* Allocates an entry for the step, with a longer history than table `from - 1`. */
 static void allocate(sg_predictor *q, uint32_t from, uint16_t code)
 {
     for (uint32_t i = from; i < kind.tables; i++) {
@@ -151,7 +152,7 @@ static void allocate(sg_predictor *q, uint32_t from, uint16_t code)
         q->entry[i]->useful = (q->entry[i]->useful - 1u) & SUREST;
 }
 
-/* By what has followed so far, mostly. */
+/* Prediction by the most frequent successor. */
 static bool learn_way(sg_way *way, uint32_t to)
 {
     if (way->next == to || way->next == 0) {
@@ -173,7 +174,7 @@ static bool learn_way(sg_way *way, uint32_t to)
     return false;
 }
 
-/* By the tables, too, of which those count whose histories are longer than `length`; `base` is the prediction
+/* Prediction that also uses the tables whose histories are longer than `length`; `base` is the prediction
  * without them. */
 static bool foresees(sg_predictor *q, uint16_t base, uint16_t code, uint32_t length)
 {
@@ -203,7 +204,7 @@ static bool foresees(sg_predictor *q, uint16_t base, uint16_t code, uint32_t len
     return right;
 }
 
-/* The step has been looked up, and that was of use, or of harm. */
+/* Records whether looking up the step helped or did harm. */
 static void judge(sg_way *way, bool by_way, bool right)
 {
     way->gain = (int16_t)(way->gain + right - by_way);
@@ -217,7 +218,7 @@ static void judge(sg_way *way, bool by_way, bool right)
 bool sg_predictor_step(sg_predictor *q, uint32_t from, uint32_t to, uint32_t length)
 {
     sg_way *way = &q->way[from];
-    if (length >= sg_predictor_longest) { /* all that is remembered are the steps that it took */
+    if (length >= sg_predictor_longest) { /* the history holds only the steps that it took */
         bool known = way->next != 0;
         way->next = to;
         remember(q, to);

@@ -1,5 +1,5 @@
-/* Atomic operations of the program: a load or a store is a reference, a read-modify-write costs what
- * the machine requests it and counts as a primitive. */
+/* The program's atomic operations: a load or store is a reference; a read-modify-write costs what the machine
+ * says and counts as a primitive. */
 #include "sg_runtime.h"
 
 typedef unsigned __int128 uint128;
@@ -21,21 +21,20 @@ static inline void reference(volatile const void *address, unsigned size, enum s
 /* The two rules below are those of present machines, whose misses overlap (sg->overlaps). In-order textbook
  * machines keep the cycles that were compared with the papers. */
 
-/* Lines that were requested to be modified are on their way until such a clock; the nearest are known. Nobody
- * else gets one before it has come. */
+/* Lines fetched for writing are in flight until a certain clock; the most recent are known. Nobody else gets
+ * such a line before it has arrived. */
 enum { ON_THEIR_WAY = 256 };
 static struct {
     uint64_t line, until;
 } on_its_way[ON_THEIR_WAY] = {{0}};
 
-/* Brings the line of `at` to `p` to be modified, when it has come to whoever asked before. */
+/* Fetches the line of `at` for writing by `p`, after it has reached whoever asked before. */
 static void bring(sg_processor *p, uint64_t at)
 {
     uint64_t line = at & ~(uint64_t)(sg->line_bytes - 1);
     __typeof__(on_its_way[0]) *way = &on_its_way[line / sg->line_bytes % ON_THEIR_WAY];
     const void *site = p->site;
-    while (sg->ranks <= 1 && way->line == line &&
-           way->until > p->clock) { /* ranks have memory of their own */
+    while (sg->ranks <= 1 && way->line == line && way->until > p->clock) { /* ranks have separate memory */
         sg_charge_site(p, SG_CATEGORY_STALL_CONTENTION, way->until - p->clock);
         sg_turn(p);
         p->site = site;
@@ -67,9 +66,9 @@ static void modify(volatile const void *address, const void *site)
     }
 }
 
-/* A compare-and-swap has found another value than it expected: as a rule the thread goes round until somebody
- * else has written. Others whose clocks are behind may have done so by now, so they come first; the thread
- * would see that late by the quantum if it went on alone. */
+/* A compare-and-swap has found an unexpected value: usually the thread then loops until somebody else has
+ * written. Others with earlier clocks may have done so by now, so they run first; if the thread went on
+ * alone, it would see that late by up to the quantum. */
 static __attribute__((noinline)) void let_others(const void *site)
 {
     sg_processor *p = sg_now;
@@ -77,9 +76,9 @@ static __attribute__((noinline)) void let_others(const void *site)
         sg_give_way(p, site);
 }
 
-enum { SPINNING = 64 }; /* cycles between two loads of a loop that does nothing else */
+enum { SPINNING = 64 }; /* cycles between two loads of an empty spin loop */
 
-/* Has the same processor loaded the same value just before, and nobody anything since? */
+/* Has this processor just loaded the same value, with no other access since? */
 static inline bool again(volatile const void *address, uint64_t value)
 {
     static struct {

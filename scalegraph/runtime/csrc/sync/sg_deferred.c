@@ -1,11 +1,11 @@
-/* Ranks go on before what they do to others is done. */
+/* Ranks continue before their effects on others are carried out. */
 #include "sg_deferred.h"
 
-/* Is some other processor with a thread later than `p`? Says no, too, if it is not found soon. */
+/* Is some other processor with a thread later than `p`? Also says no if a quick search finds none. */
 static bool is_before_another(const sg_processor *p)
 {
     enum { TRIES = 16 };
-    static uint32_t found = 0; /* its place; mostly the same is later again */
+    static uint32_t found = 0; /* its leaf; mostly the same one is later again */
     const uint64_t *leaf = &sg->run_queue[sg->run_queue_leaves];
     uint64_t key = sg_key(p);
     uint32_t at = found;

@@ -1,11 +1,11 @@
-/* Operations that processors have deferred, in the order of all: the time of a processor's first one takes
- * the processor's place there, also while it runs. Private to the scheduler. */
+/* Operations that processors have deferred, in the global order: the time of a processor's first one is its
+ * key there, even while it runs. Private to the scheduler. */
 #ifndef SG_DEFERRED_H
 #define SG_DEFERRED_H
 
 #include "sg_run_queue.h"
 
-/* Of the turn for which `p` waits, when all that it has deferred is done. */
+/* Key of the turn that `p` waits for, once its deferred operations are done. */
 static inline uint64_t sg_turn_key(const sg_processor *p)
 {
     return SG_UNLIKELY(p->coroutine->settles) ? p->turn_due << SG_KEY_BITS | p->id : sg_key(p);
@@ -20,7 +20,7 @@ static inline void sg_await_turn(sg_processor *p)
         sg_run_queue_add(p->id, sg_turn_key(p));
 }
 
-/* The processor `id` comes next: does the first of its deferred operations. False: it goes on itself. */
+/* Processor `id` is next: performs its first deferred operation. False: the processor itself continues. */
 static inline bool sg_deferred_perform(uint32_t id)
 {
     sg_coroutine *c = &sg->coroutine[id];

@@ -1,5 +1,5 @@
-/* Shows AddressSanitizer which memory of our heaps nobody may touch, when the runtime is built with
- * -DSG_FENCES for its own tests (tests/runtime/test_sanitizers.py). Else nothing of it exists. */
+/* Tells AddressSanitizer which memory of our heaps is off limits, when the runtime is built with -DSG_FENCES
+ * for its own tests (tests/runtime/test_sanitizers.py). Otherwise empty. */
 #ifndef SG_FENCE_H
 #define SG_FENCE_H
 
@@ -10,7 +10,7 @@
 void __asan_poison_memory_region(const volatile void *start, size_t size);
 void __asan_unpoison_memory_region(const volatile void *start, size_t size);
 
-/* Before the runtime's context exists the sanitizer may not have begun. */
+/* Before the runtime's context exists, the sanitizer may not be initialised. */
 static inline void sg_fence_shut(const void *start, uint64_t size)
 {
     if (sg != NULL)

@@ -1,4 +1,4 @@
-/* Locks of the simulated runtime, like its barriers (sg_sync.c) made of accesses to simulated memory. */
+/* Locks of the simulated runtime, built like its barriers (sg_sync.c) from accesses to simulated memory. */
 #include "sg_omp.h"
 #include "sg_table.h"
 
@@ -8,13 +8,13 @@ struct sg_lock {
     uint64_t serving; /* ticket lock: address of the second word */
     int32_t holder;   /* thread; -1: free */
     int32_t promised; /* test and set: the thread that must get it next, -1: any */
-    uint32_t since;   /* ticket of that one */
+    uint32_t since;   /* that thread's ticket */
     uint32_t next_ticket, now_serving;
-    uint32_t last;   /* queue lock: thread at the end of the queue */
-    bool robust;     /* of a mutex that records the next one that its holder has ended */
-    uint64_t traced; /* times that a trace has recorded that somebody got it */
+    uint32_t last;   /* queue lock: the last thread in the queue */
+    bool robust;     /* a mutex that tells its next holder if its current one ends */
+    uint64_t traced; /* acquisitions recorded in a trace */
     sg_queue waiting;
-    sg_queue timed; /* those that will not wait for ever; they try again after every release */
+    sg_queue timed; /* those with a timeout; they try again after every release */
 };
 
 sg_lock *sg_lock_new(uint64_t object)
@@ -45,7 +45,7 @@ static inline void report_step(sg_lock *lock, enum sg_lock_step step)
     sg_observe_lock_step(lock->object ? lock->object : lock->address, lock->traced, step);
 }
 
-/* The variable at `object` was destroyed or is about to be initialised: whatever held it is gone. */
+/* The variable at `object` was destroyed or is about to be initialised: forgets any lock state. */
 void sg_lock_forget(const void *object)
 {
     sg_lock *lock = sg_lock_at(object);
@@ -87,7 +87,7 @@ static void wait_for(sg_lock *lock, enum sg_category wait)
     sg_suspend(wait, lock->object ? lock->object : lock->address, lock->holder);
 }
 
-enum { PATIENCE = 8 }; /* times a thread finds a lock taken again that was released meanwhile */
+enum { PATIENCE = 8 }; /* times that a thread finds a released lock taken again */
 
 static bool may_take(sg_lock *lock, uint32_t ticket, uint32_t *passed_over)
 {
@@ -100,10 +100,10 @@ static bool may_take(sg_lock *lock, uint32_t ticket, uint32_t *passed_over)
     return lock->holder < 0 && (lock->promised < 0 || lock->promised == me);
 }
 
-/* Whoever released the lock has its line and so takes it again before the others have seen it free. On a real
- * machine chance ends that sooner or later; here nothing is left to chance, and a program whose processors
- * poll under a lock would never see the one that has work for them. So nobody is passed over for ever: the
- * one that came first is next. */
+/* Whoever releases the lock has its line, and so takes it again before the others have seen it free. On a
+ * real machine chance sooner or later ends that. The simulator is deterministic, so a program whose
+ * processors poll under a lock would never reach the one that has work for them. So nobody is passed over for
+ * ever: the thread that came first gets it next. */
 void sg_lock_spin(sg_lock *lock, enum sg_category category, enum sg_category wait)
 {
     uint32_t passed_over = 0, ticket = lock->next_ticket++;
@@ -164,7 +164,7 @@ static void acquire_queue(sg_lock *lock)
     sg_touch(sg_now, t->variable, SG_READ, SG_CATEGORY_PRIM_LOCK);
 }
 
-/* The lock as what-if names it. */
+/* The lock's name in what-if. */
 static uint64_t name_of(const sg_lock *lock)
 {
     if (lock->object != 0)
@@ -178,7 +178,7 @@ static void begin_operation(const sg_lock *lock)
         sg_observe_lock_operation(name_of(lock), true);
 }
 
-/* `change`: 1 when the lock was acquired, 0 when not. */
+/* `change`: 1 if the lock was acquired, 0 if not. */
 static void end_operation(sg_lock *lock, int change)
 {
     if (change > 0)
@@ -283,7 +283,7 @@ void sg_lock_release(sg_lock *lock)
         sg_observe_lock_held(name_of(lock), false);
     begin_operation(lock);
     sg_charge_site(p, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
-    report_step(lock, SG_LOCK_STEP_RELEASED); /* whoever gets it next gets it later */
+    report_step(lock, SG_LOCK_STEP_RELEASED); /* the next holder gets it later */
     switch (sg->config.lock) {
     case SG_LOCK_TICKET:
         sg_touch(p, lock->serving, SG_WRITE, SG_CATEGORY_PRIM_LOCK);

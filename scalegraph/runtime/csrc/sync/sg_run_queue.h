@@ -1,14 +1,14 @@
-/* The processors that have a thread, the earliest first: a tree whose leaves are their keys and whose other
- * nodes are the smaller one of two below, so that a change of one key is a fixed way to the root without a
- * branch that the host could guess wrong. Where ranks have several threads, the processors of a rank have
- * leaves below a node of their own. Private to sg_sched.c. */
+/* The processors that have a thread, earliest first: a tournament tree with the keys as leaves; each inner
+ * node is the smaller of its two children, so changing a key takes a fixed path to the root without branches
+ * that the host could mispredict. If ranks have several threads, each rank's processors have leaves below a
+ * node of their own. Private to sg_sched.c. */
 #ifndef SG_RUN_QUEUE_H
 #define SG_RUN_QUEUE_H
 
 #include "sg_runtime.h"
 
-/* Node 1 is the root, nodes 2 i and 2 i + 1 are below node i; sg->run_queue_leaves leaves come last. The last
- * leaf is the timer's, the others are taken as they are free. */
+/* Node 1 is the root, nodes 2 i and 2 i + 1 are the children of node i; the sg->run_queue_leaves leaves come
+ * last. The last leaf is the timer's, the others are assigned as they become free. */
 static inline void sg_run_queue_set(uint32_t leaf, uint64_t key)
 {
     uint64_t *node = sg->run_queue, at = sg->run_queue_leaves + leaf;
@@ -27,7 +27,7 @@ static inline void sg_run_queue_add(uint32_t id, uint64_t key)
     sg_run_queue_set(sg->leaf_of[id], key);
 }
 
-/* The processor `id` with `key` takes the place of the first, `top`. */
+/* Processor `id` with `key` takes the place of the first one, `top`. */
 static inline void sg_run_queue_replace(uint32_t top, uint32_t id, uint64_t key)
 {
     uint32_t leaf = sg->leaf_of[top];
@@ -48,8 +48,8 @@ static inline void sg_run_queue_set_timer(uint64_t key)
     sg_run_queue_set(sg->run_queue_leaves - 1, key);
 }
 
-/* Number of the processor that comes next, or SG_TIMER; UINT64_MAX: nobody. That is one of the running rank
- * as long as it is not too far ahead of the others, because to change the rank takes the host long. */
+/* Number of the next processor, or SG_TIMER; UINT64_MAX: none. It stays in the running rank as long as that
+ * is not too far ahead of the others, because switching ranks is slow on the host. */
 static inline uint64_t sg_run_queue_next(void)
 {
     uint64_t first = sg_first_key(), own = sg->run_queue[sg->group_node];
@@ -59,7 +59,7 @@ static inline uint64_t sg_run_queue_next(void)
     return first == UINT64_MAX ? first : first & SG_KEY_MASK;
 }
 
-/* Number of the processor that comes after `first`, if nothing changes until then; UINT64_MAX: nobody. */
+/* Number of the processor after `first`, if nothing changes until then; UINT64_MAX: none. */
 static inline uint64_t sg_run_queue_after(uint32_t first)
 {
     const uint64_t *node = sg->run_queue;
@@ -71,14 +71,13 @@ static inline uint64_t sg_run_queue_after(uint32_t first)
     return key == UINT64_MAX ? key : key & SG_KEY_MASK;
 }
 
-/* Makes `rank` the one whose processors come first. */
+/* Prefers the processors of `rank`. */
 static inline void sg_run_queue_prefer(uint32_t rank)
 {
     sg->group_node = sg->grouped ? (sg->run_queue_leaves >> sg->group_shift) + rank : 1;
 }
 
-/* The leaves of ranks with several processors, as many for each as a power of two has; the timer's is behind
- * them. */
+/* Leaves for ranks with several processors, a power of two for each rank; the timer's comes after them. */
 static inline uint32_t sg_run_queue_group(uint32_t processors)
 {
     uint32_t leaves = 2;

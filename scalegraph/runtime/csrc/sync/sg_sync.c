@@ -1,21 +1,21 @@
 /* Barriers of the simulated runtime.
  *
- * Barriers and locks (sg_lock.c) are made of reads, writes and read-modify-writes on addresses of simulated
- * memory, so that hot spots, invalidations and network traffic cost what the machine makes them cost. Between
- * sg_touch and the change of the variable it stands for nobody else runs: the two are one atomic step. */
+ * Barriers and locks (sg_lock.c) consist of reads, writes and read-modify-writes at addresses in simulated
+ * memory, so hot spots, invalidations and network traffic cost what they would on the machine. Nobody else
+ * runs between sg_touch and the change of the variable it stands for: the two are one atomic step. */
 #include "sg_runtime.h"
 
 /* ---- barriers ---- */
 
 typedef struct node {
     uint32_t expected, arrived;
-    uint64_t generation;    /* rounds that it has released */
-    uint64_t complete;      /* rounds to which all have come */
+    uint64_t generation;    /* rounds released so far */
+    uint64_t complete;      /* rounds in which all have arrived */
     uint64_t counter, flag; /* addresses of two lines */
-    uint64_t object;        /* what waiting threads say that they wait for */
+    uint64_t object;        /* what its waiting threads report as their object */
     sg_queue waiting;
     struct node *parent;
-    sg_lock *lock; /* a simple barrier's, of the counter */
+    sg_lock *lock; /* of a simple barrier: protects the counter */
 } node;
 
 struct sg_barrier {
@@ -26,13 +26,13 @@ struct sg_barrier {
     bool broken;
     const sg_barrier_duty *duty;
     uint64_t hardware_last; /* latest arrival */
-    uint32_t hardware_by;   /* of this processor */
-    node *nodes;            /* the leaves of the tree first; a central barrier is one node */
-    uint64_t come;          /* arrivals so far, of members without numbers */
-    uint32_t here;          /* members that have come to this round */
+    uint32_t hardware_by;   /* by this processor */
+    node *nodes;            /* leaves of the tree first; a central barrier has one node */
+    uint64_t come;          /* arrivals so far of members without numbers */
+    uint32_t here;          /* members that have arrived in this round */
     uint64_t latest;        /* clock of the last arrival */
-    enum sg_category kind;  /* of the barrier to which the first of them came */
-    bool bounds;            /* phases of the program */
+    enum sg_category kind;  /* of the barrier that the first of them reached */
+    bool bounds;            /* whether it delimits phases of the program */
 };
 
 sg_barrier *sg_barrier_new(uint32_t members)
@@ -74,7 +74,7 @@ void sg_barrier_name(sg_barrier *barrier, uint64_t object)
 {
     node *n = barrier->nodes;
     if (n->parent == NULL)
-        n->counter = object; /* the one counter is in the variable */
+        n->counter = object; /* the only counter is in the variable */
     for (n->object = object; n->parent != NULL; n->object = object)
         n++;
 }
@@ -99,7 +99,7 @@ sg_thread *sg_barrier_borrow(sg_barrier *barrier)
     return NULL;
 }
 
-/* `last`: all have come. */
+/* `last`: all have arrived. */
 static void release(sg_barrier *barrier, node *n, bool last)
 {
     uint64_t complete = barrier->kind == SG_CATEGORY_PRIM_FORK_JOIN ? barrier->latest : SG_NEVER;
@@ -109,7 +109,7 @@ static void release(sg_barrier *barrier, node *n, bool last)
     }
 }
 
-/* The tasks that the barrier is for are code of the program. */
+/* The tasks run at the barrier are the program's code. */
 static void do_duty(void (*what)(void))
 {
     sg_observed.runtime(false);
@@ -160,11 +160,12 @@ static void wait_at(sg_barrier *barrier, node *n, uint64_t generation)
     }
 }
 
-/* As a round: the one that the node is in. Whoever comes in no fixed order may come to a node that has yet to
- * release the round before. */
+/* As a round: the node's current one. A member without a fixed order may reach a node that has yet to release
+ * the previous round. */
 #define NEXT UINT64_MAX
 
-/* Arrives at `n`; the last one to arrive goes on to the parent and comes back to release the others. */
+/* Arrives at `n`; the last one to arrive continues to the parent and then comes back to release the
+ * others. */
 static void climb(sg_barrier *barrier, node *n, uint64_t round, enum sg_category category)
 {
     uint64_t generation = round == NEXT ? n->generation : round;
@@ -187,12 +188,12 @@ static void climb(sg_barrier *barrier, node *n, uint64_t round, enum sg_category
             wait_at(barrier, n, round);
         return;
     }
-    sg_touch(sg_now, n->flag, SG_READ, category); /* spins on its own copy from here on */
+    sg_touch(sg_now, n->flag, SG_READ, category); /* from here on it spins on its own copy */
     wait_at(barrier, n, generation);
     sg_touch(sg_now, n->flag, SG_READ, category);
 }
 
-/* A counter under a lock, and all who wait watch the counter: every arrival takes their copies away and they
+/* A counter under a lock that all waiting threads watch: every arrival invalidates their copies and they
  * fetch it again, so one barrier invalidates about half as many copies as there are pairs of processors. */
 static void watch_counter(sg_barrier *barrier, uint64_t round, enum sg_category category)
 {
@@ -224,7 +225,7 @@ static void watch_counter(sg_barrier *barrier, uint64_t round, enum sg_category 
             do_duty(duty->help);
         tasks = duty != NULL && duty->tasks();
     }
-    if (tasks) { /* the others run them, too, and then find the counter changed once more */
+    if (tasks) { /* the others run tasks too, and then find the counter changed again */
         do_duty(duty->drain);
         sg_touch(sg_now, n->counter, SG_WRITE, category);
         n->generation++;
@@ -261,8 +262,8 @@ static void hardware(sg_barrier *barrier, uint64_t round)
         wait_at(barrier, n, round);
 }
 
-/* Members that meet at different barriers of the program, one at an explicit one and another at the end of
- * the region, never meet: whoever comes to the other one waits for ever. */
+/* Members that meet at different barriers of the program (one at an explicit barrier, another at the end of
+ * the region) never meet: the later ones wait for ever. */
 static void meet(sg_barrier *barrier, enum sg_category category)
 {
     if (barrier->broken)
@@ -275,7 +276,7 @@ static void meet(sg_barrier *barrier, enum sg_category category)
         barrier->here = 0;
 }
 
-/* All have come. */
+/* All have arrived. */
 static void begin_phase(enum sg_category category)
 {
     bool joins = category == SG_CATEGORY_PRIM_FORK_JOIN;

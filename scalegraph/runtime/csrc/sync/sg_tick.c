@@ -1,7 +1,7 @@
-/* Clock ticks: when they come, and what they take. */
+/* Clock ticks: when they occur and what they cost. */
 #include "sg_tick.h"
 
-/* The first tick of processor `id`, in the first period. The mixing is splitmix64's (Steele, Lea, Flood
+/* The first tick of processor `id`, within the first period. The hash is splitmix64's (Steele, Lea, Flood
  * 2014). */
 static uint64_t first_tick(uint32_t id)
 {
