@@ -1,6 +1,6 @@
-/* The adaptive affinity schedules EA, LA, CA and GA: each member changes its chunk-size control k by the
- * state of its load, which it finds by comparing how many iterations the members have finished. Source: Yan,
- * Jin, Zhang, 1997, sections 2.2 and 2.3. */
+/* The adaptive affinity schedules EA, LA, CA and GA: each member adjusts its chunk-size control k to its load
+ * state, found by comparing how many iterations the members have finished. Source: Yan, Jin, Zhang, 1997,
+ * sections 2.2 and 2.3. */
 #ifndef SG_ADAPTIVE_H
 #define SG_ADAPTIVE_H
 
@@ -12,7 +12,7 @@ enum { LIGHT = -1, NORMAL = 0, HEAVY = 1 };
  * state. */
 enum { OWN_K, OWN_BEFORE, OWN_REMOTE, OWN_LOADED };
 
-/* Parameters that all of them have. */
+/* Parameters common to all of them. */
 enum { ALPHA, STEP, BACK };
 #define ADAPTIVE_ALPHA                                                                                       \
     {.name = "alpha",                                                                                        \
@@ -29,15 +29,15 @@ enum { ALPHA, STEP, BACK };
      .most = 1,                                                                                              \
      .help = "1: others are helped at the back of their queues, 0: at the front"}
 
-/* Whoever has finished few iterations has heavy ones. The sums are whole, so that no order of adding matters.
- */
+/* A member that has finished few iterations has heavy ones. The sums are integers, so the order of addition
+ * does not matter. */
 static inline int load_state(const schedule_loop *loop, int64_t own, int64_t sum)
 {
     double average = (double)sum / loop->members, alpha = loop->parameter[ALPHA];
     return (double)own < average - alpha ? HEAVY : (double)own >= average + alpha ? LIGHT : NORMAL;
 }
 
-/* The next k for the state of a member whose state was `before`. */
+/* The next k for a member's state; its previous state was `before`. */
 typedef uint64_t (*adaptive_control)(const schedule_loop *loop, int state, int before, uint64_t k);
 
 static inline int64_t sum_of_speeds(schedule_loop *loop)
@@ -51,7 +51,7 @@ static inline int64_t sum_of_speeds(schedule_loop *loop)
 static inline void adaptive_enter(schedule_loop *loop, schedule_member *member)
 {
     member->word[OWN_K] = loop->members;
-    member->word[OWN_BEFORE] = HEAVY; /* so that the first step is a careful one */
+    member->word[OWN_BEFORE] = HEAVY; /* so that the first step is careful */
     schedule_write(loop, speed_of(loop, member->number), 0);
 }
 
@@ -63,7 +63,7 @@ static inline void adaptive_done(schedule_loop *loop, schedule_member *member, c
     schedule_write(loop, speed, schedule_read(loop, speed) + (int64_t)count);
 }
 
-/* Equation 2.1: the chunk of a remote allocation by the number of members that are not heavily loaded. */
+/* Equation 2.1: the chunk of a remote allocation, given how many members are not heavily loaded. */
 static inline uint64_t remote_control(schedule_loop *loop)
 {
     int64_t sum = sum_of_speeds(loop);
@@ -97,7 +97,7 @@ static inline bool adaptive_next(schedule_loop *loop, schedule_member *member, a
         found =
             queue_take(loop, owner, loop->parameter[BACK] == 0, (uint64_t)own[OWN_K], queue_static, chunk);
     }
-    chunk->single = true; /* a counter that others read moves after every iteration */
+    chunk->single = true; /* a counter that others read advances after every iteration */
     chunk->state = state;
     return found;
 }

@@ -1,5 +1,5 @@
-/* What schedules with one queue for all members have in common: a line with a lock, the position of the queue
- * and a few numbers more. */
+/* Shared by schedules with one queue for all members: a line with a lock, the position of the queue and a few
+ * more numbers. */
 #ifndef SG_CENTRAL_H
 #define SG_CENTRAL_H
 
@@ -19,7 +19,7 @@ static inline void central_begin(schedule_loop *loop)
         schedule_write(loop, &loop->shared[i], 0);
 }
 
-/* Iterations to take when `left` are left; the lock is held. At least 1 is taken. */
+/* How many iterations to take when `left` are left; the lock is held. At least 1 is taken. */
 typedef uint64_t (*central_size)(schedule_loop *loop, schedule_member *member, uint64_t left);
 
 static inline bool central_next(schedule_loop *loop, schedule_member *member, central_size size,
@@ -31,7 +31,7 @@ static inline bool central_next(schedule_loop *loop, schedule_member *member, ce
              left = loop->iterations - first;
     if (left > 0) {
         uint64_t wanted = size(loop, member, left);
-        wanted = wanted > loop->chunk ? wanted : loop->chunk; /* the user's chunk is the smallest one */
+        wanted = wanted > loop->chunk ? wanted : loop->chunk; /* the user's chunk is the minimum */
         wanted = wanted > 0 ? schedule_least(wanted, left) : 1;
         schedule_write(loop, &shared[CENTRAL_POSITION], (int64_t)(first + wanted));
         *chunk = (schedule_chunk){.first = first, .count = wanted, .step = 1, .owner = UINT32_MAX};
@@ -40,7 +40,7 @@ static inline bool central_next(schedule_loop *loop, schedule_member *member, ce
     return left > 0;
 }
 
-/* Batches: the next P chunks have one size, which `batch` finds from what is left. */
+/* Batches: the next P chunks have one size, which `batch` computes from what is left. */
 static inline uint64_t central_batch(schedule_loop *loop, uint64_t left,
                                      double (*batch)(schedule_loop *loop, uint64_t left, uint64_t number))
 {
@@ -55,7 +55,7 @@ static inline uint64_t central_batch(schedule_loop *loop, uint64_t left,
     return (uint64_t)schedule_read(loop, &shared[CENTRAL_B]);
 }
 
-/* How uneven the iterations are, as far as the user knows. */
+/* Variation of the iterations' times, if the user knows it. */
 #define CENTRAL_VARIATION                                                                                    \
     {.name = "variation",                                                                                    \
      .value = "1",                                                                                           \

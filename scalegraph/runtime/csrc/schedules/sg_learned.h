@@ -1,11 +1,10 @@
-/* What SE learns: the time of each range of iterations that was executed, and from them boundaries of equal
- * time. */
+/* What SE learns: the time of each executed range of iterations, and from that boundaries of equal time. */
 #ifndef SG_LEARNED_H
 #define SG_LEARNED_H
 
 #include "sg_queues.h"
 
-/* A member's log behind its queue: number of ranges, then first, count and ticks of each. */
+/* A member's log, after its queue: number of ranges, then first, count and ticks of each. */
 enum { LOG_MOST = 256, RANGE_FIRST = 0, RANGE_COUNT, RANGE_TICKS, RANGE_WORDS };
 
 static inline uint32_t learned_words(const schedule_loop *loop)
@@ -28,8 +27,7 @@ static inline void learned_enter(schedule_loop *loop, schedule_member *member)
     schedule_write(loop, learned_log(loop, member->number), 0);
 }
 
-/* Writes one range down; when the log is full the shortest way is to forget it: its iterations count as the
- * mean. */
+/* Logs one range; a full log drops the shortest: its iterations then count as average. */
 static inline void learned_done(schedule_loop *loop, schedule_member *member, const schedule_chunk *chunk,
                                 uint64_t count, uint64_t ticks)
 {

@@ -1,4 +1,4 @@
-/* Where a thread is in the iterations of its worksharing loop. */
+/* A thread's position in the iterations of its worksharing loop. */
 #ifndef SG_LOOP_TURN_H
 #define SG_LOOP_TURN_H
 
@@ -6,20 +6,19 @@
 
 /* What a chunk has cost the thread that took it, in cycles. */
 typedef struct sg_chunk_spent {
-    uint64_t begin, end;   /* clock: its first iterations were handed out, its last ones are done */
-    uint64_t body, stall;  /* of its iterations; memory stalls of that */
-    uint64_t asking, lock; /* of obtaining it, what waiting for locks of queues is of that */
+    uint64_t begin, end;   /* clocks: its first iterations were handed out, its last ones are done */
+    uint64_t body, stall;  /* of its iterations; memory stalls in that time */
+    uint64_t asking, lock; /* to get the chunk; part of it waiting for queue locks */
 } sg_chunk_spent;
 
 typedef struct sg_loop_turn {
     schedule_member member;
-    schedule_chunk chunk; /* taken last */
-    uint64_t position,
-        left;         /* the first of its iterations that was not handed out yet, and how many there are */
-    uint64_t running; /* iterations that were handed out last; 0: none are being executed */
-    uint64_t since;   /* clock when they were */
-    uint64_t asked;   /* clock when the thread asked last */
-    uint64_t stalled; /* memory stalls of the processor `on`, when iterations were handed out last */
+    schedule_chunk chunk;    /* the last one taken */
+    uint64_t position, left; /* its first iteration not yet handed out, and how many are left */
+    uint64_t running;        /* last iterations handed out; 0: none are being executed */
+    uint64_t since;          /* clock at that time */
+    uint64_t asked;          /* clock of the thread's last request */
+    uint64_t stalled;        /* memory stalls of the processor `on` when iterations were last handed out */
     const void *on;
     sg_chunk_spent spent;
     bool entered, finished;

@@ -1,13 +1,13 @@
-/* What affinity schedules have in common: a queue of iterations for each member, in its own memory. A member
- * takes from the front of its own queue, and when that is empty from the back of the fullest one. Each queue
- * with its lock, and each speed counter, is on a line of its own. Source: Yan, Jin, Zhang, "Adaptively
- * Scheduling Parallel Loops in Distributed Shared-Memory Systems", 1997, section 2. */
+/* Shared by affinity schedules: a queue of iterations per member, in its own memory. A member takes from the
+ * front of its own queue, and when that is empty from the back of the fullest one. Each queue with its lock,
+ * and each speed counter, is on its own line. Source: Yan, Jin, Zhang, "Adaptively Scheduling Parallel Loops
+ * in Distributed Shared-Memory Systems", 1997, section 2. */
 #ifndef SG_QUEUES_H
 #define SG_QUEUES_H
 
 #include "scalegraph_schedule.h"
 
-/* Numbers of the first line of a member's area. */
+/* Words of the first line of a member's area. */
 enum { QUEUE_LOCK, QUEUE_FIRST, QUEUE_LAST, QUEUE_FILLED, QUEUE_WORDS };
 
 static inline uint32_t queue_words(const schedule_loop *loop)
@@ -26,7 +26,7 @@ static inline int64_t *speed_of(const schedule_loop *loop, uint32_t member)
     return schedule_area(loop, member) + loop->line_words;
 }
 
-/* k_i, where others read it. */
+/* k_i, where others can read it. */
 static inline int64_t *control_of(const schedule_loop *loop, uint32_t member)
 {
     return schedule_area(loop, member) + 2 * loop->line_words;
@@ -42,14 +42,14 @@ static inline void queue_share(const schedule_loop *loop, uint32_t member, uint6
 
 typedef void (*queue_partition)(schedule_loop *loop, uint32_t member, uint64_t *first, uint64_t *last);
 
-/* The partition is the same at every execution. */
+/* The partition is the same in every execution. */
 static inline void queue_static(schedule_loop *loop, uint32_t member, uint64_t *first, uint64_t *last)
 {
     queue_share(loop, member, first, last);
 }
 
-/* Puts the member's share into its queue, unless somebody has done so already in this execution: whoever
- * comes to a queue before its member does. The lock is held. */
+/* Puts the member's share into its queue, unless somebody else has done so in this execution because it got
+ * there first. The lock is held. */
 static inline void queue_fill(schedule_loop *loop, uint32_t member, queue_partition partition)
 {
     int64_t *queue = queue_of(loop, member);
@@ -76,7 +76,7 @@ static inline uint64_t queue_left(schedule_loop *loop, uint32_t member, queue_pa
     return end > begin ? (uint64_t)(end - begin) : 0;
 }
 
-/* Takes one k-th of what is in the queue of `owner`; false: it is empty. */
+/* Takes 1/k of `owner`'s queue; false: it is empty. */
 static inline bool queue_take(schedule_loop *loop, uint32_t owner, bool front, uint64_t k,
                               queue_partition partition, schedule_chunk *chunk)
 {
@@ -100,7 +100,7 @@ static inline bool queue_take(schedule_loop *loop, uint32_t owner, bool front, u
     return true;
 }
 
-/* The member whose queue is the fullest, the first of equals; loop->members: all are empty. */
+/* The member with the fullest queue (ties: the first); loop->members: all are empty. */
 static inline uint32_t queue_fullest(schedule_loop *loop, queue_partition partition)
 {
     uint32_t fullest = loop->members;

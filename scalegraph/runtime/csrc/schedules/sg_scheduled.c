@@ -1,33 +1,33 @@
-/* A loop under a schedule: its memory in the simulated machine, and the handing out of what it decides. */
+/* A loop under a schedule: its memory in the simulated machine, and handing out the chunks. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "sg_omp.h"
 
-/* The memory of one loop and team size, used again by its next executions. */
+/* Memory of one loop and team size, reused by later executions. */
 struct sg_loop_memory {
     sg_loop_memory *next;
     const void *site;
     const sg_rank *rank;
     const schedule *schedule;
     uint32_t members;
-    uint64_t iterations; /* of the execution before */
+    uint64_t iterations; /* of the previous execution */
     uint64_t executions;
-    uint32_t shared_words, area_words; /* that there is room for */
-    uint64_t numbers;                  /* of which there are so many: */
-    int64_t *number;                   /* the shared ones, then those of each member */
-    uint64_t *lock;        /* sg_lock of the number at the same place; NULL before its first use */
+    uint32_t shared_words, area_words; /* allocated room */
+    uint64_t numbers;                  /* number of entries below: */
+    int64_t *number;                   /* the shared ones, then each member's */
+    uint64_t *lock;        /* sg_lock of the number at the same index; NULL before its first use */
     uint64_t shared, area; /* addresses in the simulated machine */
-    uint64_t stride;       /* of the members' areas there: pages */
-    uint64_t *seen;        /* bit set of the iterations that a schedule of the user's own gave */
+    uint64_t stride;       /* between the members' areas there: whole pages */
+    uint64_t *seen;        /* bit set of iterations handed out by a user's own schedule */
     uint64_t seen_words;
 };
 
-enum { MOST_SEEN = 1 << 28 }; /* of longer loops only the number of iterations is checked */
+enum { MOST_SEEN = 1 << 28 }; /* for longer loops only the number of iterations is checked */
 
 static sg_loop_memory *spare = NULL;
 
-/* ---- the simulated machine's side of the memory ---- */
+/* ---- the memory in the simulated machine ---- */
 
 static uint64_t address_of(const sg_scheduled *s, const int64_t *at)
 {
@@ -144,7 +144,7 @@ static sg_loop_memory *make_memory(const sg_scheduled *s, uint32_t shared_words,
     m->area_words = area_words > 0 ? area_words : 1;
     m->number = sg_new(m->numbers * sizeof *m->number);
     m->lock = sg_new(m->numbers * sizeof *m->lock);
-    /* whole pages, so that a member's area is where the member is that touches it first */
+    /* whole pages, so that a member's area is local to the member that first touches it */
     m->stride = (area_words * sizeof(int64_t) + page - 1) / page * page;
     m->shared = sg_variables_of((shared_words * sizeof(int64_t) + line - 1) / line, SG_OWN_LOOP);
     uint64_t bytes = loop->members * m->stride + page;
@@ -173,7 +173,7 @@ static sg_loop_memory *get_memory(const sg_scheduled *s, uint32_t shared_words, 
     return m;
 }
 
-/* What was learned does not hold for the next execution. */
+/* What was learned does not apply to the next execution. */
 static void forget(sg_loop_memory *m)
 {
     memset(m->number, 0, m->numbers * sizeof *m->number);
@@ -230,7 +230,7 @@ void sg_scheduled_open(sg_scheduled *s, const sg_chosen *chosen, uint64_t chunk,
         m->iterations = iterations;
     }
     if (schedule->shared_words == NULL)
-        m->number[0] = 0; /* a number that belongs to this execution alone */
+        m->number[0] = 0; /* a number specific to this execution */
     if (own)
         clear_seen(m, iterations);
     loop->executions = m->executions++;
@@ -256,7 +256,7 @@ __attribute__((noinline)) void sg_turn_reset(sg_loop_turn *turn)
 void sg_scheduled_close(sg_scheduled *s)
 {
     sg_loop_memory *m = s->memory;
-    if (m != NULL) /* cancelled: the schedule did not come to write what the next execution reads */
+    if (m != NULL) /* cancelled: the schedule has not written what the next execution reads */
         forget(m);
     give_back(s);
     s->open = false;
@@ -279,7 +279,7 @@ static void finish(sg_scheduled *s, sg_loop_turn *turn)
     give_back(s);
 }
 
-/* Takes iterations by the schedule; false: there are none for this member any more. */
+/* Takes iterations by the schedule; false: none are left for this member. */
 static bool take(sg_scheduled *s, sg_loop_turn *turn)
 {
     schedule_chunk *c = &turn->chunk;
@@ -302,8 +302,8 @@ static bool take(sg_scheduled *s, sg_loop_turn *turn)
     return true;
 }
 
-/* Another member writes the schedule's first numbers, each of which takes time: what would be taken now is
- * that of the execution before. */
+/* Waits while another member writes the schedule's initial numbers, which takes time: before that, the
+ * previous execution's numbers would be used. */
 static void wait_for_begin(sg_scheduled *s, sg_loop_turn *turn)
 {
     const sg_processor *p = sg_now;
@@ -334,7 +334,7 @@ static void enter(sg_scheduled *s, sg_loop_turn *turn, uint32_t number)
         s->schedule->enter(&s->loop, &turn->member);
 }
 
-/* ---- what it costs ---- */
+/* ---- cost ---- */
 
 static uint64_t stalls_of(const sg_processor *p)
 {
@@ -345,7 +345,7 @@ static uint64_t stalls_of(const sg_processor *p)
     return sum;
 }
 
-/* The thread asks again: the iterations that it had are done. */
+/* The thread asks again: its iterations are done. */
 static void note_done(sg_scheduled *s, sg_loop_turn *turn)
 {
     if (turn->running == 0)

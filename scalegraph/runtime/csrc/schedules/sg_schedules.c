@@ -1,4 +1,4 @@
-/* Which schedules there are, how a user writes one, and which loop gets which. */
+/* Which schedules exist, how users write them, and which loop gets which. */
 #include "sg_schedules.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "sg_omp.h"
-#include "sg_schedule_list.h" /* made from the files in kinds/ */
+#include "sg_schedule_list.h" /* generated from the files in kinds/ */
 
 #define DECLARE(name) extern const schedule sg_schedule_##name;
 SG_SCHEDULE_KINDS(DECLARE)
@@ -18,10 +18,10 @@ SG_SCHEDULE_KINDS(DECLARE)
 const schedule *const sg_schedule_list[] = {SG_SCHEDULE_KINDS(ENTRY) NULL};
 const unsigned sg_schedule_count = sizeof sg_schedule_list / sizeof *sg_schedule_list - 1;
 
-/* What a user adds: schedules of his own, and rules for loops. */
+/* User additions: their own schedules, and rules for loops. */
 typedef struct loop_rule {
-    uint64_t first, last; /* addresses to which its calls return; 0, 0: all loops */
-    uint32_t region;      /* or the region that it is; 0: by addresses */
+    uint64_t first, last; /* return addresses of its calls; 0, 0: all loops */
+    uint32_t region;      /* or its region; 0: by addresses */
     const sg_chosen *chosen;
 } loop_rule;
 
@@ -65,9 +65,9 @@ const sg_chosen *sg_schedules_of_openmp(unsigned kind)
     return &chosen[kind];
 }
 
-/* ---- what a user writes ---- */
+/* ---- parsing ---- */
 
-/* One factor: a number, N or P, and its power. */
+/* One factor: a number, N or P, with its power. */
 static bool read_factor(const char **at, bool over, sg_product *product)
 {
     int power = 1;
@@ -98,7 +98,7 @@ static bool read_factor(const char **at, bool over, sg_product *product)
     return true;
 }
 
-/* A product as 2*N/P^2, up to a comma or the end. */
+/* A product such as 2*N/P^2, up to a comma or the end. */
 static bool read_product(const char **at, sg_product *product)
 {
     *product = (sg_product){.factor = 1};
@@ -171,7 +171,7 @@ static double value_of(const sg_product *p, const schedule_parameter *declared, 
         value = p->iterations > 0 ? value * (double)loop->iterations : value / (double)loop->iterations;
     for (int i = 0; i < abs(p->members); i++)
         value = p->members > 0 ? value * loop->members : value / loop->members;
-    value = value > declared->least ? value : declared->least; /* also where N is 0 */
+    value = value > declared->least ? value : declared->least; /* also if N is 0 */
     return value < declared->most ? value : declared->most;
 }
 
@@ -212,8 +212,8 @@ static void add_rule(const char *path, int number, loop_rule rule, const char *t
     rules[rules_count++] = rule;
 }
 
-/* Lines: `plugin PATH`, `all SCHEDULE`, `region ID SCHEDULE`, `FIRST LAST SCHEDULE` (hexadecimal addresses).
- */
+/* Lines: `plugin PATH`, `all SCHEDULE`, `region ID SCHEDULE`, `FIRST LAST SCHEDULE` (hexadecimal
+ * addresses). */
 void sg_schedules_open(const char *path)
 {
     static bool opened = false; /* by another process of the program */

@@ -1,13 +1,13 @@
-/* Adaptive weighted factoring: batches as in factoring, each member's chunk by its weight, which is measured:
- * at the end of each execution (AWF), of each batch (B, D) or chunk (C, E); D and E count the time of
- * allocation too. Source: Banicescu, Velusamy, Devaprasad, 2003; Carino, Banicescu, 2008. */
+/* Adaptive weighted factoring: batches as in factoring, each member's chunk scaled by its weight. Weights are
+ * measured at the end of each execution (AWF), batch (B, D) or chunk (C, E); D and E include the time to get
+ * chunks. Source: Banicescu, Velusamy, Devaprasad, 2003; Carino, Banicescu, 2008. */
 #ifndef SG_WEIGHTED_H
 #define SG_WEIGHTED_H
 
 #include "sg_central.h"
 
-/* A member's line: ticks and iterations weighted by their order, sum of the orders, weight; the order itself.
- */
+/* A member's line: ticks and iterations weighted by their order, sum of the orders, weight; the order
+ * itself. */
 enum { TICKS, DONE, ORDERS, WEIGHT, WEIGHTED_WORDS };
 enum { OWN_TICKS, OWN_DONE, OWN_SINCE, OWN_BATCH };
 
@@ -19,7 +19,7 @@ static inline uint32_t weighted_words(const schedule_loop *loop)
     return WEIGHTED_WORDS;
 }
 
-/* Ticks of one iteration of a member, the later measurements counting more; 0: none was made. */
+/* Ticks per iteration of a member, weighted towards later measurements; 0: none yet. */
 static inline double weighted_pace(schedule_loop *loop, uint32_t member)
 {
     const int64_t *area = schedule_area(loop, member);
@@ -27,7 +27,7 @@ static inline double weighted_pace(schedule_loop *loop, uint32_t member)
     return count > 0 ? schedule_real(schedule_read(loop, &area[TICKS])) / count : 0;
 }
 
-/* Weight of the member: its speed over the mean speed of all that were measured; 1 before. */
+/* Weight of the member: its speed over the mean speed of all measured; 1 before that. */
 static inline double weighted_weight(schedule_loop *loop, uint32_t member)
 {
     double own = weighted_pace(loop, member), speeds = 0;
@@ -42,7 +42,7 @@ static inline double weighted_weight(schedule_loop *loop, uint32_t member)
     return own > 0 && measured == loop->members ? measured / own / speeds : 1;
 }
 
-/* Adds what the member has measured since the last time, as its next step. */
+/* Publishes what the member has measured since the last time, as its next step. */
 static inline void weighted_publish(schedule_loop *loop, schedule_member *member)
 {
     int64_t *area = schedule_area(loop, member->number);
@@ -84,7 +84,7 @@ static inline bool weighted_next(schedule_loop *loop, schedule_member *member, e
     int64_t *own = member->word;
     uint64_t now = loop->host->clock(loop);
     int64_t batch = schedule_read(loop, &loop->shared[CENTRAL_A]) / loop->members;
-    if (whole && own[OWN_SINCE] > 0) /* the time of allocation too */
+    if (whole && own[OWN_SINCE] > 0) /* including the time to get the chunk */
         own[OWN_TICKS] = (int64_t)now - own[OWN_SINCE];
     bool first = member->real[0] == 0;
     if (when == WEIGHTED_CHUNK || (when == WEIGHTED_BATCH && batch != own[OWN_BATCH])) {

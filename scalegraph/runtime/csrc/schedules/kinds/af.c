@@ -1,5 +1,4 @@
-/* Adaptive factoring: batches sized by mean and variance of the iterations' times that each member measures.
- */
+/* Adaptive factoring: batch sizes from the mean and variance of iteration times that each member measures. */
 #include <math.h>
 
 #include "sg_central.h"
@@ -17,7 +16,7 @@ static void enter(schedule_loop *loop, schedule_member *member)
     schedule_write(loop, &schedule_area(loop, member->number)[COUNT], 0);
 }
 
-/* Welford's way to mean and variance. */
+/* Welford's algorithm for mean and variance. */
 static void done(schedule_loop *loop, schedule_member *member, const schedule_chunk *chunk, uint64_t count,
                  uint64_t ticks)
 {
@@ -49,7 +48,8 @@ static uint64_t size(schedule_loop *loop, schedule_member *member, uint64_t left
     }
     if (member->real[COUNT] < 2 || speed <= 0)
         return schedule_least(FIRST_CHUNK, schedule_ceil(left, 2 * (uint64_t)loop->members));
-    double all = (double)loop->members / measured; /* the others are as those that have measured */
+    double all =
+        (double)loop->members / measured; /* assumes the others to be like those that have measured */
     d *= all;
     double t = (double)left / (speed * all), own = member->real[MEAN] > 0 ? member->real[MEAN] : 1;
     double wanted = (d + 2 * t - sqrt(d * d + 4 * d * t)) / (2 * own);
@@ -59,7 +59,7 @@ static uint64_t size(schedule_loop *loop, schedule_member *member, uint64_t left
 static bool next(schedule_loop *loop, schedule_member *member, schedule_chunk *chunk)
 {
     bool found = central_next(loop, member, size, chunk);
-    chunk->single = true; /* the time of every iteration is measured */
+    chunk->single = true; /* each iteration is timed */
     return found;
 }
 

@@ -1,4 +1,4 @@
-/* Adaptive weighted factoring, weights of the executions before. */
+/* Adaptive weighted factoring, with weights from previous executions. */
 #include "sg_weighted.h"
 
 static bool next(schedule_loop *loop, schedule_member *member, schedule_chunk *chunk)

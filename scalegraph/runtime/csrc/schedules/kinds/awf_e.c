@@ -1,4 +1,4 @@
-/* Adaptive weighted factoring, weights after each chunk, with the time of allocation. */
+/* Adaptive weighted factoring, weights measured after each chunk, including the time to get chunks. */
 #include "sg_weighted.h"
 
 static bool next(schedule_loop *loop, schedule_member *member, schedule_chunk *chunk)

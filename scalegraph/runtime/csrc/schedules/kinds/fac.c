@@ -1,4 +1,5 @@
-/* Factoring: batches of P equal chunks, so large that the rest evens them out, for a known variation. */
+/* Factoring: batches of P equal chunks, sized so that the remainder can even them out, for a known
+ * variation. */
 #include <math.h>
 
 #include "sg_central.h"

@@ -1,4 +1,4 @@
-/* Factoring without knowledge: each batch of P chunks is half of what is left. */
+/* Factoring without a known variation: each batch of P chunks is half of what is left. */
 #include "sg_central.h"
 
 static double batch(schedule_loop *loop, uint64_t left, uint64_t number)

@@ -1,4 +1,4 @@
-/* Fixed-size chunking: the size that is best for a given overhead and variation. */
+/* Fixed-size chunking: the optimal size for a given overhead and variation. */
 #include <math.h>
 
 #include "scalegraph_schedule.h"

@@ -12,7 +12,7 @@ static uint64_t control(const schedule_loop *loop, int state, int before, uint64
         return schedule_least(most, k + step);
     if (before == HEAVY)
         return k > least + step ? k - step : least;
-    return 1; /* not heavy twice: all that is left */
+    return 1; /* not heavy twice: everything that is left */
 }
 
 static bool next(schedule_loop *loop, schedule_member *member, schedule_chunk *chunk)

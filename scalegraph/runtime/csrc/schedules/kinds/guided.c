@@ -1,4 +1,4 @@
-/* Guided self-scheduling: the P-th part of what is left, first come, first served. */
+/* Guided self-scheduling: 1/P of what is left, first come, first served. */
 #include "scalegraph_schedule.h"
 
 static int64_t after(int64_t position, const void *argument)

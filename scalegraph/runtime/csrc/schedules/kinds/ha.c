@@ -1,9 +1,9 @@
-/* Heuristic adaptation: who helps others takes larger chunks of his own in the next execution, who was helped
- * smaller ones, so that more is left to help with. */
+/* Heuristic adaptation: members that helped others take larger chunks of their own share in the next
+ * execution; those that were helped take smaller ones, so that more is left to help with. */
 #include "sg_queues.h"
 
-/* Numbers of the line of control: k_i as its difference from P, so that memory that is all zero is its
- * beginning, and its change by this execution. */
+/* Words of the control line: k_i minus P, so that zeroed memory is the initial state, and its change in this
+ * execution. */
 enum { CONTROL, CHANGE };
 enum { OWN_REMOTE, OWN_K };
 
@@ -35,7 +35,7 @@ static bool next(schedule_loop *loop, schedule_member *member, schedule_chunk *c
     return false;
 }
 
-/* The changes hold from now on, from 1 to 2 P; when all k are close to each other they are halved. */
+/* Applies the changes, limited to 1 .. 2 P; when all k are close to each other they are halved. */
 static void end(schedule_loop *loop)
 {
     int64_t members = loop->members, least = INT64_MAX, most = 0;

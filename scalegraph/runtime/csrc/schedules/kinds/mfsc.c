@@ -1,4 +1,4 @@
-/* Modified fixed-size chunking: as many chunks of one size as factoring (FAC2) would make. */
+/* Modified fixed-size chunking: as many chunks, of one size, as factoring (FAC2) would make. */
 #include "scalegraph_schedule.h"
 
 static uint64_t chunks_of_factoring(const schedule_loop *loop)

@@ -1,4 +1,4 @@
-/* Chunks of random size between two limits; the same ones in every run. */
+/* Chunks of random size between two limits; the same in every run. */
 #include "sg_central.h"
 
 enum { LEAST, MOST, SEED };

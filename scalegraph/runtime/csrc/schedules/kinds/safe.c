@@ -1,4 +1,4 @@
-/* Safe self-scheduling: a share that is surely not too large, then factors of it. */
+/* Safe self-scheduling: a share that is certainly not too large, then fractions of it. */
 #include "sg_central.h"
 
 static const schedule_parameter parameters[] = {{.name = "share",

@@ -1,8 +1,8 @@
-/* Affinity scheduling with a dynamic initial partition: the next execution begins with shares that would have
- * taken the same time in this one. */
+/* Affinity scheduling with a dynamic initial partition: the next execution starts with shares that would have
+ * taken equal time in this one. */
 #include "sg_learned.h"
 
-/* Boundaries of the shares, from the execution before; behind them there is room to sort the ranges. */
+/* Boundaries of the shares from the previous execution, followed by room to sort the ranges. */
 static uint32_t shared_words(const schedule_loop *loop)
 {
     return loop->members + 1 + loop->members * LOG_MOST * RANGE_WORDS;
@@ -23,7 +23,7 @@ static bool next(schedule_loop *loop, schedule_member *member, schedule_chunk *c
     return queue_next(loop, member->number, loop->members, partition, chunk);
 }
 
-/* Reads all logs; returns how many ranges there are. */
+/* Reads all logs; returns the number of ranges. */
 static int64_t gather(schedule_loop *loop, int64_t *all, double *total)
 {
     int64_t ranges = 0;
@@ -47,7 +47,7 @@ static void swap(int64_t *a, int64_t *b)
     }
 }
 
-/* Shell's sort by the first iteration; each comparison is an instruction of the simulated machine. */
+/* Shell sort by first iteration; each comparison is an instruction of the simulated machine. */
 static void sort(schedule_loop *loop, int64_t *all, int64_t ranges)
 {
     uint64_t comparisons = 0;
@@ -62,7 +62,7 @@ static void sort(schedule_loop *loop, int64_t *all, int64_t ranges)
     loop->host->work(loop, comparisons + (uint64_t)ranges);
 }
 
-/* New boundaries: between them is the same time. */
+/* New boundaries at equal distances in time. */
 static void end(schedule_loop *loop)
 {
     double total = 0, before = 0;

@@ -1,7 +1,7 @@
 /* Affinity scheduling with a wrapped partition: iteration x belongs to member x mod P. */
 #include "sg_queues.h"
 
-/* A queue counts the member's own iterations: its number n is iteration member + n P. */
+/* A queue counts the member's own iterations: number n is iteration member + n P. */
 static void partition(schedule_loop *loop, uint32_t member, uint64_t *first, uint64_t *last)
 {
     *first = 0;

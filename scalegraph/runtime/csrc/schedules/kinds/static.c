@@ -1,4 +1,4 @@
-/* Equal shares, or chunks of one size dealt out in turn; decided before the loop begins. */
+/* Equal shares, or chunks of one size dealt round-robin; decided before the loop starts. */
 #include "scalegraph_schedule.h"
 
 enum { TRIP };

@@ -1,4 +1,4 @@
-/* As the LLVM runtime does: static chunks, and who has done his own takes a quarter of another's. */
+/* As in the LLVM runtime: static chunks; a member that has finished its own takes a quarter of another's. */
 #include "sg_queues.h"
 
 static bool next(schedule_loop *loop, schedule_member *member, schedule_chunk *chunk)

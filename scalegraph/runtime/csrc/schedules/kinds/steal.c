@@ -1,4 +1,5 @@
-/* Work stealing: everybody takes chunks of his own share; who has none left takes half of another's. */
+/* Work stealing: each member takes chunks of its own share; one that has none left takes half of
+ * another's. */
 #include "sg_queues.h"
 
 enum { CHUNK };
@@ -25,7 +26,7 @@ static bool take_own(schedule_loop *loop, uint32_t me, schedule_chunk *chunk)
     return count > 0;
 }
 
-/* Moves the back half of the queue of `owner` into the own one. */
+/* Moves the back half of `owner`'s queue into the member's own. */
 static bool move_half(schedule_loop *loop, uint32_t owner, uint32_t me)
 {
     schedule_chunk half;

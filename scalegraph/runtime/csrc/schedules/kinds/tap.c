@@ -1,4 +1,4 @@
-/* Tapering: guided chunks, made smaller by the known variation so that they end together. */
+/* Tapering: guided chunks, reduced according to the known variation so that they finish together. */
 #include <math.h>
 
 #include "sg_central.h"

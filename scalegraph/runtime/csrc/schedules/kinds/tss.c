@@ -1,4 +1,4 @@
-/* Trapezoid self-scheduling: chunks that shrink by the same number from a first to a last size. */
+/* Trapezoid self-scheduling: chunks that shrink linearly from a first to a last size. */
 #include "sg_central.h"
 
 enum { FIRST, LAST };
