@@ -1,5 +1,5 @@
-/* Loops as programs have them, on data in the first cache; prints nanoseconds of each round by the program's
- * own clock, the least of so many times. See memory_walks.py --source. */
+/* Loops as found in programs, on data in the first-level cache; prints nanoseconds per round by the program's
+ * own clock, the minimum over the repetitions. See memory_walks.py --source. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static double now(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* A sum of products that leaves out zeros. */
+/* A sum of products that skips zeros. */
 static __attribute__((noinline)) void sparse_row(int n)
 {
     double sum = 0.0;
@@ -70,7 +70,7 @@ static __attribute__((noinline)) void carry_on(int n)
     add_to(&carried, n);
 }
 
-/* A chain through conversions, as generators of random numbers in floating point have. */
+/* A chain through conversions, as in floating-point random number generators. */
 static __attribute__((noinline)) void convert(int n)
 {
     double value = carried;

@@ -1,5 +1,5 @@
-/* Walks through memory, as they are limited by latency, by the misses under way and by the prefetcher; prints
- * nanoseconds of each step by the program's own clock, the least of so many times. See memory_walks.py. */
+/* Walks through memory, limited by latency, by outstanding misses and by the prefetcher; prints nanoseconds
+ * per step by the program's own clock, the minimum over the repetitions. See memory_walks.py. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static __attribute__((noinline)) uint64_t triad(size_t n)
     return (uint64_t)a[n / 2];
 }
 
-/* Rows of 27 elements, as a sparse matrix of a grid has them. */
+/* Rows of 27 elements, as in the sparse matrix of a grid. */
 static __attribute__((noinline)) uint64_t sparse_rows(size_t n)
 {
     const double *values = (const double *)places, *x = values + n;

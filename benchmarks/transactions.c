@@ -1,5 +1,5 @@
-/* Lines that go to and fro: processors p and p + N / 2 share LINES lines and increment a word of each by turns. A visit
- * of a line that the other one has is a fetch from its cache and an upgrade. */
+/* Lines that bounce: processors p and p + N / 2 share LINES lines and take turns to increment a word of each.
+ * Visiting a line that the other one has takes a fetch from its cache and an upgrade. */
 #include <omp.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
-/* Small loops that compilers vectorise, or cannot, over data that fit into the first cache; prints
- * nanoseconds of each element by the program's own clock, the least of so many times. See vector_loops.py. */
+/* Small loops that compilers can or cannot vectorise, over data that fit in the first-level cache; prints
+ * nanoseconds per element by the program's own clock, the minimum over the repetitions. See
+ * vector_loops.py. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What a barrier takes: prints "THREADS;us" of "#pragma omp barrier", all threads being there.
+/* Time of a barrier: prints "THREADS;us" for "#pragma omp barrier" with all threads.
  *   barrier ROUNDS */
 #include <omp.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@ int main(int count, char **argument)
 #pragma omp parallel
     {
         double start = 0;
-        for (int i = -10; i < rounds; i++) { /* the first ones bring the lines in */
+        for (int i = -10; i < rounds; i++) { /* the first ones warm up the caches */
             if (i == 0)
                 start = omp_get_wtime();
 #pragma omp barrier

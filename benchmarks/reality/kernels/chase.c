@@ -1,7 +1,7 @@
-/* Latency of loads that depend on each other: prints "KIB;ns a load" for each size.
+/* Latency of dependent loads: prints "KIB;ns a load" for each size.
  *   chase LINE WINDOW SIZE..    LINE: bytes of a line; WINDOW: KiB in which the order is random; SIZE: KiB
- * The order goes through all lines of the data once, window by window: a window of few pages leaves the translation of
- * addresses out, 0 is one window as large as the data. */
+ * Each line is visited once, window by window: a window of few pages excludes address translation; 0 means a single
+ * window as large as the data. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static uint64_t draw(void)
     return random_state;
 }
 
-/* The lines of a window in random order, each of which points to the next, the last to the next window's first. */
+/* Links the lines of each window in random order, the last to the next window's first. */
 static void link_lines(char *data, long *order, long lines, long window, long line)
 {
     for (long i = 0; i < lines; i++)
@@ -71,7 +71,7 @@ int main(int count, char **argument)
         long *order = malloc((size_t)lines * sizeof *order);
         long steps = 4 * lines < LEAST_STEPS ? LEAST_STEPS : 4 * lines < MOST_STEPS ? 4 * lines / 8 * 8 : MOST_STEPS;
         link_lines(data, order, lines, window, line);
-        void *at = walk(data, lines / 8 * 8 + 8); /* all lines as near as they fit */
+        void *at = walk(data, lines / 8 * 8 + 8); /* all lines as close as possible */
         double start = now();
         last = walk(at, steps);
         printf("%ld;%.4f\n", kib, (now() - start) / (double)steps);

@@ -1,10 +1,10 @@
-/* Time of an operation of MPI, in the way that is usual for it: the mean over ranks and calls, after a few calls.
+/* Time of an MPI operation, measured in the usual way: the mean over ranks and calls, after a few warm-up calls.
  *
  *   messages latency|bandwidth|bcast|allreduce|barrier CALLS BYTES ..
  *
- * latency: half of a message there and back between the first and the last rank. bandwidth: 64 messages in a row
- * between them, and an answer. bcast, allreduce: each call alone, a barrier after it. Prints "BYTES;us", of
- * bandwidth MB/s. */
+ * latency: half the round trip between the first and the last rank. bandwidth: 64 consecutive messages between them,
+ * and a reply. bcast, allreduce: each call by itself, followed by a barrier. Prints "BYTES;us", for bandwidth
+ * "BYTES;MB/s". */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

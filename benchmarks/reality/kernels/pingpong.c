@@ -1,4 +1,4 @@
-/* What a line takes from one core to another: two threads change a flag in turn, each by compare-and-swap until it
+/* Time to transfer a line between cores: two threads take turns to change a flag, each by compare-and-swap until it
  * succeeds. Prints "FIRST;SECOND;ns one way" for each pair; thread I runs on processor I, the others wait meanwhile.
  *   pingpong ROUNDS FIRST SECOND [FIRST SECOND ..] */
 #include <omp.h>
@@ -31,7 +31,7 @@ int main(int count, char **argument)
         if (first == second || first >= omp_get_num_threads() || second >= omp_get_num_threads())
             continue;
         if (me == first)
-            atomic_store(&shared.flag, 1); /* the second's turn has been */
+            atomic_store(&shared.flag, 1); /* the second thread's turn is over */
 #pragma omp barrier
         double start = omp_get_wtime();
         if (me == first)

@@ -1,6 +1,6 @@
 /* Bandwidth of loops over arrays, each thread over its own part: prints "KERNEL;GB/s" by the program's own clock.
- * Bytes are counted as the loops move them; a line that is read before it is written counts once.
- *   stream KIB ROUNDS KERNEL..    KIB: of each thread, in all arrays that a kernel has */
+ * Counts the bytes that the loops move; a line read before it is written counts once.
+ *   stream KIB ROUNDS KERNEL..    KIB: per thread, over all arrays of the kernel */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +8,11 @@
 
 struct kernel {
     const char *name;
-    int arrays, bytes; /* of an element: arrays touched, bytes moved */
+    int arrays, bytes; /* per element: arrays touched, bytes moved */
     double (*loop)(double *a, const double *b, const double *c, const double *d, long n);
 };
 
-/* Sums side by side, so many that none waits for the one before. */
+/* Enough parallel sums that none waits for the previous one. */
 static double load(double *a, const double *b, const double *c, const double *d, long n)
 {
     enum { SUMS = 32 };
@@ -68,14 +68,14 @@ static double measured(const struct kernel *k, double *memory, long kib, int rou
     double seconds = 0, sum = 0;
 #pragma omp parallel reduction(+ : sum)
     {
-        /* so many elements that the next array begins 13 lines farther in its page: streams that go side by side
-         * shall not all want one channel of the memory at a time */
+        /* each array begins 13 lines farther into its page than the one before, so that parallel streams do not
+         * all need the same memory channel at the same time */
         long n = kib * 128 / k->arrays / 512 * 512 - 512 + 13 * 8, part = kib * 128 + 64;
         double *own = memory + omp_get_thread_num() * part, *at[4] = {own, own, own, own}, start = 0;
         for (int i = 1; i < k->arrays; i++)
             at[i] = own + i * n;
         for (int round = -1; round < rounds; round++) {
-            if (round == 0) { /* the round before has brought the data, or made the caches full of it */
+            if (round == 0) { /* the previous round has brought in the data, or filled the caches with it */
 #pragma omp barrier
                 start = omp_get_wtime();
             }
