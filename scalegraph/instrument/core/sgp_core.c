@@ -1,6 +1,6 @@
-/* A processor while it executes a way round: the model that instrument/pipeline.py describes, which packs the
- * steps and unpacks what is found. It is in C because a program has some million steps to execute; sums are
- * made in the order of the instructions, so that results are the same to the bit on every computer. */
+/* Executes one round of a loop on a processor: the model described in instrument/pipeline.py, which packs the
+ * steps and unpacks the results. It is in C because a program has some million steps; sums are formed in
+ * instruction order, so that results are bitwise identical on every computer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- units ---- */
 
-/* When work of `cost` cycles begins that can begin at `ready`. */
+/* When work of `cost` cycles that is ready at `ready` begins. */
 static double take(core *c, unit *u, double ready, double cost)
 {
     int64_t cycle = (int64_t)ready > u->full ? (int64_t)ready : u->full;
@@ -35,7 +35,7 @@ static double take_class(core *c, int64_t class, double ready, double cost)
 
 /* ---- a step ---- */
 
-/* Ends what is fetched together, unless nothing of it has been issued yet. */
+/* Closes the current fetch group, unless none of it has been issued yet. */
 static void end_group(core *c)
 {
     if (c->jumped)
@@ -71,8 +71,8 @@ static double pop_waiting(core *c)
     return least;
 }
 
-/* What a step takes the prediction of jumps: calls and returns, jumps that are taken, those into libraries.
- * Of a call into a library whose function is not known the return is part of the step. */
+/* Effect of a step on branch prediction: calls and returns, taken jumps, jumps into libraries. For a call to
+ * an unknown library function the return is part of the step. */
 static void predict(core *c, const step *s)
 {
     const sgp_processor *p = c->p;
@@ -87,7 +87,7 @@ static void predict(core *c, const step *s)
     }
 }
 
-/* Lets the next instruction in: when it is its turn, and there is room for it. */
+/* Issues the next instruction: when it is its turn and there is room for it. */
 static void issue(core *c, double slots)
 {
     c->issued = larger(c->issued + slots * c->p->slot, c->follows);
@@ -108,7 +108,7 @@ static void issue(core *c, double slots)
     }
 }
 
-/* Carries out operations one after the other; the first begins at `*first`. */
+/* Performs operations one after the other; the first begins at `*first`. */
 static double work(core *c, const step *s, double ready, double *first)
 {
     double begin = ready;
@@ -146,7 +146,7 @@ static void write_registers(core *c, const step *s, double done)
     }
 }
 
-/* When a load has the value that a store before it wrote to the same place; 0 if none has. */
+/* When a load can get its value from an earlier store to the same place; 0 if there is none. */
 static double forwarded(const core *c, const head *h, const key *place)
 {
     const stored *s = sgp_stored(c, *place);
@@ -214,8 +214,8 @@ static void execute(core *c, const step *s)
         end_group(c);
 }
 
-/* Enters a function: its arguments have been there for long, and are those that it was called with before. So
- * what one call stores and the next one loads by the same pointer is known to be the same. */
+/* Enters a function: its arguments have long been ready, and are the same as in its previous call. So a store
+ * in one call and a load in the next through the same pointer are known to access the same place. */
 static void enter(core *c)
 {
     memset(c->ready, 0, sizeof c->ready);
@@ -242,7 +242,7 @@ static void unpack(const int64_t *words, step *steps, int64_t count)
     }
 }
 
-/* Numbers that are handed back: each list with its length before it. */
+/* The returned numbers: each list preceded by its length. */
 typedef struct sgp_result {
     double *numbers;
     int64_t count, room;
@@ -268,7 +268,7 @@ static void run(core *c, const step *steps, const int64_t *lengths, int64_t bodi
                 bool enters, double *taken, double *early, merge *branches)
 {
     for (int64_t number = 0; number < 2 * rounds && !c->lacks_memory; number++) {
-        c->follows_loads = number >= 2 * rounds - 2; /* enough for what one round hands on to the next */
+        c->follows_loads = number >= 2 * rounds - 2; /* enough for what one round passes to the next */
         if (enters)
             enter(c);
         const step *s = steps;
@@ -304,8 +304,8 @@ static void report(core *c, sgp_result *r, int64_t bodies, const double *taken, 
     }
 }
 
-/* Executes `bodies` of packed steps `rounds` times to fill the window and as often again; returns 0, or -1
- * where the host has no memory for that. */
+/* Executes `bodies` of packed steps `rounds` times to fill the window and as often again; returns 0, or -1 if
+ * the host is out of memory. */
 int sgp_execute(const sgp_processor *processor, const int64_t *words, const int64_t *lengths, int64_t bodies,
                 int64_t rounds, int enters, sgp_result *result)
 {

@@ -1,5 +1,4 @@
-/* The parts of the model of a pipeline: sgp_core.c has the times of steps, sgp_known.c what is known of
- * values. */
+/* Shared parts of the pipeline model: sgp_core.c computes the times of steps, sgp_known.c tracks values. */
 #ifndef SGP_CORE_H
 #define SGP_CORE_H
 
@@ -11,7 +10,7 @@
 #define REGISTERS 1024
 #define CLASSES   32
 #define ORIGINS   4   /* loads that a value is known to depend on, the latest ones */
-#define MERGED    160 /* more than what an instruction can depend on before the latest are chosen */
+#define MERGED    160 /* more than an instruction can depend on before the latest are chosen */
 
 enum {
     LOADS = 1,
@@ -26,16 +25,16 @@ enum {
     STATUS = 512 /* reads the status of floating-point operations */
 };
 
-/* What pipeline.py writes of a step, before the numbers of its registers, operations and hooks. */
+/* What pipeline.py writes for each step, before the numbers of its registers, operations and hooks. */
 typedef struct head {
     double slots;
     int64_t flags, line;
     int64_t base, index, scale, offset;
     int64_t copy_to, copy_from, copy_more;
-    int64_t reads, writes, clobbers, works, sites; /* how many numbers follow */
+    int64_t reads, writes, clobbers, works, sites; /* counts of the numbers that follow */
 } head;
 
-/* What pipeline.py says of the processor. */
+/* The processor, as given by pipeline.py. */
 typedef struct sgp_processor {
     double slot, load, mixed, selecting, comparing, taken, far, status, forward, forward_fp;
     double costs[CLASSES], latencies[CLASSES];
@@ -49,11 +48,11 @@ typedef struct step {
     const int64_t *reads, *writes, *clobbers, *works, *sites;
 } step;
 
-/* A unit that takes up one cycle's work in a cycle, at any time that is left. */
+/* A unit that does one cycle's work per cycle, at any free time. */
 typedef struct unit {
     double *used; /* by cycle */
     int64_t room;
-    int64_t full; /* before this cycle nothing is left */
+    int64_t full; /* before this cycle it is fully used */
 } unit;
 
 typedef struct origin {
@@ -72,7 +71,7 @@ typedef struct merge {
     origin at[MERGED];
 } merge;
 
-/* A place in memory as the model knows it: numbers of two unknown values, a scale and an offset. */
+/* A place in memory as the model sees it: the numbers of two unknown values, a scale and an offset. */
 typedef struct key {
     int64_t base, index, scale, offset;
 } key;
@@ -100,21 +99,21 @@ typedef struct core {
     unit units[CLASSES], both;
     double ready[REGISTERS];
     value values[REGISTERS];
-    int64_t arguments[REGISTERS]; /* the values of registers when the function is entered; 0: not known yet */
+    int64_t arguments[REGISTERS]; /* register values on entry to the function; 0: not known yet */
     bool known[REGISTERS], written[REGISTERS];
     origins from[REGISTERS];
     stored *memory;
     uint64_t memory_room, memory_count;
     found *sites;
     int64_t sites_count, sites_room;
-    bool follows_loads; /* notes what depends on which load */
+    bool follows_loads; /* records which instructions depend on which load */
     int64_t unknown, line;
     double issued, group, follows, retired, done;
-    double predicted; /* where control goes, by the prediction of jumps, which runs ahead of the fetch */
+    double predicted; /* when the jump predictor, which runs ahead of the fetch, knows the path */
     bool jumped;
-    double *under_way; /* retirement of those in the window */
+    double *under_way; /* retirement times of those in the window */
     int64_t first, in_window;
-    double *waiting; /* when those in the scheduler begin, as a heap */
+    double *waiting; /* start times of those in the scheduler, as a heap */
     int64_t in_scheduler, waiting_room;
     bool lacks_memory;
 } core;
@@ -126,20 +125,20 @@ static inline double larger(double a, double b)
 
 /* ---- sgp_known.c ---- */
 
-/* Whether there is room for `count` items in an array; new room is zero. False, and the core knows it: the
- * host has no memory for them. */
+/* Makes room for `count` items in an array; new room is zeroed. False if the host is out of memory, which the
+ * core records. */
 #define HOLD(c, array, room, count)                                                                          \
     ((count) <= (room) || sgp_hold(c, (void **)&(array), &(room), count, sizeof *(array)))
 bool sgp_hold(core *c, void **array, int64_t *room, int64_t count, size_t size);
-/* Which unknown value a register holds, and a constant added to that. */
+/* Which unknown value a register holds, and a constant added to it. */
 value sgp_value(core *c, int64_t name);
 key sgp_place(core *c, const head *h);
 /* What is known of a place that was stored to; NULL: nothing. */
 stored *sgp_stored(const core *c, key k);
 stored *sgp_store(core *c, key k);
-/* What the values of registers together depend on. */
+/* What the values of several registers together depend on. */
 merge sgp_merged(const core *c, const int64_t *names, int64_t count);
-/* Notes which loads before it the step depends on, and which then depend on it. */
+/* Records which earlier loads the step depends on, and what then depends on the step. */
 void sgp_follow(core *c, const step *s, const key *place);
 
 #endif

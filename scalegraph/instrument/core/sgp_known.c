@@ -1,4 +1,4 @@
-/* What the model knows of registers and places: which hold the same, and which loads they depend on. */
+/* What the model knows of registers and places: which hold the same value, and which loads they depend on. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ bool sgp_hold(core *c, void **array, int64_t *room, int64_t count, size_t size)
 
 /* ---- what is known of registers and places ---- */
 
-/* Which unknown value a register holds, and a constant added to that. */
+/* Which unknown value a register holds, and a constant added to it. */
 value sgp_value(core *c, int64_t name)
 {
     if (name == 0)
@@ -107,7 +107,7 @@ static origin *origin_in(merge *m, int64_t site)
     return NULL;
 }
 
-/* `site` is in it, `cycles` after its load; what was there stays if it is `later`. */
+/* Adds `site`, `cycles` after its load; an existing entry stays if it is `later`. */
 static void put(merge *m, int64_t site, double cycles, bool later)
 {
     origin *known = origin_in(m, site);
@@ -117,7 +117,7 @@ static void put(merge *m, int64_t site, double cycles, bool later)
         m->at[m->count++] = (origin){site, cycles};
 }
 
-/* What the value of a register depends on, too, `more` cycles later. */
+/* Adds what the value of a register depends on, `more` cycles later. */
 static void merge_register(const core *c, merge *m, int64_t name, double more)
 {
     for (int i = 0; name != 0 && i < c->from[name].count; i++)
@@ -158,7 +158,7 @@ static found *site_of(core *c, int64_t site)
     return &c->sites[c->sites_count++];
 }
 
-/* Notes which loads before it the step depends on, and which then depend on it. */
+/* Records which earlier loads the step depends on, and what then depends on the step. */
 void sgp_follow(core *c, const step *s, const key *place)
 {
     const head *h = s->of;

@@ -1,8 +1,8 @@
-/* What the parts of the micro-benchmark share: samples, and the few things that depend on the architecture.
+/* Shared by the parts of the micro-benchmark: samples, and the little that depends on the architecture.
  *
- * A measurement prints one line, `name unit sample sample ...`; the median and the spread are taken by
- * whoever reads it. Samples are short, so that most of them fall between two interruptions by the host. The
- * line of what follows the processor's clock ends with `@ns`: what a dependent addition took just then. */
+ * A measurement prints one line, `name unit sample sample ...`; the reader computes median and spread.
+ * Samples are short, so that most of them fall between two interruptions by the host. Lines for quantities
+ * that scale with the processor's clock end with `@ns`: the time of a dependent addition at that moment. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -13,22 +13,22 @@
 
 #define MOST_TEAM 1024
 
-/* What the command line says. */
+/* Command line options. */
 typedef struct bench_options {
-    uint32_t samples;  /* of each measurement */
-    double sample_ns;  /* what one of them takes, about */
-    int first, second; /* host processors; second is -1 where there is one only */
+    uint32_t samples;  /* per measurement */
+    double sample_ns;  /* approximate duration of one sample */
+    int first, second; /* host processors; second is -1 if there is only one */
     int far;           /* a processor of another socket, -1: none */
-    int beside;        /* one with other memory near it in the same socket, -1: none */
+    int beside;        /* one in the same socket with a different local memory, -1: none */
     size_t large;      /* bytes of the largest working set */
-    size_t near;       /* working sets up to this size stay in caches that follow the processor's clock */
+    size_t near;       /* working sets up to this size stay in caches that scale with the processor's clock */
     size_t sizes[64];  /* working sets for the latencies, in bytes */
     uint32_t sizes_count;
-    int pace;            /* only what the processor does at this moment, in a millisecond */
-    int team[MOST_TEAM]; /* only what depends on the number of cores, with a thread on each of these
+    int pace;            /* measure only the processor's current speed, in a millisecond */
+    int team[MOST_TEAM]; /* measure only what depends on the number of cores, with a thread on each of these
                             processors */
     uint32_t team_count;
-    int pair; /* only what a line takes between the first and the second processor */
+    int pair; /* measure only the transfer of a line between the first and second processor */
 } bench_options;
 
 extern bench_options bench;
@@ -37,27 +37,27 @@ extern bench_options bench;
 typedef void bench_body(uint64_t times, void *state);
 
 uint64_t bench_now(void);
-/* What `times` times of `body` take, in ns. */
+/* Time of `times` executions of `body`, in ns. */
 double bench_time(bench_body *body, void *state, uint64_t times);
-/* Prints samples of the time of one operation, in ns; one time of `body` does `operations` of them. The
- * second is for what follows the processor's clock; it waits while another program uses the core. */
+/* Prints samples of the time of one operation, in ns; `body` does `operations` of them per execution. The
+ * second one is for what scales with the processor's clock; it waits while another program uses the core. */
 void bench_measure(const char *name, bench_body *body, void *state, double operations);
 void bench_cycles(const char *name, bench_body *body, void *state, double operations);
 /* The same by hand, for what cannot be repeated at will. */
 void bench_begin(const char *name, const char *unit);
 void bench_sample(double value);
 void bench_end(void);
-/* What a dependent addition takes now, in ns: a cycle of the processor. */
+/* Current time of a dependent addition, in ns: one processor cycle. */
 double bench_clock(void);
-/* What one of many independent additions takes now, in ns. */
+/* Current time of one of many independent additions, in ns. */
 double bench_additions(void);
-/* Prints both: the second is longer while another program has the other half of the core. */
+/* Prints both: the second is longer while another program uses the other hardware thread of the core. */
 void bench_pace(void);
-/* As bench_end; `before` is what bench_clock said before the samples. */
+/* As bench_end; `before` is the result of bench_clock before the samples. */
 void bench_end_at(double before);
-/* Binds the calling thread; an unknown processor is no fault, the measurement is less sharp then. */
+/* Pins the calling thread; with an unknown processor the measurement is just less precise. */
 void bench_pin(int processor);
-/* Zeroed memory in large pages where the host gives some; ends the program when there is none. */
+/* Zeroed memory in large pages if the host has any; exits if there is no memory. */
 void *bench_map(size_t bytes, int large_pages);
 
 void bench_operations(void);
@@ -102,6 +102,6 @@ static inline void spin(void)
 #error "the micro-benchmark knows x86-64 and aarch64"
 #endif
 
-#define LINE 64 /* bytes between two places of a working set; the host's line, or half of it */
+#define LINE 64 /* distance between places of a working set; the host's line, or half of it */
 
 #endif

@@ -1,11 +1,11 @@
-/* Measures the host: operations, caches, memory, and what two threads cost each other.
+/* Measures the host: operations, caches, memory, and communication between two threads.
  *
  *     calibrate samples=N us=MICROSECONDS first=CPU second=CPU far=CPU large=BYTES near=BYTES size=BYTES ...
  *     calibrate pace=1 first=CPU
  *     calibrate samples=N us=MICROSECONDS large=BYTES team=CPU team=CPU ...
  *     calibrate samples=N us=MICROSECONDS pair=1 first=CPU second=CPU
  *
- * Every argument may be left out. Built and called by scalegraph.control.calibration. */
+ * Every argument is optional. Built and called by scalegraph.control.calibration. */
 #include "bench.h"
 
 #include <sched.h>
@@ -18,8 +18,8 @@
 bench_options bench = {
     .samples = 21, .sample_ns = 200e3, .second = -1, .far = -1, .beside = -1, .large = 64u << 20};
 
-#define CROWDED      1.1  /* cycles of an addition, of the fewest: more are due to another program */
-#define WAIT_SAMPLES 5000 /* all measurements together wait for it as long as so many of them take */
+#define CROWDED      1.1  /* cycles of the fastest addition; if longer, another program is running */
+#define WAIT_SAMPLES 5000 /* all measurements together wait at most as long as this many of them take */
 
 uint64_t bench_now(void)
 {
@@ -54,17 +54,17 @@ void bench_end(void)
 void bench_end_at(double before)
 {
     double behind = bench_clock();
-    printf(" @%.6g", before < behind ? before : behind); /* who disturbs one of them makes it longer */
+    printf(" @%.6g", before < behind ? before : behind); /* interference makes one of them longer */
     bench_end();
 }
 
-/* How often `body` is done in one sample. */
+/* How often to repeat `body` in one sample. */
 static uint64_t times_of_sample(bench_body *body, void *state)
 {
     uint64_t times = 1;
     double taken = bench_time(body, state, times);
     for (int tries = 0; tries < 9 && taken > bench.sample_ns;
-         tries++) { /* somebody else may have had the core */
+         tries++) { /* somebody else may have used the core */
         double again = bench_time(body, state, times);
         taken = again < taken ? again : taken;
     }
@@ -101,10 +101,10 @@ void bench_measure(const char *name, bench_body *body, void *state, double opera
     bench_end();
 }
 
-/* Does another program have the other half of the core just now? Independent additions are slower then. */
+/* Is another program using the other hardware thread? Independent additions are slower then. */
 static int is_crowded(void)
 {
-    static double alone = 1e9; /* cycles of an addition, the fewest so far */
+    static double alone = 1e9; /* cycles of the fastest addition so far */
     double cycles = bench_additions() / bench_clock();
     if (cycles < alone)
         alone = cycles;
@@ -126,7 +126,7 @@ void bench_cycles(const char *name, bench_body *body, void *state, double operat
         kept = take_samples(body, state, operations);
         if (waited >= limit)
             break;
-        waited += (double)bench.samples * bench.sample_ns; /* if it has to be done again */
+        waited += (double)bench.samples * bench.sample_ns; /* if it has to be repeated */
     } while (is_crowded());
     print_samples(name, kept);
     bench_end_at(before);
@@ -144,7 +144,7 @@ void bench_pin(int processor)
 
 void *bench_map(size_t bytes, int large_pages)
 {
-    size_t large = 2u << 20; /* so that it begins where one may */
+    size_t large = 2u << 20; /* aligned for a large page */
     char *memory = mmap(NULL, bytes + large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         fprintf(stderr, "calibrate: the host gives no %zu bytes of memory\n", bytes);

@@ -1,6 +1,7 @@
-/* What depends on the number of cores at work: clock, bandwidth, primitives of the OpenMP library, first
- * touches. The team has a thread on each of the processors that the command line names; names of measurements
- * end in their number. */
+/* What depends on the number of active cores: clock, bandwidth, OpenMP primitives, first touches.
+ *
+ * The team has one thread on each processor named on the command line; that number ends the names of the
+ * measurements. */
 #include "bench.h"
 
 #include <omp.h>
@@ -20,7 +21,7 @@ static void begin(const char *what, const char *unit)
     bench_begin(name, unit);
 }
 
-/* A cycle of each core while all are at work: one sample of each thread. */
+/* Cycle time of each core while all are active: one sample per thread. */
 static void measure_clock(void)
 {
 #pragma omp parallel
@@ -51,18 +52,17 @@ static double read_part(const double *own, const double *other, size_t count)
 static double copy_part(double *own, const double *other, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        own[i] = other[i] + 1; /* a mere copy would become a call of memcpy, which may bypass the caches */
+        own[i] = other[i] + 1; /* a plain copy would become a call of memcpy, which may bypass the caches */
     __asm__ volatile("" ::"r"(own) : "memory");
     return 0;
 }
 
-/* Bytes a nanosecond of all threads, each in memory that it touched first; lines that are written count once.
- */
+/* Bytes per nanosecond of all threads, each in memory that it touched first; written lines count once. */
 static void measure_bandwidth(void)
 {
     size_t count = bench.large / 2 / sizeof(double) / bench.team_count;
     double *memory = bench_map(2 * count * bench.team_count * sizeof(double), 1);
-    uint32_t samples = bench.samples < 9 ? bench.samples : 9; /* each is long */
+    uint32_t samples = bench.samples < 9 ? bench.samples : 9; /* each takes long */
     double sum = 0;
     for (int copies = 0; copies <= 1; copies++) {
         begin(copies ? "copy" : "read", "GB/s");
@@ -93,7 +93,7 @@ static void measure_bandwidth(void)
     munmap(memory, 2 * count * bench.team_count * sizeof(double));
 }
 
-/* ns of a first touch, all threads at it at the same time. */
+/* ns per first touch, with all threads doing it at the same time. */
 static void measure_pages(void)
 {
     begin("page_touch", "ns");
@@ -139,7 +139,7 @@ static void regions(uint64_t times, void *state)
     }
 }
 
-/* All threads take one lock, `times` times together. */
+/* All threads take one lock, `times` times in total. */
 static void locks(uint64_t times, void *state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* Caches and memory: latencies by chasing pointers, overlap by the same places without the chase, bandwidth,
- * the first touch of a page, and the translation of addresses. Large pages where the host gives some, so that
- * translation is in none of the others. */
+/* Caches and memory: latency by pointer chasing, overlap by visiting the same places without chasing,
+ * bandwidth, first touch of a page, and address translation. Uses large pages if the host has any, so that
+ * translation affects only its own measurement. */
 #include "bench.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ typedef struct place {
 
 typedef struct walk {
     place *places;   /* the working set */
-    uint32_t *order; /* numbers of places in the order of the walk */
+    uint32_t *order; /* indices of the places in the order of the walk */
     size_t count;    /* places on the walk */
     size_t at;
     place *next;
@@ -30,7 +30,7 @@ static uint64_t next_random(uint64_t *seed)
     return *seed;
 }
 
-/* Threads the first `count` places of w->order into one cycle in random order. */
+/* Links the first `count` places of w->order into one random cycle. */
 static void thread_order(walk *w, size_t count)
 {
     uint64_t seed = 88172645463325252u;
@@ -55,7 +55,7 @@ static void thread_places(walk *w, size_t total, size_t count)
     thread_order(w, count);
 }
 
-/* The same places one behind the other, as a prefetcher sees them coming. */
+/* The same places in sequence, for the prefetcher. */
 static void thread_in_order(walk *w, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -74,7 +74,7 @@ static NOINLINE void chase(uint64_t times, void *state)
     w->next = at;
 }
 
-/* The same places in the same order, but each known beforehand. */
+/* The same places in the same order, but with addresses known in advance. */
 static NOINLINE void visit(uint64_t times, void *state)
 {
     walk *w = state;
@@ -102,11 +102,10 @@ static NOINLINE void stream(uint64_t times, const walk *w)
     }
 }
 
-/* Samples of the time of a step of `body` over the first half of the working set `all`, each when all of it
- * has been read in order: what the level before has room for is of the second half. Last caches that keep
- * what the level before throws out decide by its use whether to: lines that are read in order are kept, of
- * those that only a walk at random comes back to fewer and fewer are, and such a walk would end up in memory.
- */
+/* Samples the time of a step of `body` over the first half of the working set `all`, each after reading all
+ * of it in sequence, so that the previous level is filled from the second half. Victim caches decide by reuse
+ * which lines to keep: they keep lines that are read in sequence, but fewer and fewer of those that only a
+ * random walk reuses, which would end up in memory. */
 static void measure_steps(const char *name, bench_body *body, walk *half, const walk *all)
 {
     uint64_t times = 128;
@@ -152,7 +151,7 @@ static void flush(const walk *w)
     flush_done();
 }
 
-/* Latency, and time of a miss among others, of lines that are in no cache: each is thrown out before. */
+/* Latency, and time of a miss among others, for lines in no cache: each is flushed first. */
 static void measure_memory(walk *w, size_t total, const char *chased, const char *visited)
 {
     size_t count = total < 4096 ? total : 4096;
@@ -200,7 +199,7 @@ static void *read_part(void *argument)
     return NULL;
 }
 
-/* Bytes a nanosecond that `threads` threads together read from memory, each its own part. */
+/* Bytes per nanosecond that `threads` threads together read from memory, each its own part. */
 static double read_rate(const walk *w, size_t lines, int threads)
 {
     pthread_barrier_t together;
@@ -226,7 +225,7 @@ static double read_rate(const walk *w, size_t lines, int threads)
 
 static void measure_bandwidth(const walk *w, size_t lines)
 {
-    uint32_t samples = bench.samples < 9 ? bench.samples : 9; /* each is long */
+    uint32_t samples = bench.samples < 9 ? bench.samples : 9; /* each takes long */
     for (int threads = 1; threads <= (bench.second >= 0 ? 2 : 1); threads++) {
         bench_begin(threads == 1 ? "read_by_one" : "read_by_two", "GB/s");
         for (uint32_t i = 0; i < samples; i++)
@@ -252,7 +251,7 @@ static void measure_pages(void)
     bench_end();
 }
 
-/* One line of each of so many pages, in random order, once in pages of their own and once in large ones. */
+/* One line of each of `pages` pages, in random order, once with small pages and once with large ones. */
 static void measure_translation(void)
 {
     enum { PAGE = 4096, LEAST = 256, MOST = 16384, SETS = 61 };
@@ -266,7 +265,7 @@ static void measure_translation(void)
             for (size_t i = 0; i < pages; i++) /* not all in one set of a cache */
                 order[i] = (uint32_t)(i * (PAGE / LINE) + i % SETS);
             thread_order(&w, pages);
-            chase(2 * pages, &w); /* brings them in */
+            chase(2 * pages, &w); /* loads them into the caches */
             snprintf(name, sizeof name, "%s_pages_%zu", large ? "large" : "small", pages);
             bench_measure(name, chase, &w, 1);
             munmap(w.places, pages * PAGE);
@@ -275,7 +274,7 @@ static void measure_translation(void)
     }
 }
 
-/* Latency of memory that is near `processor`, if that is one; uses the order of `w`. */
+/* Latency of the memory local to `processor`, unless that is -1; uses the order of `w`. */
 static void measure_elsewhere(const walk *w, int processor, const char *name)
 {
     size_t bytes = 16u << 20, lines = bytes / sizeof(place);

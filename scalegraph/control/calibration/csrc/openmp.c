@@ -1,5 +1,5 @@
-/* The primitives of the host's OpenMP library, as a program meets them. With one thread they cost their
- * instructions; with two also what the processors cost each other. */
+/* The primitives of the host's OpenMP library, as a program uses them. One thread measures their
+ * instructions; two also measure the communication between processors. */
 #include "bench.h"
 
 #include <omp.h>
@@ -61,7 +61,7 @@ static void tasks(uint64_t times, void *state)
     }
 }
 
-/* Each thread stays where it is; the team of a later region is the same. */
+/* Keeps each thread on its processor; later regions use the same team. */
 static void pin_team(void)
 {
 #pragma omp parallel num_threads(2)

@@ -1,5 +1,5 @@
-/* Operations: each class once with eight operations that do not depend on each other, which gives the
- * throughput, and once in a chain where each needs the result of the one before, which gives the latency. */
+/* Operations: each class once with eight independent operations, for the throughput, and once in a dependent
+ * chain, for the latency. */
 #include "bench.h"
 
 #define KEEP(a)       __asm__ volatile("" : "+r"(a))
@@ -7,9 +7,9 @@
 
 #define EIGHT(step) step(a0) step(a1) step(a2) step(a3) step(a4) step(a5) step(a6) step(a7)
 #define CHAIN(step) step(a0) step(a0) step(a0) step(a0) step(a0) step(a0) step(a0) step(a0)
-#define UNROLLED    32 /* operations in one time round a loop */
+#define UNROLLED    32 /* operations per loop round */
 
-/* Defines name_free and name_chain; `start` and `c` are values that the compiler cannot know. */
+/* Defines name_free and name_chain; `start` and `c` are unknown to the compiler. */
 #define LOOPS(name, type, step, attribute)                                                                   \
     attribute static NOINLINE void name##_free(uint64_t times, void *state)                                  \
     {                                                                                                        \
@@ -126,7 +126,7 @@ static NOINLINE void store_chain(uint64_t times, void *state)
     }
 }
 
-/* The same where each store goes to another place: a[i + 1] needs a[i]. */
+/* The same with each store to another place: a[i + 1] needs a[i]. */
 #define FORWARD(name, type)                                                                                  \
     static NOINLINE void name(uint64_t times, void *state)                                                   \
     {                                                                                                        \
@@ -157,8 +157,7 @@ static NOINLINE void branch_not_taken(uint64_t times, void *state)
     }
 }
 
-/* Jumps that lie side by side would measure the host's jump tables; a loop's own jump is what programs take.
- */
+/* Adjacent jumps would measure the host's jump tables; a loop's own jump is what programs execute. */
 static NOINLINE void branch_taken(uint64_t times, void *state)
 {
     (void)state;
@@ -167,7 +166,7 @@ static NOINLINE void branch_taken(uint64_t times, void *state)
 }
 
 #if defined(__x86_64__)
-/* Conditional moves and branches side by side: do they share units? */
+/* Conditional moves and branches mixed: do they share units? */
 static NOINLINE void select_mixed(uint64_t times, void *state)
 {
     const int64_t start = *(const int64_t *)state;
@@ -181,7 +180,7 @@ static NOINLINE void select_mixed(uint64_t times, void *state)
     }
 }
 
-/* A floating-point comparison and two branches side by side: how much of the branches' units does it take? */
+/* A floating-point comparison mixed with two branches: how much of the branch units does it use? */
 static NOINLINE void compare_mixed(uint64_t times, void *state)
 {
     int64_t a0 = *(const int64_t *)state;
@@ -209,8 +208,8 @@ static NOINLINE void call_and_return(uint64_t times, void *state)
     }
 }
 
-/* A function of a shared library that does next to nothing, as programs call it: through the linkage table,
- * and far away. Under a name that the compiler does not know, or it would compute the value itself. */
+/* A shared-library function that does next to nothing, called as programs do: through the linkage table, and
+ * far away. The name is unknown to the compiler, which would otherwise compute the value itself. */
 extern long library_labs(long value) __asm__("labs");
 
 static NOINLINE void library_call(uint64_t times, void *state)
@@ -223,8 +222,8 @@ static NOINLINE void library_call(uint64_t times, void *state)
 }
 
 #if defined(__x86_64__)
-/* The control and status register of floating-point operations, which functions of mathematics read, each
- * time behind as many instructions without effect as `no_operation` has. */
+/* Reads the floating-point control and status register, as mathematical functions do, each time after as many
+ * instructions without effect as in `no_operation`. */
 static NOINLINE void status_read(uint64_t times, void *state)
 {
     uint32_t *word = state;
@@ -244,7 +243,7 @@ static NOINLINE void no_operation(uint64_t times, void *state)
 }
 
 #if defined(__x86_64__)
-/* Registers cleared need no unit either, and are issued one by one: some processors issue two instructions
+/* Clearing a register needs no unit either, but is issued singly: some processors issue two instructions
  * without effect as one. */
 static NOINLINE void clear_register(uint64_t times, void *state)
 {
@@ -271,8 +270,8 @@ static void measure_branches(void)
 #endif
 }
 
-/* Additions and multiplications side by side: have they units of their own? So many streams that latencies of
- * up to four cycles for two multiplications in a cycle, and two for two additions, do not limit them. */
+/* Additions and multiplications mixed: do they have separate units? There are enough streams that latencies
+ * of up to four cycles do not limit two multiplications and two additions per cycle. */
 static NOINLINE void fp_mixed_free(uint64_t times, void *state)
 {
     const double start = ((const double *)state)[0], c = ((const double *)state)[1];
@@ -290,7 +289,7 @@ static NOINLINE void fp_mixed_free(uint64_t times, void *state)
     }
 }
 
-/* The least time of one addition of `body`, in ns; a few tens of microseconds of work. */
+/* The shortest time of one addition of `body`, in ns; takes a few tens of microseconds. */
 static double least_addition(bench_body *body)
 {
     enum { ROUNDS = 250, TRIES = 8 };

@@ -1,5 +1,5 @@
-/* Prediction of branches: what a misprediction costs, how long a random pattern may be that is still
- * remembered when it comes again and again, and over how many taken jumps two branches are seen to agree. */
+/* Branch prediction: the cost of a misprediction, the longest random pattern that is still remembered when it
+ * repeats, and across how many taken jumps the correlation of two branches is detected. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -27,8 +27,8 @@ typedef struct pattern {
 #define NOPS(bytes) ".rept " COUNT(bytes) "/4\n\tnop\n\t.endr"
 #endif
 
-/* A branch that goes the ways of a pattern; the loop around it is the same for all patterns. What it costs
- * changes with the place of its code in the lines that the processor fetches: there are four places. */
+/* A branch that follows a pattern, in the same loop for all patterns. Its cost depends on where its code lies
+ * in the fetched lines: hence four copies. */
 #define FOLLOW(place)                                                                                        \
     static NOINLINE __attribute__((aligned(64))) uint64_t follow_##place(uint64_t times, const pattern *p)   \
     {                                                                                                        \

@@ -1,4 +1,4 @@
-/* What two processors cost each other: a line that goes to and fro, and atomic operations on one. */
+/* Communication between two processors: a line that bounces between them, and atomic operations on one. */
 #include "bench.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ static volatile uint64_t ball PADDED;
 static uint64_t counter PADDED;
 static volatile int go PADDED, over PADDED;
 
-/* The other player: answers each odd value by the next even one. */
+/* The other player: answers each odd value with the next even one. */
 static void *answer(void *argument)
 {
     bench_pin(*(const int *)argument);
@@ -28,7 +28,7 @@ static void *answer(void *argument)
     return NULL;
 }
 
-/* One time: the line goes to the other processor and back. */
+/* One round: the line goes to the other processor and back. */
 static void play(uint64_t times, void *state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void measure_beside(void *(*partner)(void *), const char *name, bench_bod
     if (pthread_create(&thread, NULL, partner, &bench.second) != 0)
         exit(1);
     while (!go)
-        sched_yield(); /* the other thread begins on this processor */
+        sched_yield(); /* the other thread starts on this processor */
     bench_measure(name, body, NULL, operations);
     over = 1;
     pthread_join(thread, NULL);
@@ -90,7 +90,7 @@ static void create_and_join(uint64_t times, void *state)
 
 static int to[2], fro[2];
 
-/* Sends back what comes, on the processor of the sender: each way takes a switch. */
+/* Sends back what arrives, on the sender's processor: each way takes a context switch. */
 static void *echo(void *argument)
 {
     char letter;

@@ -1,5 +1,5 @@
-/* How far a processor looks ahead: two loads that miss all caches, with instructions between them. While both
- * fit into the reorder buffer their misses overlap; behind that size the second waits for the first.
+/* How far a processor looks ahead: two loads that miss all caches, with instructions between them. As long as
+ * both fit in the reorder buffer their misses overlap; beyond that the second waits for the first.
  * Instructions that need the first load's value wait in the scheduler, whose size shows in the same way. */
 #include "bench.h"
 
@@ -13,9 +13,9 @@ typedef struct link {
 #define TEXT(x)  #x
 #define COUNT(n) TEXT(n)
 
-/* Four instructions that need nothing from the load, or its value. Half of them write integer registers and
- * half vector registers, and none the flags: each of these has a file of its own, smaller than the reorder
- * buffer (Zen 3: 192, 160 and 122 entries beside 256), which would show in its place. */
+/* Four instructions that need nothing from the load, or need its value. Half of them write integer registers
+ * and half vector registers, and none the flags: each of these has its own register file, smaller than the
+ * reorder buffer (Zen 3: 192, 160 and 122 entries versus 256), which would be measured instead. */
 #if defined(__x86_64__)
 #define FREE_FOUR                                                                                            \
     "lea 1(%%r8), %%r8\n\tpaddq %%xmm12, %%xmm8\n\tlea 1(%%r9), %%r9\n\tpaddq %%xmm12, %%xmm9\n\t"
@@ -55,8 +55,8 @@ SIZES(AHEAD, scheduler, WAITING_FOUR)
 
 #define MEASURE(kind, four, number) bench_measure(#kind "_" #number, kind##_##number, at, 1);
 
-/* Threads the lines of `memory`, a power of two, into one cycle without an order that a prefetcher could
- * follow: a linear congruential generator of full period. */
+/* Links the lines of `memory`, a power of two, into one cycle in an order that no prefetcher can follow: a
+ * full-period linear congruential generator. */
 static void thread_lines(link *memory, size_t lines)
 {
     for (size_t i = 0, at = 0; i < lines; i++) {
