@@ -16,10 +16,10 @@ _Thread_local sgm_thread *sgm_self_or_null __attribute__((tls_model("initial-exe
 bool sgm_is_on;
 double sgm_speed_at_begin;
 
-/* By this section a linked program is known as one with a monitor. */
+/* This section marks a linked program as one with a monitor. */
 __attribute__((section(".scalegraph.monitor"), used)) static const char mark[] = "monitor";
 
-static sgm_thread *threads; /* the newest first */
+static sgm_thread *threads; /* newest first */
 static uint32_t thread_count;
 static int64_t lock;
 static sgm_team *free_teams;
@@ -42,8 +42,7 @@ void sgm_stop(const char *sentence)
     _exit(EXIT_FAILURE);
 }
 
-/* Memory of our own, zeroed: the program's allocator, and mmap, may be replaced, and may call what we wrap.
- */
+/* Our own zeroed memory: the program's allocator, and mmap, may be replaced, and may call what we wrap. */
 static void *mapped(size_t bytes, int flags)
 {
     long found =
@@ -58,7 +57,7 @@ void *sgm_new_memory(size_t bytes)
     return mapped(bytes, 0);
 }
 
-/* The same without page faults later, which would be counted as the program's. */
+/* The same without later page faults, which would count as the program's. */
 void *sgm_touched_memory(size_t bytes)
 {
     return mapped(bytes, MAP_POPULATE);
@@ -136,7 +135,7 @@ sgm_thread *sgm_begin_thread(uint32_t region)
     return t;
 }
 
-/* A thread that is in no list, as the main one is. */
+/* A thread in no list, like the main one. */
 sgm_thread *sgm_thread_apart(void)
 {
     sgm_thread *t = sgm_new_memory(sizeof *t);
@@ -150,8 +149,8 @@ sgm_thread *sgm_thread_apart(void)
     return t;
 }
 
-/* What the kernel counts of thread `t`: how long it ran, and how long it was ready and did not run; since its
- * begin if that was read before. */
+/* Reads the kernel's counts for thread `t`: how long it ran, and how long it was ready but not running; since
+ * its start, if that was read before. */
 void sgm_read_kernel(sgm_thread *t)
 {
     char name[64], text[128];
@@ -169,7 +168,7 @@ void sgm_read_kernel(sgm_thread *t)
     }
 }
 
-/* The processor on which a thread that goes on ran last, as the kernel says: field 39 of its `stat`. */
+/* The processor on which a live thread last ran, according to the kernel: field 39 of its `stat`. */
 uint32_t sgm_processor_of(const sgm_thread *t)
 {
     char name[64], text[1024];
@@ -179,7 +178,7 @@ uint32_t sgm_processor_of(const sgm_thread *t)
     if (file >= 0)
         close(file);
     text[bytes > 0 ? bytes : 0] = '\0';
-    const char *at = strrchr(text, ')'); /* the name before it may hold spaces */
+    const char *at = strrchr(text, ')'); /* the name before it may contain spaces */
     for (int field = 2; at != NULL && field < 39; field++)
         at = strchr(at + 1, ' ');
     return at == NULL ? 0 : (uint32_t)strtoul(at, NULL, 10);
@@ -225,7 +224,7 @@ SGM_API void __scalegraph_enter(unsigned id)
         sgm_trace_call(t, 1, id, now);
 }
 
-/* Threads of the host begin outside of all regions. */
+/* Host threads start outside all regions. */
 SGM_API void __scalegraph_enter_library(unsigned id)
 {
     __scalegraph_enter(id);
@@ -290,8 +289,8 @@ void sgm_forget_team(sgm_team *team)
     release();
 }
 
-/* The thread was at a barrier of `team`: until the last member came at `arrived` it waited for that one,
- * after it for tasks while there were any. What is left of the time up to `now` is not charged. */
+/* The thread was at a barrier of `team`: until the last member arrived at `arrived` it waited for it, then
+ * for tasks while there were any. The rest of the time up to `now` is not charged. */
 void sgm_charge_waiting(sgm_thread *t, const sgm_team *team, uint64_t arrived, uint64_t now)
 {
     uint64_t worked = __atomic_load_n(&team->worked, __ATOMIC_ACQUIRE);
@@ -305,8 +304,8 @@ void sgm_charge_waiting(sgm_thread *t, const sgm_team *team, uint64_t arrived, u
         sgm_charge(t, worked, SG_CATEGORY_IDLE_TASK);
 }
 
-/* The calling thread begins its part of `team`. What it did since its part of the team before was waiting:
- * for the others of that team until the last of them had come, then for this fork. */
+/* The calling thread begins its part of `team`. Since its part of the previous team it has waited: for that
+ * team's last member, then for this fork. */
 void sgm_enter_team(sgm_team *team)
 {
     sgm_thread *t = sgm_self();
@@ -333,7 +332,7 @@ void sgm_enter_team(sgm_team *team)
     t->events++;
 }
 
-/* The calling thread came to the end of its part of `team`. */
+/* The calling thread reached the end of its part of `team`. */
 void sgm_end_of_team(sgm_team *team, uint64_t now)
 {
     sgm_thread *t = sgm_self();
@@ -347,9 +346,10 @@ void sgm_end_of_team(sgm_team *team, uint64_t now)
         sgm_trace_make_room(t);
 }
 
-/* ---- begin and end of the program ---- */
+/* ---- start and end of the program ---- */
 
-/* Takes the processors that this process may use: on another computer nobody here knows their numbers. */
+/* Takes the processors that this process may use: the launcher does not know their numbers on another
+ * computer. */
 static void own_pins(void)
 {
     cpu_set_t set;
@@ -374,7 +374,8 @@ static void read_pins(const char *text)
     }
 }
 
-/* The threads that processes of this computer before this one have, as the launcher of MPI programs says. */
+/* The total number of threads of the processes before this one on the same computer, according to the MPI
+ * launcher. */
 static uint32_t place_of_process(void)
 {
     static const char *const names[] = {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID",

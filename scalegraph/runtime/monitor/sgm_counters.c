@@ -1,4 +1,4 @@
-/* Counters of each thread: the hardware's where the kernel allows them, and those of the kernel itself. */
+/* Counters of each thread: hardware counters where the kernel allows them, and the kernel's own. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -43,8 +43,7 @@ void sgm_count_hardware(sgm_thread *t)
     }
 }
 
-/* Adds up what was counted; a counter that shared its place with others was running for a part of the time
- * only. */
+/* Adds up the counts; a counter that was multiplexed ran for only part of the time. */
 void sgm_read_hardware(sgm_thread *t)
 {
     for (int one = 0; one < 4; one++) {
@@ -59,9 +58,9 @@ void sgm_read_hardware(sgm_thread *t)
     }
 }
 
-/* ---- in the course of time, for a trace ---- */
+/* ---- over time, for a trace ---- */
 
-/* Reads what is counted of the calling thread into `found`; returns which metrics there are, as bits. */
+/* Reads the calling thread's counts into `found`; returns a bit set of the available metrics. */
 static uint32_t read_all(const sgm_thread *t, uint64_t found[SG_METRIC_COUNT])
 {
     struct rusage used;

@@ -1,4 +1,4 @@
-/* The entry points of libgomp: ours are called in their place, account for the time in them and call on. */
+/* libgomp's entry points: ours are called instead, account for the time in them and call the originals. */
 #include <dlfcn.h>
 #include <omp.h>
 
@@ -15,7 +15,7 @@ typedef struct member_call {
     sgm_team *team;
 } member_call;
 
-/* The thread goes on with another task, which is not a new one. */
+/* The thread continues with another, existing task. */
 static void become(sgm_thread *t, uint64_t task)
 {
     if (t->task == task)
@@ -45,7 +45,7 @@ static void member(void *given)
         t->before = team;
 }
 
-/* Around the call of libgomp that forks and joins a team. */
+/* Called around libgomp's call that forks and joins a team. */
 static sgm_team *fork_team(unsigned threads)
 {
     sgm_thread *t = sgm_self();
@@ -108,7 +108,7 @@ PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_runtime)
 PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_nonmonotonic_runtime)
 PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
-/* ---- barriers: waiting until the last member has come, then the barrier itself ---- */
+/* ---- barriers: waiting until the last member has arrived, then the barrier itself ---- */
 
 static sgm_thread *at_barrier(uint32_t *before)
 {

@@ -1,5 +1,5 @@
-/* Locks, critical sections, and what threads wait for. A lock that is free is taken without an account; only
- * where it is held by another is the time accounted for as waiting. */
+/* Locks, critical sections, and other waits. Taking a free lock is not accounted for; if another thread holds
+ * it, the time counts as waiting. */
 #include <dlfcn.h>
 #include <omp.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 
 enum { CRITICALS = 256 };
 
-/* How many are in a critical section or wait for it, by its name. */
+/* How many threads are in a critical section or wait for it, by its name. */
 static int64_t inside[CRITICALS];
 
 static int64_t *inside_of(const void *name)
@@ -27,7 +27,7 @@ static uint32_t before_lock(int64_t *in)
     return sgm_switch(sgm_self(), held ? SG_CATEGORY_IDLE_LOCK : SG_CATEGORY_PRIM_LOCK);
 }
 
-/* The calling thread has taken, or gives back, a lock. */
+/* The calling thread has taken a lock, or is about to release it. */
 static void note(uint32_t step, const volatile void *lock)
 {
     sgm_thread *t = sgm_self_or_null;
@@ -78,12 +78,12 @@ SGM_API void GOMP_atomic_start(void)
     sgm_switch(sgm_self(), before);
 }
 
-/* Begins to wait; a thread that is not known yet, and is perhaps about to be, is left alone: no category
- * then. */
+/* Begins to wait; a thread not known yet, which may be about to be announced, is left alone: returns no
+ * category. */
 static uint32_t wait_begins(uint32_t category, const volatile void *object)
 {
     sgm_thread *t = sgm_self_or_null;
-    if (t == NULL || t->category != SGM_COMPUTING) /* in a call that is observed: that one counts */
+    if (t == NULL || t->category != SGM_COMPUTING) /* inside an observed call: that one counts */
         return SG_CATEGORY_COUNT;
     t->object = (uintptr_t)object;
     return sgm_switch(t, category);

@@ -1,4 +1,4 @@
-/* MPI by its profiling interface: what is sent and received is an overhead, what is waited for is waiting. */
+/* MPI through its profiling interface: sending and receiving are overhead, blocking is waiting. */
 #include <stdlib.h>
 
 #include "sgm_mpi.h"
@@ -44,12 +44,12 @@ SGM_OF_FORTRAN(MPI_Finalize, (void), ())
 
 /* ---- collective operations ----
  *
- * When each member came and went is recorded; what of that was waiting for others is found out after the run,
- * from the times of all members. Members number the operations of a group alike, so nothing is exchanged. */
+ * Records when each member arrived and left; how much of that was waiting is determined after the run from
+ * the times of all members. Members number a group's operations identically, so nothing is exchanged. */
 
 enum { GROUPS = 64, NO_ROOT = -1000, OFFSET = 2166136261u, PRIME = 16777619u };
 
-/* Numbers of collective operations, as traces have them. */
+/* Numbers of collective operations, as in traces. */
 enum {
     BARRIER,
     BROADCAST,
@@ -76,8 +76,7 @@ static struct {
 } counted[GROUPS];
 static int64_t group_lock;
 
-/* The ranks in MPI_COMM_WORLD of the members of `group`, and a number that depends on them and their order.
- */
+/* The ranks in MPI_COMM_WORLD of the members of `group`, and a hash of them and their order. */
 static int *members_of(MPI_Group group, int size, uint32_t *number)
 {
     MPI_Group all;
@@ -108,7 +107,7 @@ static void describe(sgm_group *g, MPI_Comm communicator)
     PMPI_Comm_group(communicator, &mine);
     g->world = members_of(mine, size, &number);
     PMPI_Group_free(&mine);
-    if (g->between) { /* its partners are those of the other group, and both have the same number for it */
+    if (g->between) { /* its partners are in the other group, and both use the same number for it */
         PMPI_Comm_remote_size(communicator, &size);
         PMPI_Comm_remote_group(communicator, &others);
         free(g->world);
@@ -132,7 +131,7 @@ static const sgm_group *group_of(MPI_Comm communicator)
         if (!groups[at].used || groups[at].communicator == communicator)
             g = &groups[at];
     if (g == NULL)
-        g = &groups[GROUPS - 1]; /* takes the place of another one */
+        g = &groups[GROUPS - 1]; /* replaces another one */
     if (!g->used || g->communicator != communicator)
         describe(g, communicator);
     return g;
@@ -167,8 +166,7 @@ int sgm_mpi_partner(MPI_Comm communicator, int rank, uint32_t *number)
     return partner;
 }
 
-/* The rank of an operation's root in MPI_COMM_WORLD, -1: there is none, or it is in this process's own group.
- */
+/* The rank in MPI_COMM_WORLD of an operation's root, -1: no root, or in this process's own group. */
 static int root_of(const sgm_group *g, int root)
 {
     if (g->between && root == MPI_ROOT)
@@ -176,7 +174,7 @@ static int root_of(const sgm_group *g, int root)
     return root >= 0 ? g->world[root] : -1;
 }
 
-/* The operation took from `begin` to now; `root`: as the call has it, `NO_ROOT` for none. */
+/* The operation lasted from `begin` until now; `root`: as in the call, `NO_ROOT` for none. */
 static void gathered(sgm_thread *t, unsigned operation, int root, uint64_t bytes, MPI_Comm communicator,
                      uint64_t begin)
 {
@@ -207,7 +205,7 @@ SGM_API int MPI_Comm_free(MPI_Comm *communicator)
     sgm_mpi_lock(&group_lock);
     for (int at = 0; at < GROUPS; at++)
         if (groups[at].used && groups[at].communicator == *communicator)
-            groups[at].communicator = MPI_COMM_NULL; /* its handle may come again */
+            groups[at].communicator = MPI_COMM_NULL; /* its handle may be reused */
     sgm_mpi_unlock(&group_lock);
     return SGM_MPI(MPI_Comm_free)(communicator);
 }

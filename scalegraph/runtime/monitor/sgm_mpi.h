@@ -1,4 +1,4 @@
-/* What the parts of the monitor that observe MPI share. */
+/* Shared by the parts of the monitor that observe MPI. */
 #ifndef SGM_MPI_H
 #define SGM_MPI_H
 
@@ -7,9 +7,9 @@
 
 #include "sgm.h"
 
-/* MPI's own function behind the one that is observed. MPICH's bindings for Fortran call the observed ones,
- * MPI_*; those of Open MPI call PMPI_*. So with Open MPI the monitor has functions of these names, too, which
- * pass such calls on to the observed ones, and all others to the library. */
+/* MPI's own function behind the observed one. MPICH's Fortran bindings call the observed ones, MPI_*; those
+ * of Open MPI call PMPI_*. So with Open MPI the monitor also defines these names, and passes calls from the
+ * bindings to the observed functions and all others to the library. */
 #ifdef OPEN_MPI
 #define SGM_MPI(name) SGM_REAL(P##name)
 #define SGM_OF_FORTRAN(name, parameters, given)                                                              \
@@ -22,10 +22,10 @@
 #define SGM_OF_FORTRAN(name, parameters, given)
 #endif
 
-/* Whether code at `caller` is of MPI's bindings for Fortran. */
+/* Is the code at `caller` in MPI's Fortran bindings? */
 bool sgm_is_fortran(const void *caller);
 
-/* A call of MPI whose time counts for `category`. */
+/* An MPI call whose time counts as `category`. */
 #define SGM_MPI_AS(category, name, parameters, given)                                                        \
     SGM_API int name parameters                                                                              \
     {                                                                                                        \
@@ -36,23 +36,22 @@ bool sgm_is_fortran(const void *caller);
     }                                                                                                        \
     SGM_OF_FORTRAN(name, parameters, given)
 
-/* Compares the clock with that of rank 0: the first time (`at` 0), and the last time (1). */
+/* Compares the clock with rank 0's: the first time (`at` 0), and the last time (1). */
 void sgm_compare_clocks(int at);
 
-/* What is known of a communicator; those of the same processes have the same number, which is 0 for all of
- * them. */
+/* A known communicator; those with the same processes have the same number in all of them. */
 typedef struct sgm_group {
     MPI_Comm communicator;
     bool used, between;
-    uint32_t number,
-        side;   /* side: of two groups this process is in the first or the second; 0: there is one */
-    int *world; /* the rank in MPI_COMM_WORLD of each partner */
+    uint32_t number, side; /* side: for two groups, whether this process is in the first or the second; 0: a
+                              single group */
+    int *world;            /* the rank in MPI_COMM_WORLD of each partner */
 } sgm_group;
 
-/* The rank in MPI_COMM_WORLD of `rank` of `communicator`, and the number of that; -1 where `rank` is none of
- * its members' (MPI_PROC_NULL). Of a communicator between two groups, it is a rank of the other group. */
+/* The rank in MPI_COMM_WORLD of `rank` of `communicator`, and the communicator's number; -1 if `rank` is not
+ * a member (MPI_PROC_NULL). Between two groups, it is a rank of the other group. */
 int sgm_mpi_partner(MPI_Comm communicator, int rank, uint32_t *number);
-/* The bytes of `count` elements of `type`. */
+/* Size in bytes of `count` elements of `type`. */
 uint64_t sgm_mpi_bytes(const void *data, int count, MPI_Datatype type);
 
 static inline void sgm_mpi_lock(int64_t *lock)

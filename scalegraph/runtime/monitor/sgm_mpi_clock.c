@@ -1,16 +1,16 @@
-/* The clocks of the ranks compared: on another computer a time stamp means another time.
+/* Compares the ranks' clocks: on another computer a time stamp means another time.
  *
- * At the end of MPI_Init and at the begin of MPI_Finalize every rank sends messages to rank 0 and back, one
- * rank after the other. Of the exchange that took least, the time stamp of rank 0 was read at some time of
- * it: the middle is taken, half of it is the error. (Cristian, Probabilistic clock synchronization, 1989) */
+ * At the end of MPI_Init and at the start of MPI_Finalize every rank in turn exchanges messages with rank
+ * 0. Cristian's method: use the fastest exchange, assume that rank 0's time stamp was read in the middle
+ * of it; the error is half its length. (Cristian, Probabilistic clock synchronization, 1989) */
 #include <stdlib.h>
 
 #include "sgm_mpi.h"
 
-enum { EXCHANGES = 64 }; /* long enough that other programs do not spoil all of them */
+enum { EXCHANGES = 64 }; /* enough that other programs do not spoil all of them */
 
 sgm_clock sgm_clocks[2];
-static MPI_Comm apart = MPI_COMM_NULL; /* no message of the program is in it */
+static MPI_Comm apart = MPI_COMM_NULL; /* carries none of the program's messages */
 
 static void answer(int size)
 {

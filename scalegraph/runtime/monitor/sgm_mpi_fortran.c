@@ -1,7 +1,7 @@
-/* Calls of MPI from Fortran under Open MPI: its bindings convert what Fortran has otherwise than C (handles,
- * MPI_IN_PLACE, statuses, an `ierror` that is left out), and call the functions PMPI_*. Those of the monitor
- * are found first. They have to leave alone what the library calls for itself, as its reading and writing of
- * files does: a call is Fortran's if it comes from one of the bindings' libraries. */
+/* MPI calls from Fortran under Open MPI: its bindings convert what differs from C (handles, MPI_IN_PLACE,
+ * statuses, an omitted `ierror`), and call the functions PMPI_*. The monitor's are found first. They must
+ * leave alone the library's own calls, such as its file I/O: a call is Fortran's if it comes from one of the
+ * bindings' libraries. */
 #include <elf.h>
 #include <link.h>
 #include <string.h>

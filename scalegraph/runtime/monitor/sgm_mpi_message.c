@@ -1,13 +1,13 @@
-/* Messages from rank to rank by MPI's profiling interface: what is sent and received is an overhead, what is
- * waited for is waiting. A trace gets a record of each send and of each receive by itself; which belong
- * together follows after the run from their order, as MPI delivers messages of one sender, receiver, tag and
- * communicator in the order in which they were sent to receives in the order in which those were posted. */
+/* Point-to-point messages through MPI's profiling interface: sending and receiving are overhead, blocking is
+ * waiting. A trace gets a separate record for each send and each receive; they are matched after the run by
+ * their order, since MPI delivers messages with the same sender, receiver, tag and communicator in the order
+ * sent, to receives in the order posted. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sgm_mpi.h"
 
-/* ---- requests that a receive is known of, or a persistent send ---- */
+/* ---- requests of known receives and persistent sends ---- */
 
 enum { BUCKETS = 1024, AT_ONCE = 64 };
 
@@ -29,7 +29,7 @@ static bool is_traced(void)
     return (sgm_traced & SGM_TRACE_MESSAGES) != 0;
 }
 
-/* Whether a request that completes may be one of the table's. */
+/* Can a completing request be one of the table's? */
 static bool any_known(void)
 {
     return __atomic_load_n(&known, __ATOMIC_RELAXED) > 0;
@@ -59,13 +59,12 @@ static void remember(pending what)
         *at = p;
         known++;
     } else
-        what.next = p->next; /* its request was completed where nobody looked, and its handle came again */
+        what.next = p->next; /* its request completed unobserved, and its handle was reused */
     *p = what;
     sgm_mpi_unlock(&lock);
 }
 
-/* Takes what is known of `request` out of the table, if it does not stay there; returns whether there was
- * anything. */
+/* Finds `request` in the table and removes it, unless it stays; returns whether it was there. */
 static bool recall(MPI_Request request, pending *found, bool forget)
 {
     sgm_mpi_lock(&lock);
@@ -117,8 +116,8 @@ static void taken(sgm_thread *t, const MPI_Status *status, MPI_Comm communicator
                                        .second = stream_of(number, status->MPI_TAG)});
 }
 
-/* `request`, as it was before the call that completed it. Only a request can be cancelled: in the status of a
- * matched probe, MPICH does not always set whether it was. */
+/* `request` as it was before the call that completed it. Only requests can be cancelled: MPICH does not
+ * always set that in the status of a matched probe. */
 static void completed(sgm_thread *t, MPI_Request request, const MPI_Status *status)
 {
     pending found;
@@ -159,7 +158,7 @@ SENDS(SG_CATEGORY_PRIM_SEND, MPI_Ibsend, SENT_LATER, (data, count, type, to, tag
 
 /* ---- receives ---- */
 
-/* A receive waits if the message is not there yet when it is called. */
+/* A receive waits if the message has not arrived when it is called. */
 SGM_API int MPI_Recv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
                      MPI_Status *status)
 {
@@ -199,7 +198,7 @@ SGM_OF_FORTRAN(MPI_Irecv,
                 MPI_Request *request),
                (data, count, type, from, tag, communicator, request))
 
-/* A matched probe decides which message is received, and returns when that is there: it counts as received
+/* A matched probe decides which message is received, and returns when it has arrived: it counts as received
  * then. */
 #define MATCHES(category, name, parameters, given, there)                                                    \
     SGM_API int name parameters                                                                              \
@@ -340,13 +339,13 @@ SGM_OF_FORTRAN(MPI_Request_free, (MPI_Request * request), (request))
 
 /* ---- completion ---- */
 
-/* What a call that completes several requests needs of them: their handles before it, and their statuses. */
+/* What a call that completes several requests needs: their handles before it, and their statuses. */
 typedef struct several {
     MPI_Request few[AT_ONCE], *before;
     MPI_Status few_statuses[AT_ONCE], *statuses;
 } several;
 
-/* False where nothing of the requests is known, or there is no memory. */
+/* False if nothing is known of the requests, or out of memory. */
 static bool begin_several(several *s, int count, const MPI_Request *all, MPI_Status *statuses)
 {
     if (!any_known() || count <= 0)
@@ -413,7 +412,7 @@ COMPLETES_ONE(SG_CATEGORY_PRIM_RECEIVE, MPI_Test, (MPI_Request * request, int *f
 #define SOME (int count, MPI_Request *all, int *done, int *indices, MPI_Status *statuses)
 COMPLETES(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitall, ALL, (count, all, statuses), count, at)
 COMPLETES(SG_CATEGORY_PRIM_RECEIVE, MPI_Testall, TEST, (count, all, flag, statuses), *flag ? count : 0, at)
-/* MPI_UNDEFINED, where there was nothing to complete, is below 0 */
+/* MPI_UNDEFINED, if there was nothing to complete, is negative */
 COMPLETES(SG_CATEGORY_IDLE_MESSAGE, MPI_Waitsome, SOME, (count, all, done, indices, statuses), *done,
           indices[at])
 COMPLETES(SG_CATEGORY_PRIM_RECEIVE, MPI_Testsome, SOME, (count, all, done, indices, statuses), *done,

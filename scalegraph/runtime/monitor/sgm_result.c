@@ -1,4 +1,4 @@
-/* The result of a run: a file of the format that the simulator writes, with what was measured. */
+/* The result of a run: a file in the simulator's format, with measured values. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ __attribute__((constructor(101))) static void note_begin(void)
     begin_ticks = sgm_ticks();
 }
 
-/* Ticks a second, from the whole run: the longer it was, the better it is known. */
+/* Ticks per second, from the whole run: the longer it was, the more precise. */
 double sgm_frequency(void)
 {
     uint64_t ns = clock_ns(), ticks = sgm_ticks();
@@ -41,7 +41,7 @@ double sgm_frequency(void)
 void __scalegraph_enter(unsigned id);
 void __scalegraph_leave(unsigned id);
 
-/* Ticks that an event costs: the least of several series, on accounts and in a trace that are not kept. */
+/* Ticks that an event costs: the minimum of several series, on dummy accounts and a dummy trace. */
 static double event_cost(void)
 {
     uint64_t least = UINT64_MAX;
@@ -77,7 +77,8 @@ bool sgm_write_all(int file, const void *data, size_t bytes)
     return true;
 }
 
-/* What a thread did since its last event: it goes on computing or waiting, or is between two teams. */
+/* Accounts for a thread's time since its last event: it is still computing or waiting, or is between two
+ * teams. */
 static void finish(sgm_thread *t, uint64_t now)
 {
     if (t->over)
@@ -133,7 +134,7 @@ bool sgm_several_computers(void)
     return getenv("SCALEGRAPH_COMPUTERS") != NULL;
 }
 
-/* The name that the kernel has since the computer was started. */
+/* The kernel's identifier of the current boot. */
 static const char *boot_id(void)
 {
     static char boot[64];
@@ -156,7 +157,7 @@ const char *sgm_process_name(void)
     return name;
 }
 
-/* Adds the computer's name, what distinguishes its clock from any other's, and how the clocks compare. */
+/* Adds the computer's name, its clock's unique identifier, and the comparison of clocks. */
 static int computer_text(char *text, size_t room)
 {
     char host[256] = "?";
@@ -244,7 +245,7 @@ void sgm_write(void)
         return;
     for (sgm_thread *t = sgm_threads(); t != NULL; t = t->next) {
         finish(t, now);
-        origin = t->first; /* the last one is the first that was seen */
+        origin = t->first; /* the last in the list was seen first */
     }
     size_t room = 4096 + (size_t)sgm_thread_count() * 512;
     char *meta = rows_for(room, 1);

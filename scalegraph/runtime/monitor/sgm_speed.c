@@ -1,5 +1,5 @@
-/* How fast the processor is at the moment: a chain of additions, each of which needs the one before and takes
- * a cycle. Register to register: some processors take additions of constants out of the chain. */
+/* Current speed of the processor: a chain of dependent additions, each one cycle. Register to register: some
+ * processors eliminate additions of constants from the chain. */
 #include "sgm.h"
 
 enum { ADDITIONS = 100, ROUNDS = 200, SERIES = 7 };
@@ -15,7 +15,7 @@ static uint64_t chain(uint64_t value)
     return value;
 }
 
-/* Cycles of the processor for each tick of the time stamp: the most of several series. */
+/* Processor cycles per tick of the time stamp: the maximum of several series. */
 double sgm_cycles_per_tick(void)
 {
     uint64_t least = UINT64_MAX;

@@ -1,5 +1,5 @@
-/* Tasks. Our data goes to libgomp in place of the program's: a head, which says what the task is, and then
- * what the program gave. So every task has a number, and whoever runs it notes when. */
+/* Tasks. We pass our own data to libgomp instead of the program's: a head that identifies the task, followed
+ * by the program's data. So every task has a number, and whoever runs it records when. */
 #include <dlfcn.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -11,23 +11,23 @@ typedef void body(void *);
 typedef void copier(void *, void *);
 
 enum { DEPENDS = 1 << 3, GRAINS = 1 << 9, NO_GROUP = 1 << 11, DETACH = 1 << 13 };
-enum { SLOTS = 3, ON_STACK = 1 << 12, QUEUED = 64 /* libgomp defers so many tasks for each thread */ };
+enum { SLOTS = 3, ON_STACK = 1 << 12, QUEUED = 64 /* deferred tasks per thread in libgomp */ };
 
 typedef struct task_head {
     uint64_t slots[SLOTS]; /* libgomp reads and writes these first words: range, reductions, event */
-    uint64_t number;       /* 0: gets one when it is copied, or runs */
+    uint64_t number;       /* 0: assigned when it is copied, or runs */
     uint64_t created;
     body *function;
     copier *copy;
-    void *data; /* the program's, of which the task gets a copy `offset` behind this head */
+    void *data; /* the program's, which the task gets as a copy at `offset` from this head */
     sgm_team *team;
     long size;
     uint32_t offset, region;
-    uint32_t filled; /* slots that are to be put into the task's copy */
+    uint32_t filled; /* slots to be put into the task's copy */
     bool depends;
 } task_head;
 
-/* A new task of the current one; returns its number. */
+/* A new child of the current task; returns its number. */
 static uint64_t announce(sgm_thread *t, uint32_t region, uint64_t now)
 {
     uint64_t number = sgm_implicit_task(t) | ++t->tasks;
@@ -35,8 +35,8 @@ static uint64_t announce(sgm_thread *t, uint32_t region, uint64_t now)
     return number;
 }
 
-/* The time since the event before was waiting until the task was created, or could begin, and then what it
- * takes to get it. */
+/* The time since the previous event was waiting until the task was created, or could begin; the rest is the
+ * cost of getting it. */
 static void charge_before(sgm_thread *t, const task_head *head, uint64_t now)
 {
     uint32_t category = t->category;
@@ -50,7 +50,7 @@ static void charge_before(sgm_thread *t, const task_head *head, uint64_t now)
     sgm_charge_until(t, now, until, category, SG_CATEGORY_PRIM_TASK);
 }
 
-/* What of a thread is another while it runs a task. */
+/* The part of a thread's state that a task replaces while it runs. */
 typedef struct frame {
     uint64_t task, object;
     sgm_team *team;
@@ -91,7 +91,7 @@ static void run(void *given)
         sgm_trace_make_room(t);
 }
 
-/* Makes the data of a task from a head and from what its program gave. */
+/* Builds a task's data from a head and the program's data. */
 static void carry(void *to, void *from)
 {
     task_head *head = to;
@@ -123,7 +123,7 @@ static task_head head_of(const sgm_thread *t, body *function, copier *copy, void
     return head;
 }
 
-/* Where a head and its data are together until libgomp has copied them. */
+/* Holds a head and its data until libgomp has copied them. */
 typedef struct wrapped {
     _Alignas(64) char few[ON_STACK];
     void *whole;
@@ -166,8 +166,8 @@ SGM_API void GOMP_task(body *function, void *data, copier *copy, long size, long
     sgm_switch(t, before);
 }
 
-/* Whether libgomp may defer the tasks of a loop of so many iterations, which are then copied one by one. If
- * it does not, it runs them from one copy, or from many on the stack where they are copied by a function. */
+/* May libgomp defer the tasks of a loop with so many iterations? It then copies them one by one. Otherwise it
+ * runs them from one copy, or, if a function copies them, from many on the stack. */
 static bool may_be_deferred(const sgm_thread *t, unsigned flags, unsigned long tasks, uint64_t iterations)
 {
     uint64_t threads = (uint64_t)omp_get_num_threads(), given = tasks != 0 ? tasks : threads;
@@ -176,7 +176,7 @@ static bool may_be_deferred(const sgm_thread *t, unsigned flags, unsigned long t
 }
 
 /* The calling thread is at the end of a call that waits for tasks: for children of `parent`, or for any if
- * that is 0. Until the last one ended elsewhere it waited; the rest is what the call takes. */
+ * that is 0. It waited until the last one ended elsewhere; the rest is the cost of the call. */
 static void end_wait(sgm_thread *t, uint32_t before, uint64_t parent)
 {
     uint64_t now = sgm_ticks(), worked = 0;

@@ -1,7 +1,7 @@
-/* Traces of real runs: records of the format that the simulator writes, with ticks for their times. Each
- * thread fills a buffer of its own; a full one goes to the process's file at the next moment at which that
- * can be accounted for as the monitor's time. Waits are recorded without their holders: whoever reads the
- * records finds them by the time at which the wait was ended, which is that of another thread's record. */
+/* Traces of real runs: records in the simulator's format, with times in ticks. Each thread fills its own
+ * buffer; a full one is written to the process's file at the next moment when that can be charged to the
+ * monitor. Waits are recorded without their holders: the reader of the records finds them from the time at
+ * which the wait ended, which is also in another thread's record. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -13,27 +13,27 @@
 #include "sgm.h"
 
 enum { ROOM = 1 << 15, FULL = ROOM - 256 }; /* records of a thread's buffer: 1 MiB */
-enum { WATCHED = 64, SHARE = 256 };         /* SHARE: records that a thread gets of the limit at once */
+enum { WATCHED = 64, SHARE = 256 };         /* SHARE: records that a thread takes from the limit at once */
 
 uint32_t sgm_traced;
-static uint32_t asked;                       /* sgm_traced at the begin */
+static uint32_t asked;                       /* sgm_traced at the start */
 static uint64_t limit = UINT64_MAX, written; /* records */
 static uint64_t taken;                       /* of the limit, by all threads */
 static uint64_t full_at = UINT64_MAX;        /* ticks at which it was reached */
 static int file = -1;
 static int64_t lock;
 
-/* ---- parts of a run: a window of time, and windows while threads are in regions that are watched ----
+/* ---- parts of a run: a window of time, and windows while threads are in watched regions ----
  *
- * What overlaps a window is recorded whole, and cut afterwards. A thread that records the first time in a
- * window enters all regions that it is in. Messages and collective operations are always recorded: which
- * belong together follows from their order. */
+ * Whatever overlaps a window is recorded completely, and cut afterwards. A thread's first record in a window
+ * enters all its current regions. Messages and collective operations are always recorded, because they are
+ * matched by their order. */
 
 static bool is_part;
-static uint64_t since, until = UINT64_MAX; /* ticks; before the program begins: after its begin */
+static uint64_t since, until = UINT64_MAX; /* ticks; before the program begins: relative to its start */
 static uint32_t watched[WATCHED], watched_count;
-static int64_t inside;          /* visits of watched regions that go on */
-static uint64_t opened, closed; /* when that became one, and none, the last time */
+static int64_t inside;          /* current visits of watched regions */
+static uint64_t opened, closed; /* when this last became one, and none */
 static uint32_t window = 1;     /* number of that */
 
 static void read_part(void)
@@ -61,7 +61,8 @@ void sgm_trace_from(uint64_t origin)
     until = until > UINT64_MAX - origin ? UINT64_MAX : until + origin;
 }
 
-/* The thread records the first time in this window: it is in its regions, the innermost too if `all`. */
+/* The thread records for the first time in this window: enters its current regions, including the innermost
+ * if `all`. */
 static void join(sgm_thread *t, bool all)
 {
     uint64_t from = __atomic_load_n(&opened, __ATOMIC_ACQUIRE), at = from > since ? from : since;
@@ -77,7 +78,7 @@ static void join(sgm_thread *t, bool all)
     t->metered_at = t->last;
 }
 
-/* Whether what was from `from` to `to`, not before what the thread recorded before, is to be recorded. */
+/* Should the interval `from` to `to`, not before the thread's last record, be recorded? */
 static bool is_wanted(sgm_thread *t, uint64_t from, uint64_t to)
 {
     if (SGM_LIKELY(!is_part))
@@ -150,7 +151,7 @@ void sgm_trace_begin_thread(sgm_thread *t)
         t->records = sgm_touched_memory(ROOM * sizeof *t->records);
 }
 
-/* Nothing from `now` on is recorded; the run goes on. */
+/* Stops recording at `now`; the run continues. */
 static void stop(uint64_t now)
 {
     uint64_t before = __atomic_load_n(&full_at, __ATOMIC_RELAXED);
@@ -173,8 +174,8 @@ static void flush(sgm_thread *t)
     __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
 }
 
-/* Gets more of the limit, of which threads take a part before they record, so that all that they have
- * recorded when it is reached can be written; false: it is reached at `now`. */
+/* Takes more of the limit. Threads reserve before they record, so that everything recorded can be written
+ * when the limit is reached; false: it is reached at `now`. */
 static bool extend(sgm_thread *t, uint64_t now)
 {
     if (t->recorded == ROOM)
@@ -203,7 +204,7 @@ void sgm_trace_nothing_of(sgm_thread *t)
     t->allowed = ROOM;
 }
 
-/* Makes room, and reads counters, where time may pass: what it takes is the monitor's. */
+/* Makes room and reads counters at a point where time may pass: it counts as the monitor's. */
 void sgm_trace_make_room(sgm_thread *t)
 {
     bool meters = t->last - t->metered_at >= sgm_meter_every && (sgm_traced & SGM_TRACE_COUNTERS) != 0 &&
@@ -244,7 +245,7 @@ void sgm_trace_share(sgm_thread *t, uint32_t category, uint64_t from, uint64_t t
 
 static const uint8_t waits[] = SG_CATEGORY_WAITS;
 
-/* The thread waited in `category`, and could go on at `to`. */
+/* The thread waited in `category`, and could continue at `to`. */
 void sgm_trace_wait(sgm_thread *t, uint32_t category, uint64_t from, uint64_t to, uint64_t object)
 {
     if ((sgm_traced & SGM_TRACE_WAITS) == 0 || from >= to || !is_wanted(t, from, to))
@@ -258,7 +259,7 @@ void sgm_trace_wait(sgm_thread *t, uint32_t category, uint64_t from, uint64_t to
     sgm_trace_put(t, (sg_trace_record){.event = SG_EVENT_WAKER, .time = to});
 }
 
-/* The time since `from` was spent in `category`, which is another now. */
+/* The time since `from` was spent in `category`; it is now in another. */
 void sgm_trace_switched(sgm_thread *t, uint32_t category, uint64_t from)
 {
     t->switched = t->last;
@@ -301,7 +302,7 @@ void sgm_trace_lock(sgm_thread *t, uint32_t step, const volatile void *object)
                                        .first = (uint64_t)(uintptr_t)object});
 }
 
-/* `parent` of a task that is created: the one that creates it. */
+/* `parent` of a created task: the task that creates it. */
 void sgm_trace_task(sgm_thread *t, uint32_t step, uint32_t region, uint64_t now, uint64_t task,
                     uint64_t parent)
 {
@@ -315,7 +316,7 @@ void sgm_trace_task(sgm_thread *t, uint32_t step, uint32_t region, uint64_t now,
                                        .second = parent});
 }
 
-/* Writes what the threads still have, and the header. Threads that go on record nothing more. */
+/* Writes the threads' remaining records, and the header. Threads still running record nothing more. */
 void sgm_trace_end(uint64_t origin, uint64_t now, double hertz)
 {
     bool full = full_at != UINT64_MAX;

@@ -1,5 +1,5 @@
-/* The entry points of libgomp for loops. A loop is ours if a schedule is chosen for it; else, and where it
- * has dependences between iterations or reductions of tasks, libgomp serves it. */
+/* libgomp's entry points for loops. We serve a loop if a schedule is chosen for it; libgomp serves all
+ * others, and those with dependences between iterations or with task reductions. */
 #include <dlfcn.h>
 
 #include "sgn.h"
@@ -8,7 +8,7 @@ typedef unsigned long long ull;
 typedef void body(void *);
 
 #define API __attribute__((visibility("default")))
-/* Where the call returns to, as in the simulator: rules of loops know calls by that. */
+/* The call's return address, as in the simulator: loop rules identify calls by it. */
 #define SITE __builtin_return_address(0)
 
 /* libgomp's own function of this name. */
@@ -51,7 +51,7 @@ static sgn_loop of_unsigned(bool up, ull start, ull end, ull step, ull chunk)
     return loop;
 }
 
-/* Whether the loop is ours; then the calling thread is in it. */
+/* Do we serve the loop? If so, the calling thread is now in it. */
 static bool begin(sgn_loop loop, bool runtime, const void *site)
 {
     sgn_member *m = sgn_self();
@@ -59,8 +59,7 @@ static bool begin(sgn_loop loop, bool runtime, const void *site)
     loop.site = site;
     if (m == NULL || loop.chosen == NULL)
         return false;
-    loop.chunk =
-        loop.chosen->chunk; /* that of the schedule which the program says is not meant for this one */
+    loop.chunk = loop.chosen->chunk; /* the chunk in the program belongs to another schedule */
     sgn_begin(m, &loop);
     return true;
 }
@@ -221,9 +220,10 @@ API void GOMP_ordered_end(void)
         REAL(GOMP_ordered_end)();
 }
 
-/* ---- parallel loops: their threads are in the loop from the beginning ----
- * Such a loop is known by its function, which has the lines of its head: compilers give the call the line of
- * a statement before the loop, or around it. */
+/* ---- parallel loops: their threads are in the loop from the start ----
+ *
+ * Such a loop is identified by its function, which has the line numbers of its head: compilers give the call
+ * the line of a statement before or around the loop. */
 
 static const void *head_of(body *function)
 {
@@ -264,7 +264,7 @@ PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_runtime)
 PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_nonmonotonic_runtime)
 PARALLEL_LOOP_RUNTIME(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
-/* ---- static loops of a copy that was made to choose their schedule, see instrument/schedules.py ---- */
+/* ---- static loops in a copy made to choose their schedule, see instrument/schedules.py ---- */
 
 static void choose_static(sgn_loop *loop, const void *site)
 {

@@ -1,5 +1,5 @@
-/* The computer's side of schedules: memory is memory, locks are locks, and time is the processor's counter.
- */
+/* The real computer's side of schedules: memory is memory, locks are locks, and time is the processor's
+ * counter. */
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ static void host_unlock(schedule_loop *loop, int64_t *at)
 
 static void host_work(schedule_loop *loop, uint64_t instructions)
 {
-    (void)loop, (void)instructions; /* they take their time here */
+    (void)loop, (void)instructions; /* they take real time here */
 }
 
 static uint64_t host_clock(schedule_loop *loop)

@@ -1,6 +1,5 @@
-/* Loops of a team under schedules. A team may have several at once, because members need not wait at the end
- * of one (nowait): the loop that a member begins as its n-th is the one that the others begin as their n-th.
- */
+/* Loops of a team under schedules. A team may be in several at once, because members need not wait at the end
+ * of a nowait loop: the n-th loop of one member is the n-th loop of the others. */
 #include <inttypes.h>
 #include <omp.h>
 #include <sched.h>
@@ -21,7 +20,7 @@ struct sgn_record {
     uint64_t turn; /* ordered: all iterations before this one are done */
 };
 
-/* The thread outside of any team, which may meet worksharing loops all the same. */
+/* The thread outside any team, which may still reach worksharing loops. */
 static _Thread_local sgn_team alone_team __attribute__((tls_model("initial-exec")));
 static _Thread_local sgn_member alone __attribute__((tls_model("initial-exec")));
 static _Thread_local sgn_member *current __attribute__((tls_model("initial-exec")));
@@ -127,7 +126,7 @@ static bool take(sgn_member *m)
     return true;
 }
 
-/* The first of the iterations that the member has. */
+/* The member's first iteration. */
 static uint64_t first_of(const sgn_member *m)
 {
     return m->position - m->chunk.step;
@@ -140,7 +139,7 @@ void sgn_wait_turn(const sgn_member *m)
             sched_yield();
 }
 
-/* Iterations that did not come to their ordered region are waited for, too, as libgomp does. */
+/* Also waits for iterations that skip their ordered region, as libgomp does. */
 static void pass_turn(const sgn_member *m)
 {
     sgn_wait_turn(m);

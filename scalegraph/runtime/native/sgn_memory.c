@@ -1,11 +1,12 @@
-/* The memory of loops on this computer: kept by loop, schedule and number of members, as in the simulator. */
+/* The memory of loops on the real computer: kept by loop, schedule and number of members, as in the
+ * simulator. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sgn.h"
 
-enum { MOST_SEEN = 1 << 28 }; /* of longer loops only the number of iterations is checked */
+enum { MOST_SEEN = 1 << 28 }; /* for longer loops only the number of iterations is checked */
 
 static int64_t lock;
 static sgn_memory *spare;
@@ -65,13 +66,13 @@ sgn_memory *sgn_memory_take(schedule_loop *loop, const schedule *schedule, const
         m = sg_new(sizeof *m);
         *m = wanted;
         m->number = sg_new(numbers(m) * sizeof *m->number);
-    } else if (m->iterations != loop->iterations) { /* another loop: what was learned does not hold */
+    } else if (m->iterations != loop->iterations) { /* another loop: what was learned does not apply */
         memset(m->number, 0, numbers(m) * sizeof *m->number);
         m->executions = 0;
         m->iterations = loop->iterations;
     }
     if (schedule->shared_words == NULL)
-        m->number[0] = 0; /* a number that belongs to this execution alone */
+        m->number[0] = 0; /* a number specific to this execution */
     if (sg_schedules_is_own(schedule))
         clear_seen(m);
     loop->executions = m->executions++;

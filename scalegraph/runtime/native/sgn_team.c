@@ -9,13 +9,13 @@
 
 typedef void body(void *);
 
-/* A region that is being executed. */
+/* A region being executed. */
 typedef struct region {
     body *function;
     void *data;
     const sgn_loop *loop;
     sgn_team team;
-    struct region *next; /* of those that wait to be found by their data */
+    struct region *next; /* next region waiting to be found by its data */
 } region;
 
 static int64_t waiting_lock;
@@ -34,7 +34,7 @@ static void execute(region *r)
     sgn_member member = {.team = &r->team};
     member.number = (uint32_t)omp_get_thread_num();
     member.members = (uint32_t)omp_get_num_threads();
-    sgn_acquire(&r->team.lock); /* what the thread that began the region wrote is seen */
+    sgn_acquire(&r->team.lock); /* makes visible what the thread that began the region wrote */
     sgn_release(&r->team.lock);
     sgn_member *before = sgn_become(&member);
     if (r->loop != NULL)
@@ -112,7 +112,7 @@ API void GOMP_parallel_sections(body *function, void *data, unsigned threads, un
     close_region(r);
 }
 
-/* libgomp reads the data of a region with reductions of tasks: the region is found by its address. */
+/* libgomp reads the data of a region with task reductions: such a region is found by its address. */
 static void execute_found(void *data)
 {
     sgn_acquire(&waiting_lock);

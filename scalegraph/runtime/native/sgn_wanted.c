@@ -1,6 +1,6 @@
-/* What the environment says about schedules:
+/* Schedules chosen in the environment:
  *     SCALEGRAPH_SCHEDULE          a schedule with its parameters, for all loops
- *     SCALEGRAPH_SCHEDULE_RUNTIME  the same for loops with schedule(runtime)
+ *     SCALEGRAPH_SCHEDULE_RUNTIME  the same, for loops with schedule(runtime)
  *     SCALEGRAPH_SCHEDULE_FILE     a file with schedules of loops, see sg_schedules_open */
 #include <dlfcn.h>
 #include <stdlib.h>

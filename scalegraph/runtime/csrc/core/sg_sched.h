@@ -124,11 +124,12 @@ static inline void sg_turn_of_all(sg_processor *p)
     p->coroutine->exact = false;
 }
 
-/* ---- sg_deferred.c: what a rank does to others is done at its time, but the rank goes on at once ----
+/* ---- sg_deferred.c: a rank's effects on others happen in order, but the rank continues at once ----
  *
- * The order of all that ranks do to each other stays the same: the operation is done when the processor would
- * have had its turn. So that accounts stay the same, too, some other processor must have a thread then, or
- * executions would be of serial code; and nobody may observe at which clock a processor wakes others. */
+ * The order of interactions between ranks stays the same: the operation is performed when the processor would
+ * have had its turn. For the accounts to stay the same too, some other processor must have a thread then
+ * (otherwise executions would count as serial code), and nobody may observe the clock at which a processor
+ * wakes others. */
 
 /* May the running processor `p` defer an operation? It must be a rank with one thread on a node of its
  * own. */

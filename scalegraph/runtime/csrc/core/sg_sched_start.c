@@ -42,9 +42,9 @@ void sg_sched_open(void)
 
 /* ---- machines without a data cache ----
  *
- * No reference takes time, and nothing can miss. The filter of a processor then knows pages of memory instead
- * of lines. It answers all references but the first one to a page, which goes to the observers: one of them
- * names pointers to another rank's memory. */
+ * References take no time, and nothing can miss. A processor's filter then holds pages instead of lines. It
+ * hits for all but the first reference to a page, which goes to the observers: one of them reports pointers
+ * to another rank's memory. */
 
 /* The filter fits in the host's first-level cache, and most programs reach each page once. */
 enum { PAGES = 512, PAGE_SHIFT = 12 };

@@ -18,8 +18,8 @@ static inline void reference(volatile const void *address, unsigned size, enum s
     sg_synchronise();
 }
 
-/* The two rules below are those of present machines, whose misses overlap (sg->overlaps). In-order textbook
- * machines keep the cycles that were compared with the papers. */
+/* The two rules below model current machines, whose misses overlap (sg->overlaps). In-order textbook machines
+ * keep the cycle counts that were compared with the papers. */
 
 /* Lines fetched for writing are in flight until a certain clock; the most recent are known. Nobody else gets
  * such a line before it has arrived. */
@@ -173,8 +173,9 @@ ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
 ATOMIC(128, uint128)
 
-/* ---- what the compiler leaves to libatomic: objects of any size, and 16 bytes where it does not inline them
- * ---- The object is in a line or two; libatomic's lock is not simulated. Nobody else runs between the last
+/* ---- calls of libatomic: objects of any size, and of 16 bytes where the compiler does not inline them ----
+ *
+ * The object is in one or two lines; libatomic's lock is not simulated. Nobody else runs between the last
  * reference and the copying. */
 
 static void each_line(volatile const void *address, size_t size, bool write, const void *site)
