@@ -15,13 +15,13 @@ class Disturbance(Section):
     """
 
     kind: Literal["none", "ticks"] = choice(
-        "none: nothing disturbs the program; ticks: a clock interrupts every processor at equal intervals.",
+        "none: nothing disturbs the program; ticks: a clock interrupts every processor at regular intervals.",
         default="none",
         runtime=(Given("tick_period_cycles", lambda _kind, on: on.section.period_cycles(on.clock_hz), 0, 10**12),),
     )
-    period_us: float = quantity("Ticks: from one to the next.", "us", 0.001, 1e9, default=10_000.0, runtime=())
+    period_us: float = quantity("Ticks: interval between two.", "us", 0.001, 1e9, default=10_000.0, runtime=())
     handler_cycles: int = quantity(
-        "Ticks: what the handler takes from the processor.",
+        "Ticks: processor time taken by the handler.",
         "cycles",
         0,
         1_000_000_000,
@@ -29,12 +29,12 @@ class Disturbance(Section):
         runtime=(Given("tick_handler_cycles", same, 0, 10**9),),
     )
     phase: Literal["spread", "together"] = choice(
-        "When the first tick comes. spread: on each processor at a time of its own; together: on all at once.",
+        "When the first tick occurs. spread: at a different time on each processor; together: on all at once.",
         default="spread",
         runtime=(Given("tick_spread", lambda phase, _on: int(phase == "spread"), 0, 1),),
     )
     seed: int = quantity(
-        "Spread ticks: from which the times of the first ones are computed.",
+        "Spread ticks: seed for the times of the first ones.",
         "",
         0,
         2**32 - 1,

@@ -33,9 +33,6 @@ class Given(NamedTuple):
     An empty *key* means the field's name. `scalegraph.runtime.machine_source` generates the C fields, their ranges and
     names from these. *real*: a floating-point number rather than an integer. *enum*: for a name, the C type and the
     prefix of its members.
-
-    From these `scalegraph.runtime.machine_source` makes the C fields, their ranges and names. *real*: a number with a
-    fraction, else a whole one. *enum*: for a name the C type and the prefix of its members.
     """
 
     key: str

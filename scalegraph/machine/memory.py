@@ -19,15 +19,15 @@ def _line_time(key: str) -> tuple[Given, ...]:
 class Memory(Section):
     """Pages and the memory bandwidth of a core."""
 
-    page_bytes: int = quantity("Page; a power of two.", "bytes", 256, 2**30)
-    page_miss_cycles: int = quantity("First touch of a page by anybody.", "cycles", 0, 100_000_000)
+    page_bytes: int = quantity("Page size; a power of two.", "bytes", 256, 2**30)
+    page_miss_cycles: int = quantity("First touch of a page by any processor.", "cycles", 0, 100_000_000)
     placement: Literal["first_touch", "interleave", "block", "node"] = choice(
-        "first_touch: a page lives where it was touched first; interleave: pages go round; block: blocks of pages go "
-        "round; node: all live in one place. A program that places its own pages has its way.",
+        "Where pages go. first_touch: where they are first touched; interleave: round-robin; block: blocks of pages "
+        "round-robin; node: all in one place. Programs can place their own pages.",
         runtime=named("placement", "placement", "PLACE"),
     )
     block_pages: int = quantity(
-        "Pages of a block, for placement block.",
+        "Pages per block, for placement block.",
         "pages",
         1,
         2**20,
@@ -35,7 +35,7 @@ class Memory(Section):
         runtime=(Given("placement_block_pages", same, 1, 2**20),),
     )
     node: int = quantity(
-        "Where all pages live, for placement node.",
+        "Place of all pages, for placement node.",
         "",
         0,
         65_535,
@@ -43,8 +43,8 @@ class Memory(Section):
         runtime=(Given("placement_node", same, 0, 65_535),),
     )
     capacity_kib: int = quantity(
-        "Memory that each processor has for the data of a problem, which bounds of memory hold; 0: that of its node "
-        "(nodes.memory_mib) divided by the node's processors. Runs are not refused for it.",
+        "Memory per processor for a problem's data, used for memory bounds; 0: the node's memory (nodes.memory_mib) "
+        "divided by its processors. Runs may exceed it.",
         "KiB",
         0,
         2**34,
@@ -52,7 +52,7 @@ class Memory(Section):
         runtime=(),
     )
     core_read_gb_s: float = quantity(
-        "Bandwidth at which one processor's private caches take lines, wherever they come from; 0: no limit.",
+        "Bandwidth into one processor's private caches, from any source; 0: no limit.",
         "GB/s",
         0,
         100_000,
@@ -60,7 +60,7 @@ class Memory(Section):
         runtime=_line_time("core_read_millicycles"),
     )
     core_write_gb_s: float = quantity(
-        "Written-back lines hold those up that the prefetcher brings, at this bandwidth; 0: they do not.",
+        "Bandwidth at which written-back lines delay prefetched ones; 0: they do not.",
         "GB/s",
         0,
         100_000,
@@ -68,9 +68,9 @@ class Memory(Section):
         runtime=_line_time("core_write_millicycles"),
     )
     write_allocate: Literal["always", "busy", "never"] = choice(
-        "Whether a store that misses reads the line: always; never, where the prefetcher sees a stream of stores that "
-        "fills whole lines; busy: not then, if the channel is so busy that the read would wait for longer than memory "
-        "takes.",
+        "Whether a store that misses reads the line. always; never: not if the prefetcher sees a stream of stores "
+        "that fills whole lines; busy: not for such a stream if the channel is so busy that the read would wait "
+        "longer than the memory latency.",
         default="always",
         runtime=(Given("write_allocate", same, enum=("sg_write_allocate", "ALLOCATE")),),
     )
@@ -80,26 +80,25 @@ class Prefetch(Section):
     """A prefetcher per processor; its lines use the network like any others."""
 
     kind: Literal["none", "next_line", "stride"] = choice(
-        "next_line: the lines behind one that was missed; stride: those ahead in a stream of equal steps in a page.",
+        "next_line: prefetches the lines after one that missed; stride: the next lines in a stream of equal steps "
+        "within a page.",
         default="none",
         runtime=named("kind", "prefetch_kind", "PREFETCH"),
     )
-    level: int = quantity(
-        "Number of the private level that lines are brought into; the first is 0.", "", 0, 3, default=1
-    )
-    degree: int = quantity("Lines brought at a time.", "lines", 1, 16, default=1)
+    level: int = quantity("Private cache level that receives prefetched lines; the first is 0.", "", 0, 3, default=1)
+    degree: int = quantity("Lines prefetched at a time.", "lines", 1, 16, default=1)
     distance: int = quantity(
-        "How many lines ahead the first of them is; a new stream catches up.", "lines", 1, 64, default=1
+        "Distance in lines to the first of them; a new stream catches up.", "lines", 1, 64, default=1
     )
     under_way: int = quantity(
-        "Lines that are on their way to a processor at a time, of all streams; 0: any number.",
+        "Maximum number of lines in flight to a processor, over all streams; 0: no limit.",
         "lines",
         0,
         1024,
         default=0,
     )
     next_page: bool = choice(
-        "A stream goes on behind its page, where the next page has been touched; else it ends there.",
+        "A stream continues into the next page if that has been touched; otherwise it ends with its page.",
         default=False,
         runtime=None,
     )

@@ -34,7 +34,7 @@ class Nodes(Section):
     """
 
     processors: int = quantity(
-        "Processors of a node; 0: all of the machine, which is one node then.",
+        "Processors per node; 0: all of the machine, which is then a single node.",
         "processors",
         0,
         4096,
@@ -42,8 +42,8 @@ class Nodes(Section):
         runtime=_same("node_processors", 4096),
     )
     memory_mib: int = quantity(
-        "Memory of a node, for the static data and heaps of its processes, of a program without messages for its heap; "
-        "0: as much as a program wants.",
+        "Memory of a node, for the static data and heaps of its processes, or for the heap of a program without "
+        "messages; 0: no limit.",
         "MiB",
         0,
         2**24,
@@ -54,8 +54,8 @@ class Nodes(Section):
         default=(),
         strict=False,
         max_length=MOST_SPEEDS,
-        description="Speeds of the nodes' processors, relative to this file: the first is that of node 0, and so on, "
-        "from the first again for nodes beyond the last. Empty: all are alike.",
+        description="Speeds of the nodes' processors relative to this file, from node 0 on; the list repeats for "
+        "further nodes. Empty: all nodes are equal.",
         json_schema_extra={"unit": ""},
     )
 
@@ -72,19 +72,19 @@ class Messages(Section):
     """The software cost of messages on a processor, in addition to the transport."""
 
     send_cycles: int = quantity(
-        "Instructions of a send.", _CYCLES, 0, 10**9, default=300, runtime=_same("message_send_cycles", 10**9)
+        "Instructions per send.", _CYCLES, 0, 10**9, default=300, runtime=_same("message_send_cycles", 10**9)
     )
     send_byte_cycles: float = quantity(
-        "And for each byte.", "cycles/byte", 0, 1e6, default=0.0, runtime=_byte("message_send")
+        "In addition, for each byte.", "cycles/byte", 0, 1e6, default=0.0, runtime=_byte("message_send")
     )
     receive_cycles: int = quantity(
-        "Instructions of a receive.", _CYCLES, 0, 10**9, default=300, runtime=_same("message_receive_cycles", 10**9)
+        "Instructions per receive.", _CYCLES, 0, 10**9, default=300, runtime=_same("message_receive_cycles", 10**9)
     )
     receive_byte_cycles: float = quantity(
-        "And for each byte.", "cycles/byte", 0, 1e6, default=0.0, runtime=_byte("message_receive")
+        "In addition, for each byte.", "cycles/byte", 0, 1e6, default=0.0, runtime=_byte("message_receive")
     )
     match_cycles: int = quantity(
-        "Comparison of a message with one receive that waits, or of a receive with one message that waits.",
+        "Matching a message against one posted receive, or a receive against one unexpected message.",
         _CYCLES,
         0,
         10**9,
@@ -92,7 +92,7 @@ class Messages(Section):
         runtime=_same("message_match_cycles", 10**9),
     )
     eager_bytes: int = quantity(
-        "A longer message waits until its receiver is ready for it (rendezvous).",
+        "A longer message waits until its receiver is ready (rendezvous).",
         "bytes",
         0,
         2**40,
@@ -100,7 +100,7 @@ class Messages(Section):
         runtime=_same("eager_bytes", 2**40),
     )
     copy_byte_cycles: float = quantity(
-        "Copy of a byte: to pack and unpack, and of a message that came before its receiver was ready.",
+        "Copying one byte: to pack and unpack, and for messages that arrived before their receiver was ready.",
         "cycles/byte",
         0,
         1e6,
@@ -108,7 +108,7 @@ class Messages(Section):
         runtime=_byte("message_copy"),
     )
     near_cycles: int = quantity(
-        "Instructions of a send or a receive within a node; 0: as between nodes.",
+        "Instructions per send or receive within a node; 0: as between nodes.",
         _CYCLES,
         0,
         10**9,
@@ -116,7 +116,7 @@ class Messages(Section):
         runtime=_same("message_near_cycles", 10**9),
     )
     near_eager_bytes: int = quantity(
-        "A longer message within a node waits until its receiver is ready; 0: as eager_bytes says.",
+        "A longer message within a node waits until its receiver is ready; 0: use eager_bytes.",
         "bytes",
         0,
         2**40,
@@ -124,8 +124,8 @@ class Messages(Section):
         runtime=_same("message_near_eager_bytes", 2**40),
     )
     near_lines: int = quantity(
-        "Lines that a processor has under way when it copies a message through shared memory; 0: as many as misses of "
-        "its pipeline.",
+        "Outstanding lines per processor while it copies a message through shared memory; 0: as many as its "
+        "pipeline's misses.",
         "lines",
         0,
         4096,
@@ -133,8 +133,8 @@ class Messages(Section):
         runtime=_same("message_near_lines", 4096),
     )
     near_single_bytes: int = quantity(
-        "From this size on the operating system copies a message within a node, once, from one process to the other; "
-        "shorter ones go through shared memory, line by line. 0: all do.",
+        "From this size on, the operating system copies messages within a node once, from process to process; shorter "
+        "ones go through shared memory line by line. 0: all do.",
         "bytes",
         0,
         2**40,
@@ -150,13 +150,13 @@ class Messages(Section):
         runtime=(Given("message_near_single_millicycles", _byte_time, 0, 10**9),),
     )
     collectives: Literal["messages", "hardware"] = choice(
-        "Barriers, broadcasts, and reductions and scans of integers, of all processes: made of messages, or by a "
+        "How barriers, broadcasts, and integer reductions and scans over all processes work: as messages, or on a "
         "network of their own.",
         default="messages",
         runtime=(Given("message_collectives", same, enum=("sg_collectives", "COLLECTIVES")),),
     )
     collective_cycles: int = quantity(
-        "Hardware collective: from the last process that comes, of a broadcast from the root, to the result.",
+        "Hardware collective: from the last process to arrive (for a broadcast: from the root) to the result.",
         _CYCLES,
         0,
         10**9,
@@ -164,7 +164,7 @@ class Messages(Section):
         runtime=_same("message_collective_cycles", 10**9),
     )
     collective_byte_cycles: float = quantity(
-        "And before that for each byte, of a processor that gives data.",
+        "In addition, for each byte, for a processor that contributes data.",
         "cycles/byte",
         0,
         1e6,
@@ -172,7 +172,7 @@ class Messages(Section):
         runtime=_byte("message_collective"),
     )
     collective_bytes: int = quantity(
-        "A longer collective is made of messages.",
+        "A longer collective uses messages.",
         "bytes",
         0,
         2**40,
@@ -180,13 +180,13 @@ class Messages(Section):
         runtime=_same("message_collective_bytes", 2**40),
     )
     one_sided: Literal["software", "interface"] = choice(
-        "Who reads and writes the memory of a one-sided transfer's target on another node: its processor, with the "
-        "software of messages, or the network interface by itself (RDMA).",
+        "Who accesses the target's memory of a one-sided transfer on another node: its processor, with the message "
+        "software, or the network interface on its own (RDMA).",
         default="software",
         runtime=(Given("message_one_sided", same, enum=("sg_one_sided", "ONE_SIDED")),),
     )
     one_sided_cycles: int = quantity(
-        "Instructions that request a one-sided transfer of the network interface, or begin one within a node.",
+        "Instructions to request a one-sided transfer from the network interface, or to start one within a node.",
         _CYCLES,
         0,
         10**9,

@@ -69,28 +69,28 @@ class Processor(Section):
     """The processors, all identical."""
 
     count: int = quantity(
-        "Processors of the whole machine.",
+        "Processors in the whole machine.",
         "processors",
         1,
         MOST_PROCESSORS,
         runtime=(Given("max_processors", same, 1, MOST_PROCESSORS),),
     )
     clock_mhz: float = quantity(
-        "Clock of a processor; all cycles of this file are cycles of it.",
+        "Processor clock; all cycles in this file are cycles of this clock.",
         "MHz",
         0.001,
         1e6,
         runtime=(Given("clock_hz", lambda mhz, _on: mhz * 1e6, 1000, 10**12, real=True),),
     )
-    issue_width: int = quantity("Operations begun in one cycle at most.", "operations", 1, 64)
+    issue_width: int = quantity("Maximum number of operations issued per cycle.", "operations", 1, 64)
     out_of_order: bool = choice(
-        "Units work side by side and the busiest decides, and blocks overlap; else the costs of operations add up and "
-        "each block takes whole cycles.",
+        "Units work in parallel, the busiest one decides, and blocks overlap; otherwise the costs of operations add "
+        "up and each block takes whole cycles.",
         default=False,
         runtime=None,
     )
     memory_parallelism: float = quantity(
-        "Misses that a processor has under way at a time: it waits for this part of each. 1 waits for every one.",
+        "Outstanding misses per processor: if n, each stalls it for 1/n of its latency.",
         "misses",
         1,
         1000,
@@ -98,21 +98,21 @@ class Processor(Section):
         runtime=(Given("memory_parallelism", milli, 1000, 1_000_000),),
     )
     turbo_cores: tuple[int, ...] = choice(
-        "Where the clock depends on how many cores of a socket are active: up to so many, in order ..",
+        "If the clock depends on the number of active cores per socket: upper limits of that number, ascending ..",
         default=(),
         strict=False,
         runtime=(),
     )
     turbo_clock: tuple[float, ...] = choice(
-        ".. each has this part of clock_mhz, the fastest clock; for more active cores the last one counts. Empty: the "
-        "clock is always clock_mhz.",
+        ".. and the fraction of clock_mhz, the highest clock, for each; beyond the last limit the last one applies. "
+        "Empty: the clock is always clock_mhz.",
         default=(),
         strict=False,
         runtime=(),
     )
     threads_per_core: int = quantity(
-        "Hardware threads of a core. With more processors at work than there are cores, each is a thread that has its "
-        "part of a core: issue slots, units, window, misses under way and private caches.",
+        "Hardware threads per core. If more processors are active than there are cores, each is a thread with its "
+        "share of a core: issue slots, units, window, outstanding misses and private caches.",
         "threads",
         1,
         2,
@@ -120,13 +120,13 @@ class Processor(Section):
         runtime=(),
     )
     lockstep: bool = choice(
-        "All processors execute one instruction stream (SIMD): between two communications all take the time of the "
-        "one that executes a line most often, for each line.",
+        "All processors execute one instruction stream (SIMD): between two communications, each line takes all of "
+        "them as long as the processor that executes it most often.",
         default=False,
         runtime=None,
     )
     operation_cycles: Operations = Field(description="Cost of each class of operations.")
-    pipeline: Pipeline = Field(default_factory=Pipeline, description="How operations overlap, where that is known.")
+    pipeline: Pipeline = Field(default_factory=Pipeline, description="How operations overlap, if known.")
 
 
 _SIZE = (Given("size_bytes", lambda kib, _on: kib * 1024, 64, 2**40),)
@@ -137,27 +137,27 @@ class Cache(Section):
 
     name: str = choice("Name of the level.", min_length=1, max_length=40, pattern=r"^[A-Za-z0-9_-]+$")
     size_kib: int = quantity("Capacity of one instance.", "KiB", 1, 2**30, runtime=_SIZE)
-    line_bytes: int = quantity("Line: what a miss brings; a power of two.", "bytes", 8, 65_536)
-    ways: int = quantity("Places where a line can be (set-associativity).", "", 1, 256)
+    line_bytes: int = quantity("Line size: what a miss fetches; a power of two.", "bytes", 8, 65_536)
+    ways: int = quantity("Associativity: places where a line can be.", "", 1, 256)
     hit_cycles: int = quantity(
-        "Time to search this level after a miss of the level before; 0 where operation_cycles include it.",
+        "Time to search this level after a miss in the previous one; 0 if operation_cycles include it.",
         _CYCLES,
         0,
         100_000,
     )
-    shared_by: int = quantity("Processors that share one instance; 1 is a private cache.", "processors", 1, 4096)
+    shared_by: int = quantity("Processors that share one instance; 1: a private cache.", "processors", 1, 4096)
     replacement: Literal["lru", "tree_plru", "random", "fifo"] = choice(
-        "Which line must leave a full set: lru: the least recently used; tree_plru: what a tree of bits takes "
-        "for it; random: any, the same in every run; fifo: the one that has been there longest.",
+        "Which line of a full set is evicted. lru: the least recently used; tree_plru: an approximation of it by a "
+        "tree of bits; random: any, the same in every run; fifo: the oldest.",
         default="lru",
         runtime=named("replacement", "replacement", "REPLACE"),
     )
     remote_only: bool = choice(
-        "A shared level keeps only lines whose memory is elsewhere (network cache).", default=False, runtime=None
+        "A shared level keeps only lines of remote memory (network cache).", default=False, runtime=None
     )
     victim: bool = choice(
-        "A shared level keeps what the private ones give up, and gives a line to the only one that wants it; else it "
-        "is inclusive: it has all that they have, and they lose what it gives up.",
+        "A shared level keeps the victims of the private ones, and hands over a line wanted by only one processor; "
+        "otherwise it is inclusive: it has all their lines, and they lose what it evicts.",
         default=True,
         runtime=None,
     )
@@ -169,82 +169,82 @@ class Coherence(Section):
     kind: Literal["ring_snoop", "full_map", "limited_broadcast", "limited_no_broadcast", "linked_list", "snoop"] = (
         choice(
             "ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory at a line's home; "
-            "limited_broadcast: it knows some holders, and sends to all processors when there are more; "
-            "limited_no_broadcast: it never lets there be more; linked_list: directory in each hypernode and a list of "
-            "hypernodes; snoop: all caches watch a bus.",
+            "limited_broadcast: a directory that tracks some holders and broadcasts if there are more; "
+            "limited_no_broadcast: one that never allows more; linked_list: a directory in each hypernode and a list "
+            "of hypernodes; snoop: all caches watch a bus.",
             runtime=named("kind", "coherence", "COH"),
         )
     )
     line_bytes: int = quantity("Unit of coherence and of transfer; a power of two.", "bytes", 8, 65_536)
     exclusive_state: bool = choice(
-        "A line that nobody else holds is handed out writable (MESI), else not (MSI).", runtime=_switch("exclusive")
+        "A sole reader gets the line writable (MESI), otherwise read-only (MSI).", runtime=_switch("exclusive")
     )
     owned_state: bool = choice(
         "A dirty line that others read stays with its owner and is not written back (MOESI).",
         default=False,
         runtime=_switch("owned"),
     )
-    pointers: int = quantity("Holders of a line that a limited directory knows.", "processors", 1, 4096, default=4)
+    pointers: int = quantity("Holders of a line that a limited directory can track.", "processors", 1, 4096, default=4)
 
 
 class Synchronisation(Section):
     """How synchronisation primitives are implemented; their memory references are simulated in addition."""
 
     barrier: Literal["central", "tree", "hardware", "simple", "library"] = choice(
-        "simple: a counter under a test-and-set lock, watched by all who wait; central: one counter and one flag; "
-        "tree: counters in a tree; hardware: a wire; library: as the program's OpenMP library makes it, which then "
-        "starts teams in its own way, too.",
+        "simple: a counter under a test-and-set lock, watched by all waiting threads; central: one counter and one "
+        "flag; tree: counters in a tree; hardware: a wire; library: as in the program's OpenMP library, which then "
+        "also starts teams in its own way.",
         runtime=named("barrier", "barrier_kind", "BARRIER"),
     )
-    barrier_radix: int = quantity("Arrivals at one counter of a tree barrier.", "processors", 2, 4096)
+    barrier_radix: int = quantity("Arrivals per counter of a tree barrier.", "processors", 2, 4096)
     barrier_hardware_cycles: int = quantity(
         "Hardware barrier: from the last arrival to the release.", _CYCLES, 0, 1_000_000
     )
     lock: Literal["test_and_set", "ticket", "queue", "library"] = choice(
-        "How a lock is made; library: as the program's OpenMP library makes it.",
+        "Kind of lock; library: as in the program's OpenMP library.",
         runtime=named("lock", "lock_kind", "LOCK"),
     )
-    atomic_cycles: int = quantity("Read-modify-write in the processor.", _CYCLES, 0, 1_000_000)
-    fork_cycles: int = quantity("Instructions of the master that start a team.", _CYCLES, 0, 100_000_000)
-    fork_per_processor_cycles: int = quantity("And for each member of the team.", _CYCLES, 0, 100_000_000)
+    atomic_cycles: int = quantity("An atomic read-modify-write in the processor.", _CYCLES, 0, 1_000_000)
+    fork_cycles: int = quantity("Instructions of the master to start a team.", _CYCLES, 0, 100_000_000)
+    fork_per_processor_cycles: int = quantity("In addition, for each member of the team.", _CYCLES, 0, 100_000_000)
     create_cycles: int = quantity(
-        "And for each thread of the team that did not exist before: a team keeps its threads for the next region.",
+        "In addition, for each newly created thread of the team: a team keeps its threads for the next region.",
         _CYCLES,
         0,
         100_000_000,
         default=0,
     )
     alone_cycles: int = quantity(
-        "Instructions of a thread that begins and ends a region without a team.", _CYCLES, 0, 100_000_000, default=0
+        "Instructions of a thread to start and end a region without a team.", _CYCLES, 0, 100_000_000, default=0
     )
-    schedule_cycles: int = quantity("Instructions that compute the next chunk of a loop.", _CYCLES, 0, 1_000_000)
-    lock_cycles: int = quantity("Instructions of an acquire or a release.", _CYCLES, 0, 1_000_000)
-    barrier_cycles: int = quantity("Instructions of one arrival at a barrier.", _CYCLES, 0, 1_000_000)
-    task_cycles: int = quantity("Instructions that create or dispatch a task.", _CYCLES, 0, 1_000_000)
+    schedule_cycles: int = quantity("Instructions to compute the next chunk of a loop.", _CYCLES, 0, 1_000_000)
+    lock_cycles: int = quantity("Instructions per acquire or release.", _CYCLES, 0, 1_000_000)
+    barrier_cycles: int = quantity("Instructions per arrival at a barrier.", _CYCLES, 0, 1_000_000)
+    task_cycles: int = quantity("Instructions to create or dispatch a task.", _CYCLES, 0, 1_000_000)
 
 
 class Threads(Section):
     """The operating system's threads: their cost, and how they share processors."""
 
     thread_cycles: int = quantity(
-        "System's work to create or to end a thread.", _CYCLES, 0, 100_000_000, default=10_000
+        "The system's work to create or end a thread.", _CYCLES, 0, 100_000_000, default=10_000
     )
     switch_cycles: int = quantity(
-        "System's work when a processor takes another thread than it ran before.",
+        "A context switch: the system's work when a processor runs a different thread than before.",
         _CYCLES,
         0,
         100_000_000,
         default=2_000,
     )
     call_cycles: int = quantity(
-        "System call that wakes nobody, as an OpenMP library makes it at the end of a barrier and with a new task.",
+        "A system call that wakes nobody, as an OpenMP library makes at the end of a barrier and with a new task.",
         _CYCLES,
         0,
         100_000_000,
         default=0,
     )
     slice_us: float = quantity(
-        "For how long a thread keeps its processor while others wait for it.",
+        "How long a thread keeps its processor while others wait for it.",
         "us",
         0.001,
         1e9,
@@ -260,13 +260,13 @@ class Monitor(Section):
     """
 
     kind: Literal["none", "software", "hardware"] = choice(
-        "none: nobody monitors; software: inserted instructions read the clock and keep records; hardware: counters of "
-        "the processor count by themselves and are read.",
+        "none: no monitoring; software: inserted instructions read the clock and keep records; hardware: processor "
+        "counters count on their own and are read.",
         default="none",
         runtime=(Given("monitor_cycles", lambda _kind, on: on.section.cycles, 0, 1_000_000),),
     )
     probe_cycles: int = quantity(
-        "Software monitoring: a probe at the beginning or end of a region.",
+        "Software monitoring: a probe at the start or end of a region.",
         _CYCLES,
         0,
         1_000_000,
@@ -274,7 +274,12 @@ class Monitor(Section):
         runtime=(),
     )
     counter_cycles: int = quantity(
-        "Hardware monitoring: reading the counters there.", _CYCLES, 0, 1_000_000, default=10, runtime=()
+        "Hardware monitoring: reading the counters at the start or end of a region.",
+        _CYCLES,
+        0,
+        1_000_000,
+        default=10,
+        runtime=(),
     )
 
     @property
@@ -287,27 +292,27 @@ class Machine(Section):
     """A whole machine. Contains only physical quantities; none is fitted to match a program's result."""
 
     name: str = choice("Short name.", min_length=1, max_length=40, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-    title: str = choice("Name for people.", min_length=1, max_length=120)
-    summary: str = choice("Description, with simplifications.", max_length=4000)
+    title: str = choice("Display name.", min_length=1, max_length=120)
+    summary: str = choice("Description, including simplifications.", max_length=4000)
     processor: Processor
     cache: tuple[Cache, ...] = Field(
-        min_length=1, max_length=4, strict=False, description="Cache levels, nearest to the processor first."
+        min_length=1, max_length=4, strict=False, description="Cache levels, starting next to the processor."
     )
     coherence: Coherence
     network: Network
     memory: Memory
     synchronisation: Synchronisation
-    branches: Branches = Field(default_factory=Branches, description="Prediction of branches.")
-    translation: Translation = Field(default_factory=Translation, description="Translation of addresses.")
+    branches: Branches = Field(default_factory=Branches, description="Branch prediction.")
+    translation: Translation = Field(default_factory=Translation, description="Address translation.")
     threads: Threads = Field(default_factory=Threads, description="The operating system's threads.")
     prefetch: Prefetch = Field(default_factory=Prefetch, description="The prefetcher.")
-    monitor: Monitor = Field(default_factory=Monitor, description="Monitoring of programs, and what it costs.")
+    monitor: Monitor = Field(default_factory=Monitor, description="Monitoring of programs, and its cost.")
     disturbance: Disturbance = Field(
         default_factory=Disturbance, description="System noise: what interrupts the program, and how often."
     )
     nodes: Nodes = Field(default_factory=Nodes, description="The nodes of a machine with an interconnect.")
     interconnect: Interconnect | None = Field(
-        default=None, description="The interconnect between nodes; without it the machine is one node."
+        default=None, description="The interconnect between nodes; without one the machine is a single node."
     )
     messages: Messages = Field(default_factory=Messages, description="Cost of messages between processes.")
     power: Power | None = Field(default=None, description="Power of the machine, if a source states it.")

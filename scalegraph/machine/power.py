@@ -23,15 +23,17 @@ class Power(Section):
         max_length=120,
     )
     node_w: float = quantity(
-        "Each node in use without its sockets, whatever the load.", "W", 0, _WATTS, default=0.0, runtime=()
+        "Each node in use, excluding its sockets, whatever the load.", "W", 0, _WATTS, default=0.0, runtime=()
     )
     socket_w: float = quantity("Each socket in use, whatever the load.", "W", 0, _WATTS, default=0.0, runtime=())
-    core_w: float = quantity("In addition each core while it executes or waits for memory.", "W", 0, _WATTS, runtime=())
+    core_w: float = quantity(
+        "In addition, each core while it executes or waits for memory.", "W", 0, _WATTS, runtime=()
+    )
     waiting_core_w: float = quantity(
-        "In addition each core while its thread waits for others, spinning.", "W", 0, _WATTS, runtime=()
+        "In addition, each core while its thread spins, waiting for others.", "W", 0, _WATTS, runtime=()
     )
     memory_j_gb: float = quantity(
-        "In addition each 10^9 bytes moved between memory and caches.", "J/GB", 0, 1e6, default=0.0, runtime=()
+        "In addition, every 10^9 bytes moved between memory and caches.", "J/GB", 0, 1e6, default=0.0, runtime=()
     )
 
 
@@ -39,7 +41,7 @@ class Price(Section):
     """The price charged to the user."""
 
     node_hour: float = quantity("One node for one hour.", "currency", 0, 1e6, runtime=())
-    currency: str = choice("Currency of node_hour, three capital letters (ISO 4217).", pattern=r"^[A-Z]{3}$")
+    currency: str = choice("Currency of node_hour, as three capital letters (ISO 4217).", pattern=r"^[A-Z]{3}$")
 
 
 def cores(machine: Machine, processors: int) -> float:

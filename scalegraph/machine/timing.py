@@ -26,7 +26,7 @@ class Pipeline(Section):
     """
 
     window: int = quantity(
-        "Instructions that can be under way at a time (reorder buffer); 0: latencies cost nothing.",
+        "Instructions in flight at a time (reorder buffer); 0: latencies cost nothing.",
         "instructions",
         0,
         100_000,
@@ -34,7 +34,7 @@ class Pipeline(Section):
         runtime=(Given("pipeline_window", same, 0, 100_000),),
     )
     scheduler: int = quantity(
-        "Of them, those that may wait for their operands; 0: as many as the window has.",
+        "How many of them may wait for their operands (scheduler); 0: as many as the window holds.",
         "instructions",
         0,
         100_000,
@@ -42,7 +42,7 @@ class Pipeline(Section):
         runtime=(),
     )
     issue: float = quantity(
-        "From the issue of an instruction to that of the next; 0: what issue_width says.",
+        "Time between the issue of two instructions; 0: given by issue_width.",
         _CYCLES,
         0,
         100,
@@ -50,7 +50,7 @@ class Pipeline(Section):
         runtime=(),
     )
     fp_mixed: float = quantity(
-        "Cost of a floating-point addition or multiplication where both are mixed: 0 if each has units of its own.",
+        "Cost of a floating-point addition or multiplication when the two are mixed; 0: separate units.",
         _CYCLES,
         0,
         100_000,
@@ -58,7 +58,7 @@ class Pipeline(Section):
         runtime=(),
     )
     select: float = quantity(
-        "Cost of a branch, conditional move, set by flags or shift, which share units; 0: as their classes cost.",
+        "Cost of a branch, conditional move, set by flags or shift, which share units; 0: the cost of their class.",
         _CYCLES,
         0,
         100_000,
@@ -66,7 +66,7 @@ class Pipeline(Section):
         runtime=(),
     )
     compare: float = quantity(
-        "What a floating-point comparison that sets flags takes of the units of `select`.",
+        "Time that a floating-point comparison that sets flags takes from the units of `select`.",
         _CYCLES,
         0,
         100_000,
@@ -74,7 +74,7 @@ class Pipeline(Section):
         runtime=(),
     )
     taken: float = quantity(
-        "From a taken jump to the next one, or to the next line of code, at least: so long takes the fetch.",
+        "Minimum time from a taken jump to the next one, or to the next line of code, due to the fetch.",
         _CYCLES,
         0,
         100_000,
@@ -82,8 +82,8 @@ class Pipeline(Section):
         runtime=(),
     )
     library_call: float = quantity(
-        "A call of a function of a shared library and its return: so long the prediction of jumps; 0: no longer than"
-        " the fetch.",
+        "Time for a call of a shared-library function and its return in branch prediction; 0: no longer than the "
+        "fetch.",
         _CYCLES,
         0,
         100_000,
@@ -91,7 +91,7 @@ class Pipeline(Section):
         runtime=(),
     )
     status: float = quantity(
-        "Reading the status of floating-point operations; nothing else is issued meanwhile.",
+        "Reading the floating-point status; nothing else is issued meanwhile.",
         _CYCLES,
         0,
         100_000,
@@ -99,7 +99,7 @@ class Pipeline(Section):
         runtime=(),
     )
     misses: int = quantity(
-        "Misses of the first cache level under way at a time; 0: as many as memory_parallelism says.",
+        "Outstanding misses of the first cache level; 0: given by memory_parallelism.",
         "misses",
         0,
         64,
@@ -110,7 +110,7 @@ class Pipeline(Section):
     int_mul: float = _latency("Integer multiply.")
     int_div: float = _latency("Integer divide.")
     load: float = _latency("A load that hits the first cache level, from its address.")
-    forward: float = _latency("A load to a general register of what a store wrote before, from the store's value.")
+    forward: float = _latency("Store-to-load forwarding to a general register, from the store's value.")
     forward_fp: float = _latency("The same to a floating-point register.")
     fp_add: float = _latency("Floating-point add, subtract, compare, minimum, maximum.")
     fp_mul: float = _latency("Floating-point multiply.")
@@ -133,7 +133,7 @@ class Translation(Section):
     """
 
     walk_cycles: int = quantity(
-        "What a reference takes besides whose page's place is not known; 0: translation costs nothing.",
+        "Extra time of a reference that misses in the TLB; 0: translation costs nothing.",
         _CYCLES,
         0,
         100_000,
@@ -141,7 +141,7 @@ class Translation(Section):
         runtime=(Given("translation_walk_cycles", same, 0, 100_000),),
     )
     entries: int = quantity(
-        "Pages whose place a processor knows: a power of two.",
+        "Entries of a processor's TLB: a power of two.",
         "pages",
         16,
         2**20,
@@ -157,7 +157,7 @@ class Branches(Section):
     """
 
     penalty_cycles: int = quantity(
-        "What a mispredicted branch takes besides; 0: branches are always foreseen.",
+        "Extra time of a mispredicted branch; 0: all branches are predicted.",
         _CYCLES,
         0,
         10_000,
@@ -173,7 +173,7 @@ class Branches(Section):
         runtime=(Given("branches_entries", same, 64, 2**22),),
     )
     history: int = quantity(
-        "Branches before one that its prediction depends on, at most.",
+        "Maximum number of previous branches that a prediction depends on.",
         "branches",
         4,
         1024,

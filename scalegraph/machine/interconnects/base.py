@@ -33,39 +33,41 @@ class InterconnectSection(Section):
 
     kind: str
     switching: Literal["wormhole", "cut_through", "store_and_forward"] = choice(
-        "wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; "
-        "store_and_forward: a router takes a whole packet before it sends it on.",
+        "wormhole: a blocked message holds the links it has passed; cut_through: routers buffer it; "
+        "store_and_forward: a router receives a whole packet before it forwards it.",
         default="wormhole",
         runtime=None,
     )
-    link_mb_s: float = quantity("Bandwidth of a link, each direction.", "MB/s", 0.001, 1e9, runtime=bandwidth("link"))
+    link_mb_s: float = quantity("Bandwidth of a link in each direction.", "MB/s", 0.001, 1e9, runtime=bandwidth("link"))
     hop_ns: float = quantity(
-        "The head of a message through one router and over one link.", "ns", 0, 1e9, runtime=time("hop")
+        "Latency of the head of a message through one router and one link.", "ns", 0, 1e9, runtime=time("hop")
     )
     interface_mb_s: float = quantity(
-        "Bandwidth between a node's memory and the interconnect, each direction.",
+        "Bandwidth between a node's memory and the interconnect in each direction.",
         "MB/s",
         0.001,
         1e9,
         runtime=bandwidth("interface"),
     )
     interface_ns: float = quantity(
-        "The head of a message through the sender's interface, and again through the receiver's.",
+        "Latency of the head of a message through the sender's interface, and again through the receiver's.",
         "ns",
         0,
         1e9,
         runtime=time("interface"),
     )
     interfaces: int = quantity(
-        "Messages that a node sends at a time, and receives besides: its interfaces or DMA engines.",
+        "Messages that a node can send at a time, and as many that it can receive: its interfaces or DMA engines.",
         "interfaces",
         1,
         256,
         default=1,
     )
-    packet_bytes: int = quantity("Data of a packet; a longer message is several.", "bytes", 1, 2**30, default=2**30)
-    header_bytes: int = quantity("Bytes of a packet besides its data.", "bytes", 0, 4096, default=0)
-    least_packet_bytes: int = quantity("Data of the shortest packet; less is filled up.", "bytes", 0, 4096, default=0)
+    packet_bytes: int = quantity("Data per packet; a longer message takes several.", "bytes", 1, 2**30, default=2**30)
+    header_bytes: int = quantity("Bytes of a packet in addition to its data.", "bytes", 0, 4096, default=0)
+    least_packet_bytes: int = quantity(
+        "Data of the shortest packet; shorter ones are padded.", "bytes", 0, 4096, default=0
+    )
 
     def runtime(self, clock_hz: float) -> dict[str, int]:
         """Return the parameters for the C side; times in cycles of *clock_hz*."""

@@ -15,22 +15,22 @@ class Dragonfly(InterconnectSection):
         "Topology: groups of routers; a link between every two routers of a group and between every two groups."
     )
     groups: int = quantity("Groups.", "groups", 1, 1024)
-    group_routers: int = quantity("Routers of a group.", "routers", 1, 64)
-    router_nodes: int = quantity("Nodes of a router.", "nodes", 1, 64)
-    global_links: int = quantity("Links of a router to other groups.", "links", 1, 64)
+    group_routers: int = quantity("Routers per group.", "routers", 1, 64)
+    router_nodes: int = quantity("Nodes per router.", "nodes", 1, 64)
+    global_links: int = quantity("Links from a router to other groups.", "links", 1, 64)
     global_mb_s: float = quantity(
-        "Bandwidth of a link between two groups, each direction.", "MB/s", 0.001, 1e9, runtime=bandwidth("global")
+        "Bandwidth of a link between two groups in each direction.", "MB/s", 0.001, 1e9, runtime=bandwidth("global")
     )
     global_hop_ns: float = quantity(
-        "The head of a message through one router and over a link between groups.",
+        "Latency of the head of a message through one router and a link between groups.",
         "ns",
         0,
         1e9,
         runtime=time("global_hop"),
     )
     routing: Literal["minimal", "valiant"] = choice(
-        "minimal: over the link between the two groups; valiant: by way of a third group, chosen at random, but the "
-        "same in every run.",
+        "minimal: over the link between the two groups; valiant: through a third group, chosen at random but the same "
+        "in every run.",
         default="minimal",
         runtime=None,
     )

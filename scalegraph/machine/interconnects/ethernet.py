@@ -11,10 +11,10 @@ from scalegraph.machine.interconnects.base import InterconnectSection, time
 class Ethernet(InterconnectSection):
     """One cable shared by all nodes."""
 
-    kind: Literal["ethernet"] = choice("Topology: one cable; one node sends at a time, others listen and wait.")
+    kind: Literal["ethernet"] = choice("Topology: one cable; one node sends at a time, the others listen and wait.")
     stations: int = quantity("Nodes on the cable.", "nodes", 1, 1024)
     slot_ns: float = quantity(
-        "What the collisions of a frame cost that finds the cable taken: one slot on average.",
+        "Mean cost of collisions for a frame that finds the cable busy: one slot.",
         "ns",
         0,
         1e9,

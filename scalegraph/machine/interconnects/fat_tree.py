@@ -11,17 +11,19 @@ from scalegraph.machine.interconnects.base import MOST_NODES, InterconnectSectio
 class FatTree(InterconnectSection):
     """Nodes at the leaves of a tree with more links towards the root."""
 
-    kind: Literal["fat_tree"] = choice("Topology: a tree of switches with several links between two levels.")
-    arity: int = quantity(
-        "Nodes of a switch of the first level, and groups of a level in one of the next.", "groups", 2, 64
-    )
+    kind: Literal["fat_tree"] = choice("Topology: a tree of switches with several links between levels.")
+    arity: int = quantity("Nodes per first-level switch, and groups of a level in one of the next.", "groups", 2, 64)
     levels: int = quantity("Levels of switches.", "levels", 1, 14)
     tapered_levels: int = quantity(
-        "Levels, from the first on, that have half the links up that full bandwidth takes.", "levels", 0, 14, default=0
+        "Number of levels, from the first on, with half the uplinks that full bandwidth needs.",
+        "levels",
+        0,
+        14,
+        default=0,
     )
     routing: Literal["static", "adaptive"] = choice(
-        "Which of several links a message takes: static: its receiver's number decides; adaptive: the one that is free "
-        "first, on the way up.",
+        "Which of several links a message takes. static: chosen by the receiver's number; adaptive: on the way up, "
+        "the first free one.",
         default="static",
         runtime=None,
     )

@@ -9,9 +9,9 @@ from scalegraph.machine.interconnects.base import MOST_NODES, InterconnectSectio
 class Grid(InterconnectSection):
     """Nodes in rows, columns and layers; numbered along the rows, then row by row, then layer by layer."""
 
-    columns: int = quantity("Nodes of a row.", "nodes", 1, 1024)
-    rows: int = quantity("Nodes of a column.", "nodes", 1, 1024)
-    layers: int = quantity("Planes of rows and columns; 1: two dimensions.", "nodes", 1, 256, default=1)
+    columns: int = quantity("Nodes per row.", "nodes", 1, 1024)
+    rows: int = quantity("Nodes per column.", "nodes", 1, 1024)
+    layers: int = quantity("Number of planes; 1: two dimensions.", "nodes", 1, 256, default=1)
 
     def capacity(self) -> int:
         """Maximum number of nodes."""

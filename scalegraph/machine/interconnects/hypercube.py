@@ -14,7 +14,7 @@ class Hypercube(InterconnectSection):
     kind: Literal["hypercube"] = choice(
         "Topology: a link between every two nodes whose numbers differ in one binary digit; e-cube routing."
     )
-    dimension: int = quantity("Dimensions: links of a node.", "dimensions", 0, 14)
+    dimension: int = quantity("Dimensions: links per node.", "dimensions", 0, 14)
 
     def capacity(self) -> int:
         """Maximum number of nodes."""

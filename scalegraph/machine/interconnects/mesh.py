@@ -11,6 +11,4 @@ from scalegraph.machine.interconnects.grid import Grid
 class Mesh(Grid):
     """Nodes in a grid of two or three dimensions."""
 
-    kind: Literal["mesh"] = choice(
-        "Topology: a grid; along the row first, then along the column, then through the layers."
-    )
+    kind: Literal["mesh"] = choice("Topology: a grid; messages go along the row, then the column, then the layers.")

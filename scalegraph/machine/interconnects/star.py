@@ -11,12 +11,12 @@ from scalegraph.machine.interconnects.base import MOST_NODES, InterconnectSectio
 class Star(InterconnectSection):
     """Nodes on the ports of switches, connected by a central switch."""
 
-    kind: Literal["star"] = choice("Topology: switches with nodes on their ports, and a switch in the middle.")
-    switch_nodes: int = quantity("Nodes of a switch.", "nodes", 1, 1024)
-    switches: int = quantity("Switches with nodes; one needs no other in the middle.", "switches", 1, 1024, default=1)
-    uplinks: int = quantity("Links of such a switch to the one in the middle.", "links", 1, 64, default=1)
+    kind: Literal["star"] = choice("Topology: edge switches with nodes on their ports, and a central switch.")
+    switch_nodes: int = quantity("Nodes per edge switch.", "nodes", 1, 1024)
+    switches: int = quantity("Edge switches; a single one needs no central switch.", "switches", 1, 1024, default=1)
+    uplinks: int = quantity("Links from an edge switch to the central one.", "links", 1, 64, default=1)
     uplink_mb_s: float = quantity(
-        "Bandwidth of such a link, each direction.", "MB/s", 0.001, 1e9, runtime=bandwidth("uplink")
+        "Bandwidth of such a link in each direction.", "MB/s", 0.001, 1e9, runtime=bandwidth("uplink")
     )
 
     def capacity(self) -> int:

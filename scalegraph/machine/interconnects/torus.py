@@ -12,5 +12,5 @@ class Torus(Grid):
     """Nodes in a grid of two or three dimensions with wrap-around links."""
 
     kind: Literal["torus"] = choice(
-        "Topology: a grid whose edges are joined; in each dimension the shorter way round, as in a mesh."
+        "Topology: a grid with joined edges; routed as a mesh, but the shorter way round in each dimension."
     )

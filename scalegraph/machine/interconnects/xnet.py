@@ -13,22 +13,22 @@ class Xnet(InterconnectSection):
 
     kind: Literal["xnet"] = choice("Topology: a closed grid with wires to eight neighbours, and a global router.")
     rows: int = quantity(
-        "Rows of processing elements; 0 rows and columns: a grid of exactly the elements of a run, as square as their "
-        "number allows, with no fewer columns than rows.",
+        "Rows of processing elements. If rows and columns are 0: a grid of exactly the run's elements, as square as "
+        "possible, with at least as many columns as rows.",
         "nodes",
         0,
         1024,
     )
-    columns: int = quantity("Columns of processing elements; 0 if rows is.", "nodes", 0, 1024)
-    reach: int = quantity("Steps over the grid at most; what is farther goes through the router.", "steps", 0, 2048)
-    cluster_side: int = quantity(
-        "Rows, and columns, of a square of elements that share one channel of the router.", "nodes", 1, 64
+    columns: int = quantity("Columns of processing elements; 0 if rows is 0.", "nodes", 0, 1024)
+    reach: int = quantity(
+        "Maximum number of steps over the grid; messages going farther use the router.", "steps", 0, 2048
     )
+    cluster_side: int = quantity("Side of a square of elements that share one channel of the router.", "nodes", 1, 64)
     router_mb_s: float = quantity(
-        "Bandwidth of a channel of the router, each direction.", "MB/s", 0.001, 1e9, runtime=bandwidth("router")
+        "Bandwidth of a router channel in each direction.", "MB/s", 0.001, 1e9, runtime=bandwidth("router")
     )
     router_ns: float = quantity(
-        "From an element into the router, and again out of it.", "ns", 0, 1e9, runtime=time("router")
+        "Latency from an element into the router, and again out of it.", "ns", 0, 1e9, runtime=time("router")
     )
 
     def capacity(self) -> int:

@@ -37,30 +37,42 @@ class Bus(NetworkSection):
 
     protocol: ClassVar[str] = "snoop"
     private_only: ClassVar[bool] = True
-    kind: Literal["bus"] = choice("Topology: one bus; every cache watches it.")
-    bus_processors: int = quantity("Processors that find a place on the bus.", "processors", 1, 4096)
-    bus_mhz: float = quantity("Clock of the bus.", "MHz", 0.001, 1e6, runtime=())
+    kind: Literal["bus"] = choice("Topology: one bus; every cache snoops it.")
+    bus_processors: int = quantity("Maximum number of processors on the bus.", "processors", 1, 4096)
+    bus_mhz: float = quantity("Bus clock.", "MHz", 0.001, 1e6, runtime=())
     split: bool = choice(
-        "Addresses and data go over two parts of the bus, both free while memory searches a line.", runtime=None
+        "Split transactions: separate parts of the bus for addresses and data, both free while memory looks up a line.",
+        runtime=None,
     )
     arbitration_bus_cycles: int = quantity(
-        "From a request to the first cycle of its address.", "bus cycles", 0, 10_000, runtime=_bus("arbitration")
+        "Arbitration: from a request to the first cycle of its address.",
+        "bus cycles",
+        0,
+        10_000,
+        runtime=_bus("arbitration"),
     )
     address_bus_cycles: int = quantity(
-        "The bus is busy with one address.", "bus cycles", 1, 10_000, runtime=_bus("address", 1)
+        "Time that an address occupies the bus.", "bus cycles", 1, 10_000, runtime=_bus("address", 1)
     )
     snoop_bus_cycles: int = quantity(
-        "From then on until all caches have answered.", "bus cycles", 0, 10_000, runtime=_bus("snoop")
+        "Snoop: from then until all caches have answered.", "bus cycles", 0, 10_000, runtime=_bus("snoop")
     )
-    data_bytes: int = quantity("Bytes that pass the bus in one cycle.", "bytes", 1, 4096, runtime=_DATA)
+    data_bytes: int = quantity("Bytes transferred per bus cycle.", "bytes", 1, 4096, runtime=_DATA)
     data_overhead_bus_cycles: int = quantity(
-        "Cycles of a data transfer besides those that carry the line.", "bus cycles", 0, 10_000, default=0, runtime=()
+        "Cycles of a data transfer in addition to those that carry the line.",
+        "bus cycles",
+        0,
+        10_000,
+        default=0,
+        runtime=(),
     )
-    modules: int = quantity("Memory modules, lines interleaved over them.", "modules", 1, 1024)
-    memory_ns: float = quantity("From the address to the data of a module.", "ns", 0, 100_000, runtime=_time("memory"))
-    memory_busy_ns: float = quantity("A module is busy with one line.", "ns", 0, 100_000, runtime=_time("memory_busy"))
+    modules: int = quantity("Memory modules, with interleaved lines.", "modules", 1, 1024)
+    memory_ns: float = quantity("Latency of a module, from address to data.", "ns", 0, 100_000, runtime=_time("memory"))
+    memory_busy_ns: float = quantity(
+        "Time that one line occupies a module.", "ns", 0, 100_000, runtime=_time("memory_busy")
+    )
     supply_ns: float = quantity(
-        "From a cache's answer to its data, when it has the dirty copy.", "ns", 0, 100_000, runtime=_time("supply")
+        "From the answer of the cache with the dirty copy to its data.", "ns", 0, 100_000, runtime=_time("supply")
     )
 
     def capacity(self) -> int:

@@ -15,18 +15,20 @@ class Hypernode(NetworkSection):
     protocol: ClassVar[str] = "linked_list"
     network_caches: ClassVar[bool] = True
     kind: Literal["hypernode"] = choice("Topology: crossbars of a few processors, joined by one-way rings.")
-    hypernodes: int = quantity("Hypernodes on a ring.", "hypernodes", 1, 64)
-    hypernode_processors: int = quantity("Processors of one hypernode.", "processors", 1, 64)
-    rings: int = quantity("Rings, and functional units of a hypernode, lines interleaved over them.", "rings", 1, 64)
-    crossbar_cycles: int = quantity("One passage of the crossbar.", "cycles", 0, 100_000)
-    crossbar_bytes: int = quantity("Bytes of a line that pass a port of the crossbar in one cycle.", "bytes", 1, 4096)
-    memory_cycles: int = quantity("A unit's memory is busy with reading or writing a line.", "cycles", 1, 100_000)
-    directory_cycles: int = quantity("A unit's memory is busy with its directory alone.", "cycles", 0, 100_000)
-    snoop_cycles: int = quantity("A cache needs to answer a request of the directory.", "cycles", 0, 100_000)
-    controller_cycles: int = quantity("One passage between a unit and its ring.", "cycles", 0, 100_000)
-    hop_cycles: int = quantity("From one hypernode to the next on a ring.", "cycles", 1, 10_000)
-    ring_bytes: int = quantity("Bytes that pass a link of a ring in one cycle.", "bytes", 1, 4096)
-    header_bytes: int = quantity("Header of a packet.", "bytes", 1, 4096)
+    hypernodes: int = quantity("Number of hypernodes on a ring.", "hypernodes", 1, 64)
+    hypernode_processors: int = quantity("Processors per hypernode.", "processors", 1, 64)
+    rings: int = quantity("Rings, and functional units per hypernode, with interleaved lines.", "rings", 1, 64)
+    crossbar_cycles: int = quantity("Latency of the crossbar.", "cycles", 0, 100_000)
+    crossbar_bytes: int = quantity("Bytes per cycle through a crossbar port.", "bytes", 1, 4096)
+    memory_cycles: int = quantity("Time that reading or writing a line occupies a unit's memory.", "cycles", 1, 100_000)
+    directory_cycles: int = quantity(
+        "Time that a directory access alone occupies a unit's memory.", "cycles", 0, 100_000
+    )
+    snoop_cycles: int = quantity("Time for a cache to answer a request of the directory.", "cycles", 0, 100_000)
+    controller_cycles: int = quantity("Latency between a unit and its ring.", "cycles", 0, 100_000)
+    hop_cycles: int = quantity("Latency from one hypernode to the next on a ring.", "cycles", 1, 10_000)
+    ring_bytes: int = quantity("Bytes per cycle over a ring link.", "bytes", 1, 4096)
+    header_bytes: int = quantity("Packet header.", "bytes", 1, 4096)
 
     def capacity(self) -> int:
         """Maximum number of processors."""

@@ -17,15 +17,15 @@ class Local(NetworkSection):
     """Memory modules of a node; nothing is remote."""
 
     kind: Literal["local"] = choice("Topology: none; processors and memory modules of one node, nothing is remote.")
-    modules: int = quantity("Memory modules of a node, lines interleaved over them.", "modules", 1, 1024, default=1)
+    modules: int = quantity("Memory modules of a node, with interleaved lines.", "modules", 1, 1024, default=1)
     memory_ns: float = quantity(
-        "From the miss of the last cache to the data.", "ns", 0, 100_000, runtime=_time("memory")
+        "Memory latency: from a miss in the last cache to the data.", "ns", 0, 100_000, runtime=_time("memory")
     )
     memory_busy_ns: float = quantity(
-        "A module is busy with one line.", "ns", 0, 100_000, default=0.0, runtime=_time("memory_busy")
+        "Time that one line occupies a module.", "ns", 0, 100_000, default=0.0, runtime=_time("memory_busy")
     )
     transfer_ns: float = quantity(
-        "From a miss to the data of another cache of the node.",
+        "From a miss to the data from another cache of the node.",
         "ns",
         0,
         100_000,
@@ -33,7 +33,7 @@ class Local(NetworkSection):
         runtime=_time("transfer"),
     )
     snoop_ns: float = quantity(
-        "To invalidate the copies within the node.", "ns", 0, 100_000, default=0.0, runtime=_time("snoop")
+        "Time to invalidate the copies within the node.", "ns", 0, 100_000, default=0.0, runtime=_time("snoop")
     )
 
     def capacity(self) -> int:

@@ -13,19 +13,23 @@ class Mesh(NetworkSection):
     """Two-dimensional mesh of tiles, each with a part of the directory; memory controllers at two edges."""
 
     private_only: ClassVar[bool] = True
-    kind: Literal["mesh"] = choice("Topology: mesh of tiles, messages along the row first, then along the column.")
+    kind: Literal["mesh"] = choice("Topology: mesh of tiles; messages go along the row, then the column.")
     width: int = quantity("Columns of tiles.", "tiles", 1, 64)
     height: int = quantity("Rows of tiles.", "tiles", 1, 64)
-    router_cycles: int = quantity("First flit of a message through one router.", "cycles", 0, 10_000)
+    router_cycles: int = quantity("Latency of the first flit of a message through one router.", "cycles", 0, 10_000)
     link_cycles: int = quantity("And over one link.", "cycles", 1, 10_000)
-    flit_bytes: int = quantity("Bytes that pass a link in one cycle.", "bytes", 1, 4096)
-    header_bytes: int = quantity("Header of a message.", "bytes", 1, 4096)
-    directory_cycles: int = quantity("A tile's part of the directory is busy with one request.", "cycles", 0, 100_000)
-    snoop_cycles: int = quantity("A cache needs to answer a request of the directory.", "cycles", 0, 100_000)
-    controllers: int = quantity("Memory controllers, at the west and the east edge in turn.", "controllers", 1, 128)
-    banks: int = quantity("Banks of one controller, lines interleaved over them.", "banks", 1, 1024)
-    memory_cycles: int = quantity("A controller needs to read a line.", "cycles", 0, 1_000_000)
-    bank_busy_cycles: int = quantity("A bank is busy with one line.", "cycles", 0, 1_000_000)
+    flit_bytes: int = quantity("Bytes per cycle over a link.", "bytes", 1, 4096)
+    header_bytes: int = quantity("Message header.", "bytes", 1, 4096)
+    directory_cycles: int = quantity(
+        "Time that one request occupies a tile's part of the directory.", "cycles", 0, 100_000
+    )
+    snoop_cycles: int = quantity("Time for a cache to answer a request of the directory.", "cycles", 0, 100_000)
+    controllers: int = quantity(
+        "Memory controllers, alternating between the west and east edges.", "controllers", 1, 128
+    )
+    banks: int = quantity("Banks per controller, with interleaved lines.", "banks", 1, 1024)
+    memory_cycles: int = quantity("Time for a controller to read a line.", "cycles", 0, 1_000_000)
+    bank_busy_cycles: int = quantity("Time that one line occupies a bank.", "cycles", 0, 1_000_000)
 
     def capacity(self) -> int:
         """Maximum number of processors."""

@@ -17,22 +17,24 @@ class Multistage(NetworkSection):
     """Omega network of k x k switches between processors and interleaved memory modules."""
 
     kind: Literal["multistage"] = choice("Topology: stages of switches, one memory module at every port.")
-    radix: int = quantity("Inputs and outputs of a switch.", "ports", 2, 64)
+    radix: int = quantity("Inputs, and outputs, of a switch.", "ports", 2, 64)
     least_ports: int = quantity(
-        "Ports of the smallest network; a run with more processors has more stages.", "ports", 2, 65_536
+        "Ports of the smallest network; runs with more processors use more stages.", "ports", 2, 65_536
     )
-    switch_cycles: int = quantity("First flit of a message through one stage.", "cycles", 1, 10_000)
-    flit_bytes: int = quantity("Bytes that pass a switch port in one cycle.", "bytes", 1, 4096)
-    header_bytes: int = quantity("Header of a message.", "bytes", 1, 4096)
-    memory_cycles: int = quantity("A memory module is busy with reading or writing a line.", "cycles", 1, 100_000)
-    directory_cycles: int = quantity("A memory module is busy with its directory alone.", "cycles", 1, 100_000)
-    snoop_cycles: int = quantity("A cache needs to answer a request of the directory.", "cycles", 0, 100_000)
+    switch_cycles: int = quantity("Latency of the first flit of a message through one stage.", "cycles", 1, 10_000)
+    flit_bytes: int = quantity("Bytes per cycle through a switch port.", "bytes", 1, 4096)
+    header_bytes: int = quantity("Message header.", "bytes", 1, 4096)
+    memory_cycles: int = quantity("Time that reading or writing a line occupies a memory module.", "cycles", 1, 100_000)
+    directory_cycles: int = quantity(
+        "Time that a directory access alone occupies a memory module.", "cycles", 1, 100_000
+    )
+    snoop_cycles: int = quantity("Time for a cache to answer a request of the directory.", "cycles", 0, 100_000)
     switching: Literal["packet", "circuit"] = choice(
-        "packet: a message takes a port while it passes; circuit: a request keeps its path until the reply is back.",
+        "packet: a message occupies a port while it passes; circuit: a request holds its path until the reply is back.",
         default="packet",
     )
     retry_cycles: int = quantity(
-        "Circuits: a request that finds a port of its path taken tries again so much later.",
+        "Circuits: delay before a request that finds a port of its path taken tries again.",
         "cycles",
         1,
         100_000,

@@ -72,16 +72,16 @@ class Numa(NetworkSection):
     kind: Literal["numa"] = choice("Topology: sockets with their own memory, joined by links.")
     sockets: int = quantity("Sockets.", "sockets", 1, 64)
     topology: Literal["full", "ring", "hypercube"] = choice(
-        "full: a link between every two sockets; ring: between neighbours; "
-        "hypercube: between those whose numbers differ in one binary digit.",
+        "full: a link between every two sockets; ring: between neighbours; hypercube: between those whose numbers "
+        "differ in one binary digit.",
         default="full",
         runtime=None,
     )
-    socket_processors: int = quantity("Processors (cores) of one socket.", "processors", 1, 4096)
-    channels: int = quantity("Memory channels of one socket, lines interleaved over them.", "channels", 1, 1024)
+    socket_processors: int = quantity("Processors (cores) per socket.", "processors", 1, 4096)
+    channels: int = quantity("Memory channels per socket, with interleaved lines.", "channels", 1, 1024)
     channel_gb_s: float = quantity("Bandwidth of one memory channel.", "GB/s", 0.001, 100_000, runtime=_CHANNEL)
     channel_efficiency: float = quantity(
-        "Part of a channel's bandwidth that reads in a row reach: what refresh and conflicts leave of it.",
+        "Fraction of a channel's bandwidth that successive reads reach, given refresh and conflicts.",
         "of it",
         0.01,
         1,
@@ -89,7 +89,7 @@ class Numa(NetworkSection):
         runtime=(),
     )
     write_cost: float = quantity(
-        "For how many reads a line that is written occupies its channel: more than 1 as the channel turns round.",
+        "How many reads' worth of channel time a written line takes: more than 1 because the channel turns round.",
         "reads",
         0.1,
         10,
@@ -97,25 +97,25 @@ class Numa(NetworkSection):
         runtime=_WRITE,
     )
     memory_nodes: int = quantity(
-        "Memory nodes of a socket: each has its part of the processors, of the channels and of the addresses.",
+        "Memory nodes per socket: each has its share of the processors, channels and addresses.",
         "nodes",
         1,
         64,
         default=1,
     )
-    node_ns: float = _later("node", "Memory in another memory node of the socket is farther by so much.")
+    node_ns: float = _later("node", "Extra latency of memory in another memory node of the socket.")
     mesh_gb_s: float = quantity(
-        "Bandwidth between the processors of a memory node and all that is beyond their caches: memory, other caches "
-        "and written lines together (mesh, or the link of a die); 0: no limit.",
+        "Bandwidth between a memory node's processors and everything beyond their caches: memory, other caches and "
+        "write-backs together (mesh, or the link of a die); 0: no limit.",
         "GB/s",
         0,
         100_000,
         default=0.0,
         runtime=_MESH,
     )
-    banks: int = quantity("Banks of one channel, lines interleaved over them.", "banks", 1, 1024, default=1)
+    banks: int = quantity("Banks per channel, with interleaved lines.", "banks", 1, 1024, default=1)
     bank_busy_ns: float = quantity(
-        "A bank is busy with one line; 0: only the channel's bandwidth counts.",
+        "Time that one line occupies a bank; 0: only the channel's bandwidth counts.",
         "ns",
         0,
         100_000,
@@ -123,21 +123,23 @@ class Numa(NetworkSection):
         runtime=_BANK,
     )
     memory_ns: float = quantity(
-        "From the miss of the last cache to the data of the own memory.", "ns", 0, 100_000, runtime=_time("memory")
+        "Local memory latency: from a miss in the last cache to the data.", "ns", 0, 100_000, runtime=_time("memory")
     )
     transfer_ns: float = quantity(
-        "The same to the data of another cache of the socket.", "ns", 0, 100_000, runtime=_time("transfer")
+        "Latency to the data from another cache of the socket.", "ns", 0, 100_000, runtime=_time("transfer")
     )
     group_transfer_ns: float = _later(
-        "group_transfer", "The same to a cache of a processor with the same last level; 0: as transfer_ns."
+        "group_transfer", "The same from a cache of a processor that shares the last level; 0: as transfer_ns."
     )
     remote_transfer_ns: float = _later(
-        "remote_transfer", "The same to a cache of another socket, without the links; 0: as transfer_ns."
+        "remote_transfer", "The same from a cache of another socket, excluding the links; 0: as transfer_ns."
     )
-    snoop_ns: float = quantity("To invalidate the copies within one socket.", "ns", 0, 100_000, runtime=_time("snoop"))
-    link_ns: float = quantity("A message one way over one link.", "ns", 0, 100_000, runtime=_time("link"))
-    link_gb_s: float = quantity("Bandwidth of a link, each direction.", "GB/s", 0.001, 100_000, runtime=_LINK)
-    header_bytes: int = quantity("Header of a message on the link.", "bytes", 1, 4096, runtime=())
+    snoop_ns: float = quantity(
+        "Time to invalidate the copies within one socket.", "ns", 0, 100_000, runtime=_time("snoop")
+    )
+    link_ns: float = quantity("One-way latency of a message over one link.", "ns", 0, 100_000, runtime=_time("link"))
+    link_gb_s: float = quantity("Bandwidth of a link in each direction.", "GB/s", 0.001, 100_000, runtime=_LINK)
+    header_bytes: int = quantity("Header of a message on a link.", "bytes", 1, 4096, runtime=())
 
     def capacity(self) -> int:
         """Maximum number of processors."""

@@ -27,113 +27,113 @@ enum sg_network { SG_NET_BUS, SG_NET_HYPERNODE, SG_NET_LOCAL, SG_NET_MESH, SG_NE
 #define SG_NETWORKS(X) X(bus) X(hypernode) X(local) X(mesh) X(multistage) X(numa) X(ring)
 
 #define SG_BUS_PARAMETERS \
-    {"bus_processors", 1, 4096, 0}, /* Processors that find a place on the bus. [processors] */ \
-    {"split", 0, 1, 0}, /* Addresses and data go over two parts of the bus, both free while memory searches a line. */ \
-    {"arbitration_millicycles", 0, 1000000000000ull, 0}, /* From a request to the first cycle of its address. [bus cycles] */ \
-    {"address_millicycles", 1, 1000000000000ull, 0}, /* The bus is busy with one address. [bus cycles] */ \
-    {"snoop_millicycles", 0, 1000000000000ull, 0}, /* From then on until all caches have answered. [bus cycles] */ \
-    {"data_millicycles", 1, 1000000000000ull, 0}, /* Bytes that pass the bus in one cycle. [bytes] */ \
-    {"modules", 1, 1024, 0}, /* Memory modules, lines interleaved over them. [modules] */ \
-    {"memory_millicycles", 0, 1000000000000ull, 0}, /* From the address to the data of a module. [ns] */ \
-    {"memory_busy_millicycles", 0, 1000000000000ull, 0}, /* A module is busy with one line. [ns] */ \
-    {"supply_millicycles", 0, 1000000000000ull, 0}, /* From a cache's answer to its data, when it has the dirty copy. [ns] */ \
+    {"bus_processors", 1, 4096, 0}, /* Maximum number of processors on the bus. [processors] */ \
+    {"split", 0, 1, 0}, /* Split transactions: separate parts of the bus for addresses and data, both free while memory looks up a line. */ \
+    {"arbitration_millicycles", 0, 1000000000000ull, 0}, /* Arbitration: from a request to the first cycle of its address. [bus cycles] */ \
+    {"address_millicycles", 1, 1000000000000ull, 0}, /* Time that an address occupies the bus. [bus cycles] */ \
+    {"snoop_millicycles", 0, 1000000000000ull, 0}, /* Snoop: from then until all caches have answered. [bus cycles] */ \
+    {"data_millicycles", 1, 1000000000000ull, 0}, /* Bytes transferred per bus cycle. [bytes] */ \
+    {"modules", 1, 1024, 0}, /* Memory modules, with interleaved lines. [modules] */ \
+    {"memory_millicycles", 0, 1000000000000ull, 0}, /* Latency of a module, from address to data. [ns] */ \
+    {"memory_busy_millicycles", 0, 1000000000000ull, 0}, /* Time that one line occupies a module. [ns] */ \
+    {"supply_millicycles", 0, 1000000000000ull, 0}, /* From the answer of the cache with the dirty copy to its data. [ns] */ \
     {NULL, 0, 0, 0}
 
 #define SG_HYPERNODE_PARAMETERS \
-    {"hypernodes", 1, 64, 0}, /* Hypernodes on a ring. [hypernodes] */ \
-    {"hypernode_processors", 1, 64, 0}, /* Processors of one hypernode. [processors] */ \
-    {"rings", 1, 64, 0}, /* Rings, and functional units of a hypernode, lines interleaved over them. [rings] */ \
-    {"crossbar_cycles", 0, 100000, 0}, /* One passage of the crossbar. [cycles] */ \
-    {"crossbar_bytes", 1, 4096, 0}, /* Bytes of a line that pass a port of the crossbar in one cycle. [bytes] */ \
-    {"memory_cycles", 1, 100000, 0}, /* A unit's memory is busy with reading or writing a line. [cycles] */ \
-    {"directory_cycles", 0, 100000, 0}, /* A unit's memory is busy with its directory alone. [cycles] */ \
-    {"snoop_cycles", 0, 100000, 0}, /* A cache needs to answer a request of the directory. [cycles] */ \
-    {"controller_cycles", 0, 100000, 0}, /* One passage between a unit and its ring. [cycles] */ \
-    {"hop_cycles", 1, 10000, 0}, /* From one hypernode to the next on a ring. [cycles] */ \
-    {"ring_bytes", 1, 4096, 0}, /* Bytes that pass a link of a ring in one cycle. [bytes] */ \
-    {"header_bytes", 1, 4096, 0}, /* Header of a packet. [bytes] */ \
+    {"hypernodes", 1, 64, 0}, /* Number of hypernodes on a ring. [hypernodes] */ \
+    {"hypernode_processors", 1, 64, 0}, /* Processors per hypernode. [processors] */ \
+    {"rings", 1, 64, 0}, /* Rings, and functional units per hypernode, with interleaved lines. [rings] */ \
+    {"crossbar_cycles", 0, 100000, 0}, /* Latency of the crossbar. [cycles] */ \
+    {"crossbar_bytes", 1, 4096, 0}, /* Bytes per cycle through a crossbar port. [bytes] */ \
+    {"memory_cycles", 1, 100000, 0}, /* Time that reading or writing a line occupies a unit's memory. [cycles] */ \
+    {"directory_cycles", 0, 100000, 0}, /* Time that a directory access alone occupies a unit's memory. [cycles] */ \
+    {"snoop_cycles", 0, 100000, 0}, /* Time for a cache to answer a request of the directory. [cycles] */ \
+    {"controller_cycles", 0, 100000, 0}, /* Latency between a unit and its ring. [cycles] */ \
+    {"hop_cycles", 1, 10000, 0}, /* Latency from one hypernode to the next on a ring. [cycles] */ \
+    {"ring_bytes", 1, 4096, 0}, /* Bytes per cycle over a ring link. [bytes] */ \
+    {"header_bytes", 1, 4096, 0}, /* Packet header. [bytes] */ \
     {NULL, 0, 0, 0}
 
 #define SG_LOCAL_PARAMETERS \
-    {"modules", 1, 1024, 0}, /* Memory modules of a node, lines interleaved over them. [modules] */ \
-    {"memory_cycles", 0, 1000000000, 0}, /* From the miss of the last cache to the data. [ns] */ \
-    {"memory_busy_cycles", 0, 1000000000, 0}, /* A module is busy with one line. [ns] */ \
-    {"transfer_cycles", 0, 1000000000, 0}, /* From a miss to the data of another cache of the node. [ns] */ \
-    {"snoop_cycles", 0, 1000000000, 0}, /* To invalidate the copies within the node. [ns] */ \
+    {"modules", 1, 1024, 0}, /* Memory modules of a node, with interleaved lines. [modules] */ \
+    {"memory_cycles", 0, 1000000000, 0}, /* Memory latency: from a miss in the last cache to the data. [ns] */ \
+    {"memory_busy_cycles", 0, 1000000000, 0}, /* Time that one line occupies a module. [ns] */ \
+    {"transfer_cycles", 0, 1000000000, 0}, /* From a miss to the data from another cache of the node. [ns] */ \
+    {"snoop_cycles", 0, 1000000000, 0}, /* Time to invalidate the copies within the node. [ns] */ \
     {NULL, 0, 0, 0}
 
 #define SG_MESH_PARAMETERS \
     {"width", 1, 64, 0}, /* Columns of tiles. [tiles] */ \
     {"height", 1, 64, 0}, /* Rows of tiles. [tiles] */ \
-    {"router_cycles", 0, 10000, 0}, /* First flit of a message through one router. [cycles] */ \
+    {"router_cycles", 0, 10000, 0}, /* Latency of the first flit of a message through one router. [cycles] */ \
     {"link_cycles", 1, 10000, 0}, /* And over one link. [cycles] */ \
-    {"flit_bytes", 1, 4096, 0}, /* Bytes that pass a link in one cycle. [bytes] */ \
-    {"header_bytes", 1, 4096, 0}, /* Header of a message. [bytes] */ \
-    {"directory_cycles", 0, 100000, 0}, /* A tile's part of the directory is busy with one request. [cycles] */ \
-    {"snoop_cycles", 0, 100000, 0}, /* A cache needs to answer a request of the directory. [cycles] */ \
-    {"controllers", 1, 128, 0}, /* Memory controllers, at the west and the east edge in turn. [controllers] */ \
-    {"banks", 1, 1024, 0}, /* Banks of one controller, lines interleaved over them. [banks] */ \
-    {"memory_cycles", 0, 1000000, 0}, /* A controller needs to read a line. [cycles] */ \
-    {"bank_busy_cycles", 0, 1000000, 0}, /* A bank is busy with one line. [cycles] */ \
+    {"flit_bytes", 1, 4096, 0}, /* Bytes per cycle over a link. [bytes] */ \
+    {"header_bytes", 1, 4096, 0}, /* Message header. [bytes] */ \
+    {"directory_cycles", 0, 100000, 0}, /* Time that one request occupies a tile's part of the directory. [cycles] */ \
+    {"snoop_cycles", 0, 100000, 0}, /* Time for a cache to answer a request of the directory. [cycles] */ \
+    {"controllers", 1, 128, 0}, /* Memory controllers, alternating between the west and east edges. [controllers] */ \
+    {"banks", 1, 1024, 0}, /* Banks per controller, with interleaved lines. [banks] */ \
+    {"memory_cycles", 0, 1000000, 0}, /* Time for a controller to read a line. [cycles] */ \
+    {"bank_busy_cycles", 0, 1000000, 0}, /* Time that one line occupies a bank. [cycles] */ \
     {NULL, 0, 0, 0}
 
 #define SG_MULTISTAGE_PARAMETERS \
-    {"radix", 2, 64, 0}, /* Inputs and outputs of a switch. [ports] */ \
-    {"least_ports", 2, 65536, 0}, /* Ports of the smallest network; a run with more processors has more stages. [ports] */ \
-    {"switch_cycles", 1, 10000, 0}, /* First flit of a message through one stage. [cycles] */ \
-    {"flit_bytes", 1, 4096, 0}, /* Bytes that pass a switch port in one cycle. [bytes] */ \
-    {"header_bytes", 1, 4096, 0}, /* Header of a message. [bytes] */ \
-    {"memory_cycles", 1, 100000, 0}, /* A memory module is busy with reading or writing a line. [cycles] */ \
-    {"directory_cycles", 1, 100000, 0}, /* A memory module is busy with its directory alone. [cycles] */ \
-    {"snoop_cycles", 0, 100000, 0}, /* A cache needs to answer a request of the directory. [cycles] */ \
-    {"retry_cycles", 0, 100000, 0}, /* Circuits: a request that finds a port of its path taken tries again so much later. [cycles] */ \
+    {"radix", 2, 64, 0}, /* Inputs, and outputs, of a switch. [ports] */ \
+    {"least_ports", 2, 65536, 0}, /* Ports of the smallest network; runs with more processors use more stages. [ports] */ \
+    {"switch_cycles", 1, 10000, 0}, /* Latency of the first flit of a message through one stage. [cycles] */ \
+    {"flit_bytes", 1, 4096, 0}, /* Bytes per cycle through a switch port. [bytes] */ \
+    {"header_bytes", 1, 4096, 0}, /* Message header. [bytes] */ \
+    {"memory_cycles", 1, 100000, 0}, /* Time that reading or writing a line occupies a memory module. [cycles] */ \
+    {"directory_cycles", 1, 100000, 0}, /* Time that a directory access alone occupies a memory module. [cycles] */ \
+    {"snoop_cycles", 0, 100000, 0}, /* Time for a cache to answer a request of the directory. [cycles] */ \
+    {"retry_cycles", 0, 100000, 0}, /* Circuits: delay before a request that finds a port of its path taken tries again. [cycles] */ \
     {NULL, 0, 0, 0}
 
 #define SG_NUMA_PARAMETERS \
     {"sockets", 1, 64, 0}, /* Sockets. [sockets] */ \
     {"topology", 0, 2, 0}, /* full: a link between every two sockets; ring: between neighbours; hypercube: between those whose numbers differ in one binary digit. */ \
-    {"socket_processors", 1, 4096, 0}, /* Processors (cores) of one socket. [processors] */ \
-    {"channels", 1, 1024, 0}, /* Memory channels of one socket, lines interleaved over them. [channels] */ \
+    {"socket_processors", 1, 4096, 0}, /* Processors (cores) per socket. [processors] */ \
+    {"channels", 1, 1024, 0}, /* Memory channels per socket, with interleaved lines. [channels] */ \
     {"channel_line_millicycles", 0, 1000000000000ull, 0}, /* Bandwidth of one memory channel. [GB/s] */ \
-    {"channel_write_millicycles", 0, 1000000000000ull, 1}, /* For how many reads a line that is written occupies its channel: more than 1 as the channel turns round. [reads] */ \
-    {"memory_nodes", 1, 64, 1}, /* Memory nodes of a socket: each has its part of the processors, of the channels and of the addresses. [nodes] */ \
-    {"node_cycles", 0, 1000000000, 1}, /* Memory in another memory node of the socket is farther by so much. [ns] */ \
-    {"mesh_line_millicycles", 0, 1000000000000ull, 1}, /* Bandwidth between the processors of a memory node and all that is beyond their caches: memory, other caches and written lines together (mesh, or the link of a die); 0: no limit. [GB/s] */ \
-    {"banks", 1, 1024, 0}, /* Banks of one channel, lines interleaved over them. [banks] */ \
-    {"bank_millicycles", 0, 1000000000000ull, 0}, /* A bank is busy with one line; 0: only the channel's bandwidth counts. [ns] */ \
-    {"memory_cycles", 0, 1000000000, 0}, /* From the miss of the last cache to the data of the own memory. [ns] */ \
-    {"transfer_cycles", 0, 1000000000, 0}, /* The same to the data of another cache of the socket. [ns] */ \
-    {"group_transfer_cycles", 0, 1000000000, 1}, /* The same to a cache of a processor with the same last level; 0: as transfer_ns. [ns] */ \
-    {"remote_transfer_cycles", 0, 1000000000, 1}, /* The same to a cache of another socket, without the links; 0: as transfer_ns. [ns] */ \
-    {"snoop_cycles", 0, 1000000000, 0}, /* To invalidate the copies within one socket. [ns] */ \
-    {"link_cycles", 0, 1000000000, 0}, /* A message one way over one link. [ns] */ \
-    {"link_line_millicycles", 0, 1000000000000ull, 0}, /* Bandwidth of a link, each direction. [GB/s] */ \
-    {"link_control_millicycles", 0, 1000000000000ull, 0}, /* Bandwidth of a link, each direction. [GB/s] */ \
+    {"channel_write_millicycles", 0, 1000000000000ull, 1}, /* How many reads' worth of channel time a written line takes: more than 1 because the channel turns round. [reads] */ \
+    {"memory_nodes", 1, 64, 1}, /* Memory nodes per socket: each has its share of the processors, channels and addresses. [nodes] */ \
+    {"node_cycles", 0, 1000000000, 1}, /* Extra latency of memory in another memory node of the socket. [ns] */ \
+    {"mesh_line_millicycles", 0, 1000000000000ull, 1}, /* Bandwidth between a memory node's processors and everything beyond their caches: memory, other caches and write-backs together (mesh, or the link of a die); 0: no limit. [GB/s] */ \
+    {"banks", 1, 1024, 0}, /* Banks per channel, with interleaved lines. [banks] */ \
+    {"bank_millicycles", 0, 1000000000000ull, 0}, /* Time that one line occupies a bank; 0: only the channel's bandwidth counts. [ns] */ \
+    {"memory_cycles", 0, 1000000000, 0}, /* Local memory latency: from a miss in the last cache to the data. [ns] */ \
+    {"transfer_cycles", 0, 1000000000, 0}, /* Latency to the data from another cache of the socket. [ns] */ \
+    {"group_transfer_cycles", 0, 1000000000, 1}, /* The same from a cache of a processor that shares the last level; 0: as transfer_ns. [ns] */ \
+    {"remote_transfer_cycles", 0, 1000000000, 1}, /* The same from a cache of another socket, excluding the links; 0: as transfer_ns. [ns] */ \
+    {"snoop_cycles", 0, 1000000000, 0}, /* Time to invalidate the copies within one socket. [ns] */ \
+    {"link_cycles", 0, 1000000000, 0}, /* One-way latency of a message over one link. [ns] */ \
+    {"link_line_millicycles", 0, 1000000000000ull, 0}, /* Bandwidth of a link in each direction. [GB/s] */ \
+    {"link_control_millicycles", 0, 1000000000000ull, 0}, /* Bandwidth of a link in each direction. [GB/s] */ \
     {NULL, 0, 0, 0}
 
 #define SG_RING_PARAMETERS \
-    {"ring_processors", 1, 1024, 0}, /* Processors on one ring. [processors] */ \
-    {"rings", 1, 1024, 0}, /* Rings that the upper ring can join. [rings] */ \
-    {"hop_cycles", 1, 10000, 0}, /* Time of a slot from one station of a ring to the next. [cycles] */ \
-    {"upper_hop_cycles", 1, 10000, 0}, /* The same on the upper ring, one station for each ring. [cycles] */ \
-    {"interface_cycles", 0, 100000, 0}, /* Time in the asking processor's ring interface, both ways together. [cycles] */ \
-    {"holder_cycles", 0, 100000, 0}, /* A processor's cache is busy with supplying one line. [cycles] */ \
-    {"router_cycles", 0, 100000, 0}, /* One passage between a ring and the upper ring. [cycles] */ \
+    {"ring_processors", 1, 1024, 0}, /* Processors per ring. [processors] */ \
+    {"rings", 1, 1024, 0}, /* Maximum number of rings on the upper ring. [rings] */ \
+    {"hop_cycles", 1, 10000, 0}, /* Time for a slot to move from one station of a ring to the next. [cycles] */ \
+    {"upper_hop_cycles", 1, 10000, 0}, /* The same on the upper ring, which has one station per ring. [cycles] */ \
+    {"interface_cycles", 0, 100000, 0}, /* Time in the requester's ring interface, both ways together. [cycles] */ \
+    {"holder_cycles", 0, 100000, 0}, /* Time that supplying one line occupies a processor's cache. [cycles] */ \
+    {"router_cycles", 0, 100000, 0}, /* Latency between a ring and the upper ring. [cycles] */ \
     {NULL, 0, 0, 0}
 
 enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_ETHERNET, SG_WIRE_FAT_TREE, SG_WIRE_HYPERCUBE, SG_WIRE_MESH, SG_WIRE_STAR, SG_WIRE_TORUS, SG_WIRE_XNET };
 #define SG_WIRES(X) X(crossbar) X(dragonfly) X(ethernet) X(fat_tree) X(hypercube) X(mesh) X(star) X(torus) X(xnet)
 
 #define SG_WIRE_PARAMETERS \
-    {"switching", 0, 2, 0}, /* wormhole: a message that waits keeps the links it has passed; cut_through: routers have room for it; store_and_forward: a router takes a whole packet before it sends it on. */ \
-    {"link_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth of a link, each direction. [MB/s] */ \
-    {"hop_millicycles", 0, 1000000000000000ull, 0}, /* The head of a message through one router and over one link. [ns] */ \
-    {"interface_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth between a node's memory and the interconnect, each direction. [MB/s] */ \
-    {"interface_millicycles", 0, 1000000000000000ull, 0}, /* The head of a message through the sender's interface, and again through the receiver's. [ns] */ \
-    {"interfaces", 1, 256, 0}, /* Messages that a node sends at a time, and receives besides: its interfaces or DMA engines. [interfaces] */ \
-    {"packet_bytes", 1, 1073741824, 0}, /* Data of a packet; a longer message is several. [bytes] */ \
-    {"header_bytes", 0, 4096, 0}, /* Bytes of a packet besides its data. [bytes] */ \
-    {"least_packet_bytes", 0, 4096, 0}, /* Data of the shortest packet; less is filled up. [bytes] */
+    {"switching", 0, 2, 0}, /* wormhole: a blocked message holds the links it has passed; cut_through: routers buffer it; store_and_forward: a router receives a whole packet before it forwards it. */ \
+    {"link_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth of a link in each direction. [MB/s] */ \
+    {"hop_millicycles", 0, 1000000000000000ull, 0}, /* Latency of the head of a message through one router and one link. [ns] */ \
+    {"interface_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth between a node's memory and the interconnect in each direction. [MB/s] */ \
+    {"interface_millicycles", 0, 1000000000000000ull, 0}, /* Latency of the head of a message through the sender's interface, and again through the receiver's. [ns] */ \
+    {"interfaces", 1, 256, 0}, /* Messages that a node can send at a time, and as many that it can receive: its interfaces or DMA engines. [interfaces] */ \
+    {"packet_bytes", 1, 1073741824, 0}, /* Data per packet; a longer message takes several. [bytes] */ \
+    {"header_bytes", 0, 4096, 0}, /* Bytes of a packet in addition to its data. [bytes] */ \
+    {"least_packet_bytes", 0, 4096, 0}, /* Data of the shortest packet; shorter ones are padded. [bytes] */
 
 #define SG_WIRE_CROSSBAR_PARAMETERS \
     SG_WIRE_PARAMETERS \
@@ -143,63 +143,63 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
 #define SG_WIRE_DRAGONFLY_PARAMETERS \
     SG_WIRE_PARAMETERS \
     {"groups", 1, 1024, 0}, /* Groups. [groups] */ \
-    {"group_routers", 1, 64, 0}, /* Routers of a group. [routers] */ \
-    {"router_nodes", 1, 64, 0}, /* Nodes of a router. [nodes] */ \
-    {"global_links", 1, 64, 0}, /* Links of a router to other groups. [links] */ \
-    {"global_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth of a link between two groups, each direction. [MB/s] */ \
-    {"global_hop_millicycles", 0, 1000000000000000ull, 0}, /* The head of a message through one router and over a link between groups. [ns] */ \
-    {"routing", 0, 1, 0}, /* minimal: over the link between the two groups; valiant: by way of a third group, chosen at random, but the same in every run. */ \
+    {"group_routers", 1, 64, 0}, /* Routers per group. [routers] */ \
+    {"router_nodes", 1, 64, 0}, /* Nodes per router. [nodes] */ \
+    {"global_links", 1, 64, 0}, /* Links from a router to other groups. [links] */ \
+    {"global_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth of a link between two groups in each direction. [MB/s] */ \
+    {"global_hop_millicycles", 0, 1000000000000000ull, 0}, /* Latency of the head of a message through one router and a link between groups. [ns] */ \
+    {"routing", 0, 1, 0}, /* minimal: over the link between the two groups; valiant: through a third group, chosen at random but the same in every run. */ \
     {NULL, 0, 0, 0}
 
 #define SG_WIRE_ETHERNET_PARAMETERS \
     SG_WIRE_PARAMETERS \
     {"stations", 1, 1024, 0}, /* Nodes on the cable. [nodes] */ \
-    {"slot_millicycles", 0, 1000000000000000ull, 0}, /* What the collisions of a frame cost that finds the cable taken: one slot on average. [ns] */ \
+    {"slot_millicycles", 0, 1000000000000000ull, 0}, /* Mean cost of collisions for a frame that finds the cable busy: one slot. [ns] */ \
     {NULL, 0, 0, 0}
 
 #define SG_WIRE_FAT_TREE_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"arity", 2, 64, 0}, /* Nodes of a switch of the first level, and groups of a level in one of the next. [groups] */ \
+    {"arity", 2, 64, 0}, /* Nodes per first-level switch, and groups of a level in one of the next. [groups] */ \
     {"levels", 1, 14, 0}, /* Levels of switches. [levels] */ \
-    {"tapered_levels", 0, 14, 0}, /* Levels, from the first on, that have half the links up that full bandwidth takes. [levels] */ \
-    {"routing", 0, 1, 0}, /* Which of several links a message takes: static: its receiver's number decides; adaptive: the one that is free first, on the way up. */ \
+    {"tapered_levels", 0, 14, 0}, /* Number of levels, from the first on, with half the uplinks that full bandwidth needs. [levels] */ \
+    {"routing", 0, 1, 0}, /* Which of several links a message takes. static: chosen by the receiver's number; adaptive: on the way up, the first free one. */ \
     {NULL, 0, 0, 0}
 
 #define SG_WIRE_HYPERCUBE_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"dimension", 0, 14, 0}, /* Dimensions: links of a node. [dimensions] */ \
+    {"dimension", 0, 14, 0}, /* Dimensions: links per node. [dimensions] */ \
     {NULL, 0, 0, 0}
 
 #define SG_WIRE_MESH_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"columns", 1, 1024, 0}, /* Nodes of a row. [nodes] */ \
-    {"rows", 1, 1024, 0}, /* Nodes of a column. [nodes] */ \
-    {"layers", 1, 256, 0}, /* Planes of rows and columns; 1: two dimensions. [nodes] */ \
+    {"columns", 1, 1024, 0}, /* Nodes per row. [nodes] */ \
+    {"rows", 1, 1024, 0}, /* Nodes per column. [nodes] */ \
+    {"layers", 1, 256, 0}, /* Number of planes; 1: two dimensions. [nodes] */ \
     {NULL, 0, 0, 0}
 
 #define SG_WIRE_STAR_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"switch_nodes", 1, 1024, 0}, /* Nodes of a switch. [nodes] */ \
-    {"switches", 1, 1024, 0}, /* Switches with nodes; one needs no other in the middle. [switches] */ \
-    {"uplinks", 1, 64, 0}, /* Links of such a switch to the one in the middle. [links] */ \
-    {"uplink_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth of such a link, each direction. [MB/s] */ \
+    {"switch_nodes", 1, 1024, 0}, /* Nodes per edge switch. [nodes] */ \
+    {"switches", 1, 1024, 0}, /* Edge switches; a single one needs no central switch. [switches] */ \
+    {"uplinks", 1, 64, 0}, /* Links from an edge switch to the central one. [links] */ \
+    {"uplink_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth of such a link in each direction. [MB/s] */ \
     {NULL, 0, 0, 0}
 
 #define SG_WIRE_TORUS_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"columns", 1, 1024, 0}, /* Nodes of a row. [nodes] */ \
-    {"rows", 1, 1024, 0}, /* Nodes of a column. [nodes] */ \
-    {"layers", 1, 256, 0}, /* Planes of rows and columns; 1: two dimensions. [nodes] */ \
+    {"columns", 1, 1024, 0}, /* Nodes per row. [nodes] */ \
+    {"rows", 1, 1024, 0}, /* Nodes per column. [nodes] */ \
+    {"layers", 1, 256, 0}, /* Number of planes; 1: two dimensions. [nodes] */ \
     {NULL, 0, 0, 0}
 
 #define SG_WIRE_XNET_PARAMETERS \
     SG_WIRE_PARAMETERS \
-    {"rows", 0, 1024, 0}, /* Rows of processing elements; 0 rows and columns: a grid of exactly the elements of a run, as square as their number allows, with no fewer columns than rows. [nodes] */ \
-    {"columns", 0, 1024, 0}, /* Columns of processing elements; 0 if rows is. [nodes] */ \
-    {"reach", 0, 2048, 0}, /* Steps over the grid at most; what is farther goes through the router. [steps] */ \
-    {"cluster_side", 1, 64, 0}, /* Rows, and columns, of a square of elements that share one channel of the router. [nodes] */ \
-    {"router_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth of a channel of the router, each direction. [MB/s] */ \
-    {"router_millicycles", 0, 1000000000000000ull, 0}, /* From an element into the router, and again out of it. [ns] */ \
+    {"rows", 0, 1024, 0}, /* Rows of processing elements. If rows and columns are 0: a grid of exactly the run's elements, as square as possible, with at least as many columns as rows. [nodes] */ \
+    {"columns", 0, 1024, 0}, /* Columns of processing elements; 0 if rows is 0. [nodes] */ \
+    {"reach", 0, 2048, 0}, /* Maximum number of steps over the grid; messages going farther use the router. [steps] */ \
+    {"cluster_side", 1, 64, 0}, /* Side of a square of elements that share one channel of the router. [nodes] */ \
+    {"router_byte_microcycles", 0, 1000000000000000ull, 0}, /* Bandwidth of a router channel in each direction. [MB/s] */ \
+    {"router_millicycles", 0, 1000000000000000ull, 0}, /* Latency from an element into the router, and again out of it. [ns] */ \
     {NULL, 0, 0, 0}
 
 /* Keys that a configuration may leave out, and their values then. */
@@ -255,90 +255,90 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
 /* Fields of a configuration: member, key, and range or (enum, names). */
 #define SG_MACHINE_FIELDS(U32, U64, REAL, NAME) \
     U32(levels, "levels", 1, SG_MAX_LEVELS) /* of caches */ \
-    U32(max_processors, "max_processors", 1, 16384) /* Processors of the whole machine. [processors] */ \
-    REAL(clock_hz, "clock_hz", 1000, 1000000000000ull) /* Clock of a processor; all cycles of this file are cycles of it. [MHz] */ \
-    U32(issue_width, "issue_width", 1, 64) /* Operations begun in one cycle at most. [operations] */ \
-    U32(out_of_order, "out_of_order", 0, 1) /* Units work side by side and the busiest decides, and blocks overlap; else the costs of operations add up and each block takes whole cycles. */ \
-    U32(memory_parallelism, "memory_parallelism", 1000, 1000000) /* Misses that a processor has under way at a time: it waits for this part of each. 1 waits for every one. [misses] */ \
-    U32(lockstep, "lockstep", 0, 1) /* All processors execute one instruction stream (SIMD): between two communications all take the time of the one that executes a line most often, for each line. */ \
-    U32(pipeline_window, "pipeline_window", 0, 100000) /* Instructions that can be under way at a time (reorder buffer); 0: latencies cost nothing. [instructions] */ \
-    U32(pipeline_misses, "pipeline_misses", 0, 64) /* Misses of the first cache level under way at a time; 0: as many as memory_parallelism says. [misses] */ \
-    NAME(coherence, "coherence.kind", sg_coherence, SG_COH_NAMES) /* ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory at a line's home; limited_broadcast: it knows some holders, and sends to all processors when there are more; limited_no_broadcast: it never lets there be more; linked_list: directory in each hypernode and a list of hypernodes; snoop: all caches watch a bus. */ \
+    U32(max_processors, "max_processors", 1, 16384) /* Processors in the whole machine. [processors] */ \
+    REAL(clock_hz, "clock_hz", 1000, 1000000000000ull) /* Processor clock; all cycles in this file are cycles of this clock. [MHz] */ \
+    U32(issue_width, "issue_width", 1, 64) /* Maximum number of operations issued per cycle. [operations] */ \
+    U32(out_of_order, "out_of_order", 0, 1) /* Units work in parallel, the busiest one decides, and blocks overlap; otherwise the costs of operations add up and each block takes whole cycles. */ \
+    U32(memory_parallelism, "memory_parallelism", 1000, 1000000) /* Outstanding misses per processor: if n, each stalls it for 1/n of its latency. [misses] */ \
+    U32(lockstep, "lockstep", 0, 1) /* All processors execute one instruction stream (SIMD): between two communications, each line takes all of them as long as the processor that executes it most often. */ \
+    U32(pipeline_window, "pipeline_window", 0, 100000) /* Instructions in flight at a time (reorder buffer); 0: latencies cost nothing. [instructions] */ \
+    U32(pipeline_misses, "pipeline_misses", 0, 64) /* Outstanding misses of the first cache level; 0: given by memory_parallelism. [misses] */ \
+    NAME(coherence, "coherence.kind", sg_coherence, SG_COH_NAMES) /* ring_snoop: attraction memory, requests pass all caches of a ring; full_map: directory at a line's home; limited_broadcast: a directory that tracks some holders and broadcasts if there are more; limited_no_broadcast: one that never allows more; linked_list: a directory in each hypernode and a list of hypernodes; snoop: all caches watch a bus. */ \
     U32(coherence_line_bytes, "coherence.line_bytes", 8, 65536) /* Unit of coherence and of transfer; a power of two. [bytes] */ \
-    U32(coherence_exclusive, "coherence.exclusive", 0, 1) /* A line that nobody else holds is handed out writable (MESI), else not (MSI). */ \
+    U32(coherence_exclusive, "coherence.exclusive", 0, 1) /* A sole reader gets the line writable (MESI), otherwise read-only (MSI). */ \
     U32(coherence_owned, "coherence.owned", 0, 1) /* A dirty line that others read stays with its owner and is not written back (MOESI). */ \
-    U32(coherence_pointers, "coherence.pointers", 1, 4096) /* Holders of a line that a limited directory knows. [processors] */ \
-    U32(page_bytes, "page_bytes", 256, 1073741824) /* Page; a power of two. [bytes] */ \
-    U32(page_miss_cycles, "page_miss_cycles", 0, 100000000) /* First touch of a page by anybody. [cycles] */ \
-    NAME(placement, "placement", sg_placement, SG_PLACE_NAMES) /* first_touch: a page lives where it was touched first; interleave: pages go round; block: blocks of pages go round; node: all live in one place. A program that places its own pages has its way. */ \
-    U32(placement_block_pages, "placement_block_pages", 1, 1048576) /* Pages of a block, for placement block. [pages] */ \
-    U32(placement_node, "placement_node", 0, 65535) /* Where all pages live, for placement node. */ \
-    U32(core_read_millicycles, "core_read_millicycles", 0, 4294967295) /* Bandwidth at which one processor's private caches take lines, wherever they come from; 0: no limit. [GB/s] */ \
-    U32(core_write_millicycles, "core_write_millicycles", 0, 4294967295) /* Written-back lines hold those up that the prefetcher brings, at this bandwidth; 0: they do not. [GB/s] */ \
-    NAME(write_allocate, "write_allocate", sg_write_allocate, SG_ALLOCATE_NAMES) /* Whether a store that misses reads the line: always; never, where the prefetcher sees a stream of stores that fills whole lines; busy: not then, if the channel is so busy that the read would wait for longer than memory takes. */ \
-    NAME(prefetch, "prefetch.kind", sg_prefetch_kind, SG_PREFETCH_NAMES) /* next_line: the lines behind one that was missed; stride: those ahead in a stream of equal steps in a page. */ \
-    U32(prefetch_level, "prefetch.level", 0, 3) /* Number of the private level that lines are brought into; the first is 0. */ \
-    U32(prefetch_degree, "prefetch.degree", 1, 16) /* Lines brought at a time. [lines] */ \
-    U32(prefetch_distance, "prefetch.distance", 1, 64) /* How many lines ahead the first of them is; a new stream catches up. [lines] */ \
-    U32(prefetch_under_way, "prefetch.under_way", 0, 1024) /* Lines that are on their way to a processor at a time, of all streams; 0: any number. [lines] */ \
-    U32(prefetch_next_page, "prefetch.next_page", 0, 1) /* A stream goes on behind its page, where the next page has been touched; else it ends there. */ \
-    NAME(barrier, "barrier", sg_barrier_kind, SG_BARRIER_NAMES) /* simple: a counter under a test-and-set lock, watched by all who wait; central: one counter and one flag; tree: counters in a tree; hardware: a wire; library: as the program's OpenMP library makes it, which then starts teams in its own way, too. */ \
-    U32(barrier_radix, "barrier_radix", 2, 4096) /* Arrivals at one counter of a tree barrier. [processors] */ \
+    U32(coherence_pointers, "coherence.pointers", 1, 4096) /* Holders of a line that a limited directory can track. [processors] */ \
+    U32(page_bytes, "page_bytes", 256, 1073741824) /* Page size; a power of two. [bytes] */ \
+    U32(page_miss_cycles, "page_miss_cycles", 0, 100000000) /* First touch of a page by any processor. [cycles] */ \
+    NAME(placement, "placement", sg_placement, SG_PLACE_NAMES) /* Where pages go. first_touch: where they are first touched; interleave: round-robin; block: blocks of pages round-robin; node: all in one place. Programs can place their own pages. */ \
+    U32(placement_block_pages, "placement_block_pages", 1, 1048576) /* Pages per block, for placement block. [pages] */ \
+    U32(placement_node, "placement_node", 0, 65535) /* Place of all pages, for placement node. */ \
+    U32(core_read_millicycles, "core_read_millicycles", 0, 4294967295) /* Bandwidth into one processor's private caches, from any source; 0: no limit. [GB/s] */ \
+    U32(core_write_millicycles, "core_write_millicycles", 0, 4294967295) /* Bandwidth at which written-back lines delay prefetched ones; 0: they do not. [GB/s] */ \
+    NAME(write_allocate, "write_allocate", sg_write_allocate, SG_ALLOCATE_NAMES) /* Whether a store that misses reads the line. always; never: not if the prefetcher sees a stream of stores that fills whole lines; busy: not for such a stream if the channel is so busy that the read would wait longer than the memory latency. */ \
+    NAME(prefetch, "prefetch.kind", sg_prefetch_kind, SG_PREFETCH_NAMES) /* next_line: prefetches the lines after one that missed; stride: the next lines in a stream of equal steps within a page. */ \
+    U32(prefetch_level, "prefetch.level", 0, 3) /* Private cache level that receives prefetched lines; the first is 0. */ \
+    U32(prefetch_degree, "prefetch.degree", 1, 16) /* Lines prefetched at a time. [lines] */ \
+    U32(prefetch_distance, "prefetch.distance", 1, 64) /* Distance in lines to the first of them; a new stream catches up. [lines] */ \
+    U32(prefetch_under_way, "prefetch.under_way", 0, 1024) /* Maximum number of lines in flight to a processor, over all streams; 0: no limit. [lines] */ \
+    U32(prefetch_next_page, "prefetch.next_page", 0, 1) /* A stream continues into the next page if that has been touched; otherwise it ends with its page. */ \
+    NAME(barrier, "barrier", sg_barrier_kind, SG_BARRIER_NAMES) /* simple: a counter under a test-and-set lock, watched by all waiting threads; central: one counter and one flag; tree: counters in a tree; hardware: a wire; library: as in the program's OpenMP library, which then also starts teams in its own way. */ \
+    U32(barrier_radix, "barrier_radix", 2, 4096) /* Arrivals per counter of a tree barrier. [processors] */ \
     U32(barrier_hardware_cycles, "barrier_hardware_cycles", 0, 1000000) /* Hardware barrier: from the last arrival to the release. [cycles] */ \
-    NAME(lock, "lock", sg_lock_kind, SG_LOCK_NAMES) /* How a lock is made; library: as the program's OpenMP library makes it. */ \
-    U32(atomic_cycles, "atomic_cycles", 0, 1000000) /* Read-modify-write in the processor. [cycles] */ \
-    U32(fork_cycles, "fork_cycles", 0, 100000000) /* Instructions of the master that start a team. [cycles] */ \
-    U32(fork_per_processor_cycles, "fork_per_processor_cycles", 0, 100000000) /* And for each member of the team. [cycles] */ \
-    U32(create_cycles, "create_cycles", 0, 100000000) /* And for each thread of the team that did not exist before: a team keeps its threads for the next region. [cycles] */ \
-    U32(alone_cycles, "alone_cycles", 0, 100000000) /* Instructions of a thread that begins and ends a region without a team. [cycles] */ \
-    U32(schedule_cycles, "schedule_cycles", 0, 1000000) /* Instructions that compute the next chunk of a loop. [cycles] */ \
-    U32(lock_cycles, "lock_cycles", 0, 1000000) /* Instructions of an acquire or a release. [cycles] */ \
-    U32(barrier_cycles, "barrier_cycles", 0, 1000000) /* Instructions of one arrival at a barrier. [cycles] */ \
-    U32(task_cycles, "task_cycles", 0, 1000000) /* Instructions that create or dispatch a task. [cycles] */ \
-    U32(thread_cycles, "thread_cycles", 0, 100000000) /* System's work to create or to end a thread. [cycles] */ \
-    U32(switch_cycles, "switch_cycles", 0, 100000000) /* System's work when a processor takes another thread than it ran before. [cycles] */ \
-    U32(call_cycles, "call_cycles", 0, 100000000) /* System call that wakes nobody, as an OpenMP library makes it at the end of a barrier and with a new task. [cycles] */ \
-    U64(slice_cycles, "slice_cycles", 1, 1000000000000ull) /* For how long a thread keeps its processor while others wait for it. [us] */ \
-    U32(monitor_cycles, "monitor_cycles", 0, 1000000) /* none: nobody monitors; software: inserted instructions read the clock and keep records; hardware: counters of the processor count by themselves and are read. */ \
-    U64(tick_period_cycles, "tick_period_cycles", 0, 1000000000000ull) /* none: nothing disturbs the program; ticks: a clock interrupts every processor at equal intervals. */ \
-    U32(tick_handler_cycles, "tick_handler_cycles", 0, 1000000000) /* Ticks: what the handler takes from the processor. [cycles] */ \
-    U32(tick_spread, "tick_spread", 0, 1) /* When the first tick comes. spread: on each processor at a time of its own; together: on all at once. */ \
-    U32(tick_seed, "tick_seed", 0, 4294967295) /* Spread ticks: from which the times of the first ones are computed. */ \
-    U32(branches_penalty_cycles, "branches_penalty_cycles", 0, 10000) /* What a mispredicted branch takes besides; 0: branches are always foreseen. [cycles] */ \
+    NAME(lock, "lock", sg_lock_kind, SG_LOCK_NAMES) /* Kind of lock; library: as in the program's OpenMP library. */ \
+    U32(atomic_cycles, "atomic_cycles", 0, 1000000) /* An atomic read-modify-write in the processor. [cycles] */ \
+    U32(fork_cycles, "fork_cycles", 0, 100000000) /* Instructions of the master to start a team. [cycles] */ \
+    U32(fork_per_processor_cycles, "fork_per_processor_cycles", 0, 100000000) /* In addition, for each member of the team. [cycles] */ \
+    U32(create_cycles, "create_cycles", 0, 100000000) /* In addition, for each newly created thread of the team: a team keeps its threads for the next region. [cycles] */ \
+    U32(alone_cycles, "alone_cycles", 0, 100000000) /* Instructions of a thread to start and end a region without a team. [cycles] */ \
+    U32(schedule_cycles, "schedule_cycles", 0, 1000000) /* Instructions to compute the next chunk of a loop. [cycles] */ \
+    U32(lock_cycles, "lock_cycles", 0, 1000000) /* Instructions per acquire or release. [cycles] */ \
+    U32(barrier_cycles, "barrier_cycles", 0, 1000000) /* Instructions per arrival at a barrier. [cycles] */ \
+    U32(task_cycles, "task_cycles", 0, 1000000) /* Instructions to create or dispatch a task. [cycles] */ \
+    U32(thread_cycles, "thread_cycles", 0, 100000000) /* The system's work to create or end a thread. [cycles] */ \
+    U32(switch_cycles, "switch_cycles", 0, 100000000) /* A context switch: the system's work when a processor runs a different thread than before. [cycles] */ \
+    U32(call_cycles, "call_cycles", 0, 100000000) /* A system call that wakes nobody, as an OpenMP library makes at the end of a barrier and with a new task. [cycles] */ \
+    U64(slice_cycles, "slice_cycles", 1, 1000000000000ull) /* How long a thread keeps its processor while others wait for it. [us] */ \
+    U32(monitor_cycles, "monitor_cycles", 0, 1000000) /* none: no monitoring; software: inserted instructions read the clock and keep records; hardware: processor counters count on their own and are read. */ \
+    U64(tick_period_cycles, "tick_period_cycles", 0, 1000000000000ull) /* none: nothing disturbs the program; ticks: a clock interrupts every processor at regular intervals. */ \
+    U32(tick_handler_cycles, "tick_handler_cycles", 0, 1000000000) /* Ticks: processor time taken by the handler. [cycles] */ \
+    U32(tick_spread, "tick_spread", 0, 1) /* When the first tick occurs. spread: at a different time on each processor; together: on all at once. */ \
+    U32(tick_seed, "tick_seed", 0, 4294967295) /* Spread ticks: seed for the times of the first ones. */ \
+    U32(branches_penalty_cycles, "branches_penalty_cycles", 0, 10000) /* Extra time of a mispredicted branch; 0: all branches are predicted. [cycles] */ \
     U32(branches_entries, "branches_entries", 64, 4194304) /* Entries of the predictor's tables, all together. [entries] */ \
-    U32(branches_history, "branches_history", 4, 1024) /* Branches before one that its prediction depends on, at most. [branches] */ \
-    U32(translation_walk_cycles, "translation_walk_cycles", 0, 100000) /* What a reference takes besides whose page's place is not known; 0: translation costs nothing. [cycles] */ \
-    U32(translation_entries, "translation_entries", 16, 1048576) /* Pages whose place a processor knows: a power of two. [pages] */ \
-    U32(node_processors, "node_processors", 0, 4096) /* Processors of a node; 0: all of the machine, which is one node then. [processors] */ \
-    U64(node_memory_bytes, "node_memory_bytes", 0, 17592186044416ull) /* Memory of a node, for the static data and heaps of its processes, of a program without messages for its heap; 0: as much as a program wants. [MiB] */ \
-    U32(message_send_cycles, "message_send_cycles", 0, 1000000000) /* Instructions of a send. [cycles] */ \
-    U32(message_send_byte_millicycles, "message_send_byte_millicycles", 0, 1000000000) /* And for each byte. [cycles/byte] */ \
-    U32(message_receive_cycles, "message_receive_cycles", 0, 1000000000) /* Instructions of a receive. [cycles] */ \
-    U32(message_receive_byte_millicycles, "message_receive_byte_millicycles", 0, 1000000000) /* And for each byte. [cycles/byte] */ \
-    U32(message_match_cycles, "message_match_cycles", 0, 1000000000) /* Comparison of a message with one receive that waits, or of a receive with one message that waits. [cycles] */ \
-    U64(eager_bytes, "eager_bytes", 0, 1099511627776ull) /* A longer message waits until its receiver is ready for it (rendezvous). [bytes] */ \
-    U32(message_copy_byte_millicycles, "message_copy_byte_millicycles", 0, 1000000000) /* Copy of a byte: to pack and unpack, and of a message that came before its receiver was ready. [cycles/byte] */ \
-    U32(message_near_cycles, "message_near_cycles", 0, 1000000000) /* Instructions of a send or a receive within a node; 0: as between nodes. [cycles] */ \
-    U64(message_near_eager_bytes, "message_near_eager_bytes", 0, 1099511627776ull) /* A longer message within a node waits until its receiver is ready; 0: as eager_bytes says. [bytes] */ \
-    U32(message_near_lines, "message_near_lines", 0, 4096) /* Lines that a processor has under way when it copies a message through shared memory; 0: as many as misses of its pipeline. [lines] */ \
-    U64(message_near_single_bytes, "message_near_single_bytes", 0, 1099511627776ull) /* From this size on the operating system copies a message within a node, once, from one process to the other; shorter ones go through shared memory, line by line. 0: all do. [bytes] */ \
+    U32(branches_history, "branches_history", 4, 1024) /* Maximum number of previous branches that a prediction depends on. [branches] */ \
+    U32(translation_walk_cycles, "translation_walk_cycles", 0, 100000) /* Extra time of a reference that misses in the TLB; 0: translation costs nothing. [cycles] */ \
+    U32(translation_entries, "translation_entries", 16, 1048576) /* Entries of a processor's TLB: a power of two. [pages] */ \
+    U32(node_processors, "node_processors", 0, 4096) /* Processors per node; 0: all of the machine, which is then a single node. [processors] */ \
+    U64(node_memory_bytes, "node_memory_bytes", 0, 17592186044416ull) /* Memory of a node, for the static data and heaps of its processes, or for the heap of a program without messages; 0: no limit. [MiB] */ \
+    U32(message_send_cycles, "message_send_cycles", 0, 1000000000) /* Instructions per send. [cycles] */ \
+    U32(message_send_byte_millicycles, "message_send_byte_millicycles", 0, 1000000000) /* In addition, for each byte. [cycles/byte] */ \
+    U32(message_receive_cycles, "message_receive_cycles", 0, 1000000000) /* Instructions per receive. [cycles] */ \
+    U32(message_receive_byte_millicycles, "message_receive_byte_millicycles", 0, 1000000000) /* In addition, for each byte. [cycles/byte] */ \
+    U32(message_match_cycles, "message_match_cycles", 0, 1000000000) /* Matching a message against one posted receive, or a receive against one unexpected message. [cycles] */ \
+    U64(eager_bytes, "eager_bytes", 0, 1099511627776ull) /* A longer message waits until its receiver is ready (rendezvous). [bytes] */ \
+    U32(message_copy_byte_millicycles, "message_copy_byte_millicycles", 0, 1000000000) /* Copying one byte: to pack and unpack, and for messages that arrived before their receiver was ready. [cycles/byte] */ \
+    U32(message_near_cycles, "message_near_cycles", 0, 1000000000) /* Instructions per send or receive within a node; 0: as between nodes. [cycles] */ \
+    U64(message_near_eager_bytes, "message_near_eager_bytes", 0, 1099511627776ull) /* A longer message within a node waits until its receiver is ready; 0: use eager_bytes. [bytes] */ \
+    U32(message_near_lines, "message_near_lines", 0, 4096) /* Outstanding lines per processor while it copies a message through shared memory; 0: as many as its pipeline's misses. [lines] */ \
+    U64(message_near_single_bytes, "message_near_single_bytes", 0, 1099511627776ull) /* From this size on, the operating system copies messages within a node once, from process to process; shorter ones go through shared memory line by line. 0: all do. [bytes] */ \
     U32(message_near_single_millicycles, "message_near_single_millicycles", 0, 1000000000) /* Bandwidth of that copy; 0: it takes no time. [MB/s] */ \
-    NAME(message_collectives, "message_collectives", sg_collectives, SG_COLLECTIVES_NAMES) /* Barriers, broadcasts, and reductions and scans of integers, of all processes: made of messages, or by a network of their own. */ \
-    U32(message_collective_cycles, "message_collective_cycles", 0, 1000000000) /* Hardware collective: from the last process that comes, of a broadcast from the root, to the result. [cycles] */ \
-    U32(message_collective_byte_millicycles, "message_collective_byte_millicycles", 0, 1000000000) /* And before that for each byte, of a processor that gives data. [cycles/byte] */ \
-    U64(message_collective_bytes, "message_collective_bytes", 0, 1099511627776ull) /* A longer collective is made of messages. [bytes] */ \
-    NAME(message_one_sided, "message_one_sided", sg_one_sided, SG_ONE_SIDED_NAMES) /* Who reads and writes the memory of a one-sided transfer's target on another node: its processor, with the software of messages, or the network interface by itself (RDMA). */ \
-    U32(message_one_sided_cycles, "message_one_sided_cycles", 0, 1000000000) /* Instructions that request a one-sided transfer of the network interface, or begin one within a node. [cycles] */
+    NAME(message_collectives, "message_collectives", sg_collectives, SG_COLLECTIVES_NAMES) /* How barriers, broadcasts, and integer reductions and scans over all processes work: as messages, or on a network of their own. */ \
+    U32(message_collective_cycles, "message_collective_cycles", 0, 1000000000) /* Hardware collective: from the last process to arrive (for a broadcast: from the root) to the result. [cycles] */ \
+    U32(message_collective_byte_millicycles, "message_collective_byte_millicycles", 0, 1000000000) /* In addition, for each byte, for a processor that contributes data. [cycles/byte] */ \
+    U64(message_collective_bytes, "message_collective_bytes", 0, 1099511627776ull) /* A longer collective uses messages. [bytes] */ \
+    NAME(message_one_sided, "message_one_sided", sg_one_sided, SG_ONE_SIDED_NAMES) /* Who accesses the target's memory of a one-sided transfer on another node: its processor, with the message software, or the network interface on its own (RDMA). */ \
+    U32(message_one_sided_cycles, "message_one_sided_cycles", 0, 1000000000) /* Instructions to request a one-sided transfer from the network interface, or to start one within a node. [cycles] */
 
 #define SG_LEVEL_FIELDS(U32, U64, REAL, NAME) \
     U64(size_bytes, "size_bytes", 64, 1099511627776ull) /* Capacity of one instance. [KiB] */ \
-    U32(line_bytes, "line_bytes", 8, 65536) /* Line: what a miss brings; a power of two. [bytes] */ \
-    U32(ways, "ways", 1, 256) /* Places where a line can be (set-associativity). */ \
-    U32(hit_cycles, "hit_cycles", 0, 100000) /* Time to search this level after a miss of the level before; 0 where operation_cycles include it. [cycles] */ \
-    U32(shared_by, "shared_by", 1, 4096) /* Processors that share one instance; 1 is a private cache. [processors] */ \
-    NAME(replacement, "replacement", sg_replacement, SG_REPLACE_NAMES) /* Which line must leave a full set: lru: the least recently used; tree_plru: what a tree of bits takes for it; random: any, the same in every run; fifo: the one that has been there longest. */ \
-    U32(remote_only, "remote_only", 0, 1) /* A shared level keeps only lines whose memory is elsewhere (network cache). */ \
-    U32(victim, "victim", 0, 1) /* A shared level keeps what the private ones give up, and gives a line to the only one that wants it; else it is inclusive: it has all that they have, and they lose what it gives up. */
+    U32(line_bytes, "line_bytes", 8, 65536) /* Line size: what a miss fetches; a power of two. [bytes] */ \
+    U32(ways, "ways", 1, 256) /* Associativity: places where a line can be. */ \
+    U32(hit_cycles, "hit_cycles", 0, 100000) /* Time to search this level after a miss in the previous one; 0 if operation_cycles include it. [cycles] */ \
+    U32(shared_by, "shared_by", 1, 4096) /* Processors that share one instance; 1: a private cache. [processors] */ \
+    NAME(replacement, "replacement", sg_replacement, SG_REPLACE_NAMES) /* Which line of a full set is evicted. lru: the least recently used; tree_plru: an approximation of it by a tree of bits; random: any, the same in every run; fifo: the oldest. */ \
+    U32(remote_only, "remote_only", 0, 1) /* A shared level keeps only lines of remote memory (network cache). */ \
+    U32(victim, "victim", 0, 1) /* A shared level keeps the victims of the private ones, and hands over a line wanted by only one processor; otherwise it is inclusive: it has all their lines, and they lose what it evicts. */
 
 #define SG_MOST_OP_COST 100000000
 
