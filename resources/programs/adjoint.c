@@ -1,8 +1,8 @@
 /* Adjoint convolution: a[i] = factor * sum of b[k] c[i - k] over all k from i to the end.
  *
- * The first iteration of the parallel loop adds up all elements and the last one a single one, so equal
- * shares of the iterations are far from equal shares of the work; the loop is executed once.
- * OMP_SCHEDULE says how iterations are dealt out.
+ * The first iteration of the parallel loop adds up all elements and the last one only one, so equal shares of
+ * the iterations are far from equal shares of the work; the loop is executed once. OMP_SCHEDULE sets how
+ * iterations are distributed.
  *
  *     adjoint N [verify]     N * N elements; with `verify` compares with the result in closed form
  */

@@ -1,6 +1,6 @@
 /* All pairs shortest path: Dijkstra's algorithm from every node of a weighted directed graph.
  *
- * The sources are dealt out to the processors in blocks; a processor reads the whole matrix of weights and
+ * The sources are distributed to the processors in blocks; a processor reads the whole matrix of weights and
  * writes the rows of distances of its own sources. The matrix is set up either by all processors, each a
  * block of rows, or by the first processor alone before the others start.
  *
@@ -15,7 +15,7 @@
 
 #define NO_EDGE INT_MAX
 
-/* About half of the edges exist; those from each node to the next make every node reachable. */
+/* About half of the edges exist; an edge from each node to the next makes every node reachable. */
 static void initialize_row(int *row, int i, int n)
 {
     for (int j = 0; j < n; j++) {
@@ -81,7 +81,7 @@ static long all_shortest_paths(int *weights, int *distances, int n, int parallel
     return sum;
 }
 
-/* Computes all distances in another way, in place of the weights; returns how many differ. */
+/* Recomputes all distances by another algorithm, in place of the weights; returns how many differ. */
 static long wrong_distances(int *weights, const int *distances, int n)
 {
     long wrong = 0;

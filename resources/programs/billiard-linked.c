@@ -2,15 +2,15 @@
  * result.
  *
  * A ball with its event and its share of the bins takes 960 bytes. The bins are records linked in order of
- * time, each with a range and a lock of its own: narrow ones for the near future, then ever wider ones, so
- * that no bin holds all that is far. Every processor finds out for itself how many collisions are
+ * time, each with its own range and lock: narrow ones for the near future, then ever wider ones, so that no
+ * bin holds everything in the far future. Every processor determines by itself how many collisions are
  * independent.
  *
  *     billiard-linked NUM_BALLS NUM_STEPS [MEETINGS [SPACE DIAMETER JITTER SPEED]]
  *
- * MEETINGS of all processors in an iteration: 2, or 1, at which the last to come selects the collisions for
- * all. SPACE: length of the moving space for each ball; DIAMETER of a ball; JITTER: how far the first
- * positions are from even ones, as a share of the free room (0 to 1); SPEED: the greatest at the beginning.
+ * MEETINGS of all processors per iteration: 2, or 1, at which the last to arrive selects the collisions for
+ * all. SPACE: length of the moving space per ball; DIAMETER of a ball; JITTER: how far the first positions
+ * deviate from even ones, as a fraction of the free room (0 to 1); SPEED: maximum initial speed.
  */
 #include "billiard.h"
 
@@ -18,9 +18,9 @@ enum { BALL_BYTES = 928, BIN_BYTES = 64, BALLS_PER_BIN = 2, WIDE_BINS = 256 };
 
 typedef struct bin bin;
 
-/* Ball i and its collision with ball i - 1; that of ball 0 is with the wall, and the record behind the last
- * ball has the collision with the other wall. A collision that will not happen as things stand is in no bin.
- */
+/* Ball i and its collision with ball i - 1; ball 0 collides with the wall, and the record after the
+ * last ball holds the collision with the other wall. A collision that is not expected to happen is in
+ * no bin. */
 typedef struct ball {
     double position; /* at the time of its last update */
     double velocity;
@@ -28,7 +28,7 @@ typedef struct ball {
     double time; /* of the collision */
     struct ball *before, *after;
     bin *in;
-    char more[BALL_BYTES - 7 * 8]; /* what the paper's program keeps of a ball besides */
+    char more[BALL_BYTES - 7 * 8]; /* other data that the paper's program keeps for a ball */
 } ball;
 
 #define ITEM ball
@@ -43,20 +43,20 @@ struct bin {
     char more[BIN_BYTES - 3 * 8 - sizeof(omp_lock_t) - 8];
 };
 
-/* What was found out about a collision that one processor could carry out. */
+/* What is known about a collision that one processor could carry out. */
 typedef struct candidate {
-    ball *chosen; /* none: the narrow bins hold fewer */
+    ball *chosen; /* NULL: the narrow bins hold fewer */
     double time;
-    double earliest_new; /* first of the collisions that would follow from it */
+    double earliest_new; /* earliest collision that would follow from it */
 } candidate;
 
 typedef struct simulation {
     int num_balls, num_bins;
     double space, diameter, bin_span;
     ball *balls;
-    bin *bins, *first; /* bins before `first` are empty for good */
+    bin *bins, *first; /* bins before `first` stay empty */
     double now;
-    int arrived, round, independent; /* for one meeting in an iteration */
+    int arrived, round, independent; /* for one meeting per iteration */
     candidate *candidates;
 } simulation;
 
@@ -65,7 +65,7 @@ static motion motion_of(const ball *b)
     return (motion){b->position, b->velocity, b->last_update};
 }
 
-/* When the touch of collision i takes place, not before `now`; infinite if never. */
+/* Time of the touch of collision i, not before `now`; infinite if never. */
 static double touch_time(const simulation *s, long i, const motion *left, const motion *right, double now)
 {
     double gap, closing;
@@ -142,7 +142,7 @@ static int is_narrow(const simulation *s, const bin *b)
     return b != NULL && b - s->bins < s->num_bins - WIDE_BINS;
 }
 
-/* Places the ranges of all bins anew from the present on and deals out to them what is in wide ones. */
+/* Recomputes the ranges of all bins from the present on and distributes the contents of wide ones to them. */
 static void open_next_window(simulation *s)
 {
     ball *far = NULL;
@@ -215,8 +215,8 @@ static void examine(const simulation *s, ball *e, candidate *c)
     c->earliest_new = fmin(left_time, right_time);
 }
 
-/* How many of the candidates do not depend on an earlier one: they share no ball or neighbour's motion with
- * it (are three places apart or more), and no collision that would follow from it comes before them. */
+/* How many of the candidates do not depend on an earlier one: they share no ball or neighbour's motion
+ * with it (are at least three places apart), and no collision that would follow from it comes before them. */
 static int count_independent(const candidate *candidates, int most)
 {
     for (int rank = 1; rank < most; rank++) {
@@ -255,7 +255,7 @@ static void execute_collision(simulation *s, ball *e, double time)
     }
 }
 
-/* All meet; when everybody is there, the last to come selects the collisions for all and lets them go. */
+/* Everybody meets; the last to arrive selects the collisions for all and releases them. */
 static void meet_and_select(simulation *s, int processors, int most, int round)
 {
     int arrived, seen;
@@ -279,10 +279,10 @@ static void meet_and_select(simulation *s, int processors, int most, int round)
     } while (seen == round);
 }
 
-/* Everybody examines one collision and, when all have done so, finds out how many are independent. */
+/* Each processor examines one collision and, once all have done so, determines how many are independent. */
 static int examine_and_meet(simulation *s, int self, int most)
 {
-    if (!is_narrow(s, first_filled(s))) { /* all find the same */
+    if (!is_narrow(s, first_filled(s))) { /* same result for all */
 #pragma omp barrier
 #pragma omp master
         open_next_window(s);
@@ -330,7 +330,7 @@ static void initialize(simulation *s, double jitter, double speed)
 {
     int narrow = s->num_balls / BALLS_PER_BIN + 1;
     s->balls = calloc((size_t)s->num_balls + 1, sizeof *s->balls);
-    /* The narrow bins reach over a few mean times between collisions of a ball; each holds a few events. */
+    /* The narrow bins cover a few mean times between collisions of a ball; each holds a few events. */
     s->num_bins = narrow + WIDE_BINS;
     s->bin_span = 4.0 * s->space / speed / narrow;
     s->bins = calloc((size_t)s->num_bins, sizeof *s->bins);

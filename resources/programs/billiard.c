@@ -1,15 +1,15 @@
 /* Billiard balls on a line: a discrete-event simulation of a hard-sphere liquid.
  *
  * The balls have equal mass and move between two walls; an event is a collision of two neighbours
- * (they exchange velocities) or of an outer ball with its wall (it turns round). Future collisions
- * wait in a queue of time bins: each bin covers a narrow span of time and keeps its events linked in
- * increasing order of time; the bins follow one another in order of time, too, and are searched in
+ * (they exchange velocities) or of an outer ball with its wall (it turns round). Future
+ * collisions wait in a queue of time bins: each bin covers a short time span and links its events
+ * in order of increasing time; the bins themselves are also in order of time and are searched in
  * that order.
  *
- * In parallel, each of N processors takes one of the N earliest collisions and works out what would
- * follow from it. The collisions before the first one that depends on an earlier one (it shares balls
- * with it, or a new collision would come before it) are then carried out side by side. The order of
- * events is that of the sequential simulation, so the result does not depend on N.
+ * In parallel, each of N processors takes one of the N earliest collisions and determines what would follow
+ * from it. The collisions before the first one that depends on an earlier one (it shares balls with it, or a
+ * new collision would come before it) are then carried out in parallel. The order of events is that of the
+ * sequential simulation, so the result does not depend on N.
  *
  *     billiard NUM_BALLS NUM_STEPS      NUM_STEPS is the number of collisions simulated
  */
@@ -18,7 +18,7 @@
 #define NO_BIN (-1)
 
 /* Event i is the next collision of balls i - 1 and i; event 0 and event num_balls are those with the
- * walls. An event that will not happen as things stand is in no bin. */
+ * walls. An event that is not expected to happen is in no bin. */
 typedef struct event {
     double time;
     struct event *before, *after;
@@ -34,11 +34,11 @@ typedef struct bin {
     event *first;
 } bin;
 
-/* What a processor found out about the collision it took. */
+/* What a processor has determined about its collision. */
 typedef struct candidate {
-    event *chosen; /* none: the bins hold fewer events */
+    event *chosen; /* NULL: the bins hold fewer events */
     double time;
-    double earliest_new; /* first of the collisions that would follow from it */
+    double earliest_new; /* earliest collision that would follow from it */
 } candidate;
 
 typedef struct simulation {
@@ -46,11 +46,11 @@ typedef struct simulation {
     double length, diameter;
     motion *balls;
     event *events;
-    int num_bins;    /* and one more for what is beyond the last, in no order */
+    int num_bins;    /* plus an unordered one for events beyond the last */
     double *bin_end; /* time at which a bin ends */
     bin *bins;
     double bin_span;
-    int first_bin; /* bins before it are empty for good */
+    int first_bin; /* bins before it stay empty */
     double now;
 } simulation;
 
@@ -84,7 +84,7 @@ static motion *right_ball(const simulation *s, long i)
     return i == s->num_balls ? NULL : &s->balls[i];
 }
 
-/* Looks through the bins in order of time for the one that an event at `time` belongs to. */
+/* Finds the bin of an event at `time` by searching the bins in order. */
 static int bin_of(const simulation *s, double time)
 {
     int i = s->first_bin;
@@ -140,7 +140,7 @@ static void place_bins(simulation *s, double start)
     s->first_bin = 0;
 }
 
-/* Moves the bins to a later span of time and deals out to them the events that were beyond. */
+/* Moves the bins to a later time span and distributes to them the events that were beyond. */
 static void open_next_window(simulation *s)
 {
     event *far = s->bins[s->num_bins].first;
@@ -201,7 +201,7 @@ static void examine(const simulation *s, int rank, candidate *c)
     c->earliest_new = fmin(left_time, right_time);
 }
 
-/* Whether the candidate of that rank depends on an earlier one. */
+/* Does the candidate of that rank depend on an earlier one? */
 static int is_dependent(const candidate *candidates, int rank)
 {
     const candidate *own = &candidates[rank];
@@ -282,7 +282,7 @@ static void initialize(simulation *s, int num_balls)
     *s = (simulation){.num_balls = num_balls, .length = spacing * num_balls, .diameter = 0.1 * spacing};
     s->balls = malloc((size_t)num_balls * sizeof *s->balls);
     s->events = malloc(((size_t)num_balls + 1) * sizeof *s->events);
-    /* The bins reach over a few mean times between collisions of a ball; each holds a few events. */
+    /* The bins cover a few mean times between collisions of a ball; each holds a few events. */
     s->num_bins = num_balls / 2 + 1;
     s->bin_span = 4.0 * spacing / s->num_bins;
     s->bin_end = malloc((size_t)s->num_bins * sizeof *s->bin_end);

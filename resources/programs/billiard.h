@@ -1,11 +1,11 @@
-/* Billiard balls on a line: the motions of balls, which billiard.c and billiard-linked.c share. Nothing here
- * loops or calls, so a profile charges it to the functions that use it. */
+/* Billiard balls on a line: motions of balls, shared by billiard.c and billiard-linked.c. Nothing here
+ * loops or calls, so profiles charge it to the functions that use it. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A ball moves uniformly from its last update on. */
+/* A ball moves at constant speed since its last update. */
 typedef struct motion {
     double position; /* at the time of its last update */
     double velocity;
@@ -31,7 +31,7 @@ static void exchange_velocities(long i, long num_balls, motion *left, motion *ri
     }
 }
 
-/* A number in [-1, 1) that depends on i only. */
+/* A number in [-1, 1) that depends only on i. */
 static double hashed(unsigned i)
 {
     unsigned random = i * 2654435761u;

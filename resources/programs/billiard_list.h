@@ -5,7 +5,7 @@ static int comes_before(const ITEM *a, const ITEM *b)
     return a->time < b->time || (a->time == b->time && a < b);
 }
 
-/* Puts `e` into the list that begins at `*first`, between two that follow one another there. */
+/* Inserts `e` into the list that begins at `*first`, between two consecutive items. */
 static void link_item(ITEM **restrict first, ITEM *e, ITEM *before, ITEM *after)
 {
     e->before = before;

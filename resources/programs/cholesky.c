@@ -2,11 +2,11 @@
  *
  * The matrix is that of a square grid of points, each tied to its four neighbours; the points are numbered
  * by nested dissection, which keeps the factor sparse and its parts independent. A panel is a few
- * neighbouring columns of the factor that have their elements in the same rows. A task is a panel: it takes
- * what each finished panel to its left contributes to it, in their order. When it needs one that is not
- * finished yet it is left waiting there, and the processor takes another task from the queue; who finishes
- * a panel puts those that wait for it back into the queue. So the factor is the same to the last bit
- * whoever computes it.
+ * neighbouring columns of the factor with elements in the same rows. A task is a panel: it adds the
+ * contributions of all finished panels to its left, in their order. If it needs one that is not finished,
+ * it waits there and the processor takes another task from the queue; whoever finishes a panel puts the
+ * panels waiting for it back into the queue. So the factor is the same to the last bit, whoever computes
+ * it.
  *
  *     cholesky SIDE [verify]     SIDE x SIDE points; with `verify` also solves a system
  */
@@ -22,20 +22,20 @@
 typedef struct panel {
     omp_lock_t lock;
     int finished;
-    int waiters;      /* first of the panels that wait for this one */
-    int next_waiter;  /* the next one that waits for the same panel as this one */
-    int next_update;  /* where this panel goes on, in the list of panels that contribute to it */
+    int waiters;      /* first of the panels waiting for this one */
+    int next_waiter;  /* next panel waiting for the same one */
+    int next_update;  /* where this panel continues in its list of contributing panels */
     int first, width; /* columns first to first + width - 1 */
-    int length;       /* rows in which it has elements, its own columns' first */
+    int length;       /* number of rows with elements, its own columns' first */
     const int *row;   /* these rows, ascending */
-    double *value;    /* column by column, `length` elements each; what lies above the diagonal is not used */
+    double *value;    /* column by column, `length` elements each; above the diagonal unused */
     int num_updates;
     int *update; /* the panels that contribute to this one, ascending */
 } panel;
 
 typedef struct factor {
     int n, num_panels;
-    long elements; /* not above the diagonal */
+    long elements; /* on and below the diagonal */
     int *row;
     int *panel_of; /* column */
     panel *panels;
@@ -51,14 +51,14 @@ typedef struct task_queue {
     int unfinished;
 } task_queue;
 
-/* The grid: who is whose neighbour, in the numbering of the elimination. */
+/* The grid: the neighbours of each point, by elimination number. */
 typedef struct grid {
     int side;
     int *number; /* of the point in row y and column x: number[y * side + x] */
     int *point;  /* the inverse */
 } grid;
 
-/* Numbers a rectangle of points from `next` on: its halves first, then the line that separates them. */
+/* Numbers a rectangle of points from `next` on: its halves first, then their separator. */
 static int dissect(grid *g, int x, int y, int width, int height, int next)
 {
     if (width <= 0 || height <= 0)
@@ -80,7 +80,7 @@ static int dissect(grid *g, int x, int y, int width, int height, int next)
     return next;
 }
 
-/* Writes the neighbours of unknown i to `found`, returns how many there are. */
+/* Writes the neighbours of unknown i to `found`; returns how many. */
 static int neighbours(const grid *g, int i, int found[4])
 {
     int x = g->point[i] % g->side, y = g->point[i] / g->side, count = 0;
@@ -107,8 +107,8 @@ static grid number_grid(int side)
     return g;
 }
 
-/* Visits the columns with an element in row i of the factor (but the diagonal): from every neighbour to the
- * left up the elimination tree. Counts the elements, or writes them down where `row` is given. */
+/* Visits the columns with an element in row i of the factor (except the diagonal): from every neighbour to
+ * the left up the elimination tree. Counts the elements, or lists them if `row` is given. */
 static void visit_row(const grid *g, int i, int *parent, int *visited, long *count, int *row)
 {
     int beside[4], around = neighbours(g, i, beside);
@@ -124,7 +124,7 @@ static void visit_row(const grid *g, int i, int *parent, int *visited, long *cou
         }
 }
 
-/* Joins column j to the panel before it if it has all of that panel's rows but those of its columns. */
+/* Adds column j to the previous panel if it has all of that panel's rows except those of its columns. */
 static void assign_to_panel(factor *f, int j, const int *parent, const long *start)
 {
     panel *last = f->num_panels > 0 ? &f->panels[f->num_panels - 1] : NULL;
@@ -137,7 +137,7 @@ static void assign_to_panel(factor *f, int j, const int *parent, const long *sta
     f->panel_of[j] = f->num_panels - 1;
 }
 
-/* Lists for every panel those that contribute to it: each that has elements in the rows of its columns. */
+/* Lists the panels that contribute to each panel: those with elements in the rows of its columns. */
 static void list_updates(factor *f)
 {
     int *lists = NULL;
@@ -167,7 +167,7 @@ static void list_updates(factor *f)
     }
 }
 
-/* Finds out which elements of the factor are not zero, and divides it into panels. */
+/* Determines which elements of the factor are nonzero, and divides it into panels. */
 static void analyse(factor *f, const grid *g)
 {
     size_t n = (size_t)f->n, storage = 0;
@@ -212,15 +212,15 @@ static void analyse(factor *f, const grid *g)
     free(parent);
 }
 
-#define EXCESS 0.01 /* of the diagonal over the other elements of its row */
+#define EXCESS 0.01 /* of the diagonal over the sum of the other elements in its row */
 
-/* An element of the matrix beside the diagonal. */
+/* An off-diagonal element of the matrix. */
 static double tie(int a, int b)
 {
     return -1.0 - (double)((a + b) % 7) / 7.0;
 }
 
-/* Writes the matrix's columns of a panel into the place of the factor's. */
+/* Copies the matrix's columns of a panel into the factor. */
 static void load_panel(const panel *p, const grid *g)
 {
     memset(p->value, 0, (size_t)p->width * (size_t)p->length * sizeof *p->value);
@@ -238,7 +238,7 @@ static void load_panel(const panel *p, const grid *g)
     }
 }
 
-/* Takes a panel from the queue, looking again and again while there is none; NONE when all are finished. */
+/* Takes a panel from the queue, polling while it is empty; NONE when all are finished. */
 static int take_task(task_queue *queue)
 {
     int task = NONE, over = 0;
@@ -252,7 +252,7 @@ static int take_task(task_queue *queue)
     return task;
 }
 
-/* Subtracts what a finished panel contributes to panel p; place[i] is where row i is in p. */
+/* Subtracts the contribution of a finished panel from panel p; place[i] is the position of row i in p. */
 static void subtract_panel(const panel *p, const panel *from, const int *place)
 {
     int top = from->width;
@@ -284,7 +284,7 @@ static void factorize_within(const panel *p)
     }
 }
 
-/* Whether panel k is finished; if not, panel j waits for it. */
+/* Is panel k finished? If not, panel j waits for it. */
 static int is_finished(factor *f, int k, int j)
 {
     panel *awaited = &f->panels[k];
@@ -298,7 +298,7 @@ static int is_finished(factor *f, int k, int j)
     return finished;
 }
 
-/* Marks panel j as finished and puts all that waited for it into the queue. */
+/* Marks panel j as finished and queues all panels that waited for it. */
 static void finish_panel(factor *f, task_queue *queue, int j)
 {
     panel *p = &f->panels[j];
@@ -320,14 +320,14 @@ static void work_on_panel(factor *f, task_queue *queue, int j, int *place)
     for (; p->next_update < p->num_updates; p->next_update++) {
         int k = p->update[p->next_update];
         if (!is_finished(f, k, j))
-            return; /* from now on another processor may have it */
+            return; /* another processor may now have it */
         subtract_panel(p, &f->panels[k], place);
     }
     factorize_within(p);
     finish_panel(f, queue, j);
 }
 
-/* Puts the panels that can start into the queue and leaves the others waiting for the first they need. */
+/* Queues the panels that can start; the others wait for the first one they need. */
 static void queue_panels(factor *f, task_queue *queue)
 {
     for (int j = 0; j < f->num_panels; j++) {
@@ -364,7 +364,7 @@ static void factorize(factor *f, const grid *g)
     free(queue.tasks);
 }
 
-/* Solves a system with the factor; returns the largest error of the solution, which should be all ones. */
+/* Solves a system with the factor; returns the largest error of the solution (should be all ones). */
 static double solution_error(const factor *f)
 {
     double error = 0.0;

@@ -1,9 +1,9 @@
 /* Transitive closure of a directed graph, by Warshall's algorithm.
  *
- * In step i every node that has an edge to node i gets the edges of node i, too. How much an iteration of
- * the parallel loop has to do depends on the graph and changes from step to step: with random edges all
- * rows fill up alike; with a clique half of the rows are busy in half of the steps, the others never.
- * OMP_SCHEDULE says how rows are dealt out.
+ * In step i every node with an edge to node i also gets the edges of node i. The work of an iteration of the
+ * parallel loop depends on the graph and changes from step to step: with random edges all rows fill up
+ * evenly; with a clique half of the rows are busy in half of the steps, the others never. OMP_SCHEDULE sets
+ * how rows are distributed.
  *
  *     closure N random|clique [verify]     N nodes; a tenth of all edges at random, or a clique of half of
  *                                          the nodes; with `verify` follows the edges from every node
@@ -60,7 +60,7 @@ static long close_graph(char *edges, int n, int clique)
     return pairs;
 }
 
-/* Follows the edges of the graph from every node; returns how many pairs are connected in one way only. */
+/* Follows the edges of the graph from every node; returns how many pairs are connected one way only. */
 static long wrong_pairs(char *closed, int n, int clique)
 {
     long wrong = 0;

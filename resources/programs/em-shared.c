@@ -1,9 +1,9 @@
 /* Electromagnetic scattering from a conducting plane with two loaded slots, by the method of moments, with
  * threads (semi-empirical paper, 3.2.3, 4.2.3 and Fig. 4: EM on the KSR-1).
  *
- * The physics and the equations are those of mpi/em.c, and so are the numbers that it prints. Here one
- * cluster of threads goes through all phases, with a barrier at the end of each; all phases but one are loops
- * that are dealt out in blocks:
+ * The physics, the equations and the printed numbers are those of mpi/em.c. Here a single cluster of threads
+ * goes through all phases, with a barrier at the end of each; all phases but one are loops distributed in
+ * blocks:
  *
  *     imitate_slots         loop over the I + J pulses: their places
  *     admittance_matrix     loop over the (I + J)^2 elements of the equivalent admittance, with the network
@@ -17,7 +17,7 @@
  *                                    equations and the field, by the Bessel functions of the C library, are
  *                                    checked
  *
- * The mean differs between numbers of threads by 1e-11 of its size, because of the order of sums.
+ * The mean differs between numbers of threads by 1e-11 of its size, due to the order of summation.
  */
 #include "mpi/hankel.h"
 #include <omp.h>
@@ -33,7 +33,7 @@ static const double slot_middle[2] = {-0.6, 0.7}, slot_width[2] = {0.4, 0.5};
 
 typedef struct scattering {
     long in_slot[2], pulses;     /* I, J and their sum */
-    long columns, points;        /* of the grid: M and N a column */
+    long columns, points;        /* of the grid: M, and N per column */
     double *place;               /* of each pulse */
     double complex *admittance;  /* pulses x pulses */
     double complex *voltage;     /* of each pulse */
@@ -62,8 +62,8 @@ static void imitate_slots(scattering *s)
     }
 }
 
-/* What a unit of magnetic current of pulse `from` does to pulse `to`, from its middle; itself: the mean over
- * it. */
+/* Effect of a unit of magnetic current of pulse `from` on pulse `to`, from its middle; on itself: the mean
+ * over it. */
 static double complex radiated(const scattering *s, long to, long from)
 {
     double width = width_of(s, from), distance = fabs(s->place[to] - s->place[from]);
@@ -100,8 +100,8 @@ static double complex excitation(const scattering *s, long pulse)
     return 2.0 * wave(s->place[pulse]);
 }
 
-/* Factors the admittance A into L U in place of the copy `a`. The real part of the matrix is positive
- * definite, so it needs no pivoting. */
+/* Factors the admittance A into L U, in place in the copy `a`. The real part of the matrix is positive
+ * definite, so no pivoting is needed. */
 static void factorize(double complex *a, long order)
 {
     for (long k = 0; k < order; k++)
@@ -133,7 +133,7 @@ static double complex voltage_of(const scattering *s, const double complex *a, d
     return voltage;
 }
 
-/* `factors` and `row` are memory of the thread's own. */
+/* `factors` and `row` are the thread's own memory. */
 static void coefficients(scattering *s, double complex *factors, double complex *row)
 {
     memcpy(factors, s->admittance, (size_t)(s->pulses * s->pulses) * sizeof *factors);
@@ -209,7 +209,7 @@ static void simulate_scattering(scattering *s)
     }
 }
 
-/* Faults of a point, whose field is computed anew by other functions. */
+/* Errors at a point, whose field is recomputed by other functions. */
 static int check_point(const scattering *s, long point)
 {
     double x = x_of(s, point), y = y_of(s, point), size = 0.0;

@@ -1,6 +1,6 @@
-/* Gauss elimination with partial pivoting, as the latency-metric paper (4.5) and the semi-empirical paper
- * (3.2.1) describe it: what ge1.c and ge2.c share. In every step the main thread finds the pivot row,
- * brings it to its place and computes the pivot column, while all others wait; then all eliminate.
+/* Gauss elimination with partial pivoting, as described in the latency-metric paper (4.5) and the
+ * semi-empirical paper (3.2.1): shared by ge1.c and ge2.c. In every step the main thread finds the pivot row,
+ * moves it into place and computes the pivot column, while all others wait; then all eliminate.
  *
  * Elements have 4 or 8 bytes, single or double precision. */
 #include <math.h>
@@ -10,13 +10,13 @@
 
 typedef struct gauss {
     int n;
-    size_t width; /* elements of a row: n and the right-hand side */
-    int bytes;    /* of an element */
+    size_t width; /* elements per row: n and the right-hand side */
+    int bytes;    /* per element */
     unsigned seed;
     void *elements;
 } gauss;
 
-/* A number in [-0.5, 0.5) from the place of the element and the seed. */
+/* A number in [-0.5, 0.5) computed from the element's position and the seed. */
 static double element(const gauss *g, int i, int j)
 {
     if (g->seed == 0)
@@ -49,7 +49,7 @@ static void initialize_row(const gauss *g, int i)
         initialize_row_double(g, i);
 }
 
-/* What the main thread does at the beginning of a step, while all others wait. */
+/* The main thread's work at the start of a step, while all others wait. */
 static void pivot(const gauss *g, int k)
 {
     int found = g->bytes == 4 ? find_pivot_float(g, k) : find_pivot_double(g, k);
@@ -77,7 +77,7 @@ static double value_of(const gauss *g, int i, int j)
     return g->bytes == 4 ? value_of_float(g, i, j) : value_of_double(g, i, j);
 }
 
-/* Solves the triangular system and prints the solution, a number a line. */
+/* Solves the triangular system and prints the solution, one number per line. */
 static void print_solution(const gauss *g)
 {
     double *x = malloc((size_t)g->n * sizeof *x);
@@ -92,7 +92,7 @@ static void print_solution(const gauss *g)
     free(x);
 }
 
-/* The program but for its elimination, which differs: how the rows are dealt out to the threads. */
+/* The program except for its elimination, which differs in how rows are distributed to threads. */
 static int gauss_main(int argc, char **argv, void (*eliminate)(const gauss *))
 {
     gauss g = {.n = argc > 1 ? atoi(argv[1]) : 0, .bytes = argc > 2 ? atoi(argv[2]) : 4};

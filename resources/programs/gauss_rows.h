@@ -13,7 +13,7 @@ static void OF(initialize_row)(const gauss *g, int i)
     row[g->n] = sum;
 }
 
-/* Returns the row that has the largest element of column k, of the rows that are not finished. */
+/* Returns the unfinished row with the largest element of column k. */
 static int OF(find_pivot)(const gauss *g, int k)
 {
     const REAL *column = (const REAL *)g->elements + k;
@@ -42,7 +42,7 @@ static void OF(swap_rows)(const gauss *g, int k, int pivot)
     }
 }
 
-/* Divides the elements below the pivot by it: the factors by which the rows are eliminated. */
+/* Divides the elements below the pivot by it: the factors for eliminating the rows. */
 static void OF(compute_factors)(const gauss *g, int k)
 {
     REAL *column = (REAL *)g->elements + k;

@@ -1,9 +1,9 @@
 /* Gauss elimination in which the owner of a row normalises it; nobody pivots. Compare ge1.c and ge2.c.
  *
- * Compiled with ROWS_MOVE (ge1-owner), the remaining rows are dealt out anew at every step, one by one,
+ * Compiled with ROWS_MOVE (ge1-owner), the remaining rows are redistributed at every step, one by one,
  * beginning with the row below the pivot. So a processor works on a row that another one changed in the
- * step before and has to fetch it first. Without it (ge2-owner), row i belongs to processor i mod N from
- * beginning to end, so a row stays in the caches of its owner and only the pivot row travels.
+ * previous step, and has to fetch it first. Without it (ge2-owner), row i belongs to processor i mod N
+ * throughout, so a row stays in its owner's caches and only the pivot row travels.
  *
  *     ge-owner N [verify]      eliminates a dense N x N system; with `verify` also solves it
  */
@@ -85,7 +85,7 @@ static void eliminate(float **a, int n)
 }
 #endif
 
-/* Solves the triangular system; returns the largest error of the solution, which should be all ones. */
+/* Solves the triangular system; returns the largest error of the solution (should be all ones). */
 static double solution_error(float **a, int n)
 {
     double error = 0.0;

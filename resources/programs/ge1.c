@@ -1,8 +1,8 @@
 /* Gauss elimination in which rows move between processors; the main thread pivots.
  *
- * At every step the remaining rows are dealt out anew, one by one, beginning with the row below the
- * pivot. So a processor works on a row that another one changed in the step before and has to fetch
- * it first. Compare ge2.c, where every row has a fixed owner.
+ * At every step the remaining rows are redistributed, one by one, beginning with the row below the pivot. So
+ * a processor works on a row that another one changed in the previous step, and has to fetch it first.
+ * Compare ge2.c, where every row has a fixed owner.
  *
  *     ge1 N [4|8 [SEED [verify]]]      eliminates a dense N x N system of elements of 4 or 8 bytes; with
  *                                      `verify` also prints its solution

@@ -1,7 +1,7 @@
 /* Gauss elimination with fixed row ownership; the main thread pivots.
  *
- * Row i belongs to processor i mod N from beginning to end, so a row stays in the caches of its owner,
- * unless the main thread exchanges it for another. Compare ge1.c, where a row changes hands at every
+ * Row i belongs to processor i mod N throughout, so a row stays in its owner's caches unless
+ * the main thread swaps it with another. Compare ge1.c, where a row changes hands at every
  * step.
  *
  *     ge2 N [4|8 [SEED [verify]]]      eliminates a dense N x N system of elements of 4 or 8 bytes; with

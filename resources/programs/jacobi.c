@@ -1,8 +1,8 @@
 /* Jacobi iteration for a dense system of which only the first fifth of the rows is filled.
  *
  * The other rows have nothing beside the diagonal, but they are searched all the same. So the iterations of
- * the parallel loop differ in length, in the same way every time. Everybody reads the whole vector of
- * unknowns, which one processor copies between two steps. OMP_SCHEDULE says how rows are dealt out.
+ * the parallel loop differ in length, in the same way every time. All threads read the whole vector of
+ * unknowns, which one processor copies between steps. OMP_SCHEDULE sets how rows are distributed.
  *
  *     jacobi N STEPS [verify]     N unknowns; with `verify` checks the solution
  */
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The diagonal outweighs the rest of its row three times; the solution is all ones. */
+/* The diagonal is three times the rest of its row; the solution is all ones. */
 static void initialize_row(double *row, int i, int n, double *right)
 {
     double sum = 0.0;
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     int wrong = 0;
     if (argc > 3 && strcmp(argv[3], "verify") == 0) {
         double error = 0.0,
-               expected = pow(3.0, -steps) + 1e-12; /* a step divides the error by three at least */
+               expected = pow(3.0, -steps) + 1e-12; /* each step divides the error by at least three */
         for (int i = 0; i < n; i++)
             error = fmax(error, fabs(x[i] - 1.0));
         wrong = !(error <= expected);

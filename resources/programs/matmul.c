@@ -1,8 +1,8 @@
 /* Multiplication of two dense matrices.
  *
- * The parallel loop runs over all elements of the product, each of which takes equally long, and is executed
- * once: nothing is gained by doing an iteration where it was done before, and nothing has to be balanced.
- * OMP_SCHEDULE says how elements are dealt out.
+ * The parallel loop runs over all elements of the product, which all take equally long, and is executed once:
+ * there is nothing to gain by keeping an iteration on the same processor, and nothing to balance.
+ * OMP_SCHEDULE sets how elements are distributed.
  *
  *     matmul N [verify]     N x N matrices; with `verify` multiplies the product by a vector as well
  */
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Small whole numbers: every sum of products is exact. */
+/* Small integers: every sum of products is exact. */
 static double left_element(int i, int j)
 {
     return (i * 7 + j * 13) % 17 - 8;

@@ -1,9 +1,9 @@
-/* Quick sort with one central queue of tasks.
+/* Quicksort with one central task queue.
  *
  * A task is a segment of the array. A processor takes one, splits it, puts the larger part back into the
- * queue and goes on with the smaller one, until that has no more than TASK_SIZE elements; then it sorts it
- * alone and takes the next task. The queue is one shared structure under one lock: the smaller the tasks,
- * the more often everybody goes there, and who finds it empty looks again until the array is sorted.
+ * queue and continues with the smaller one until that has at most TASK_SIZE elements; then it sorts it alone
+ * and takes the next task. The queue is one shared structure under one lock: the smaller the tasks, the more
+ * often everybody goes there, and whoever finds it empty polls until the array is sorted.
  *
  *     quicksort N TASK_SIZE [verify]     sorts N pseudo-random integers; with `verify` checks all of them
  */
@@ -22,7 +22,7 @@ typedef struct segment {
 typedef struct task_queue {
     omp_lock_t lock;
     long waiting;  /* tasks in the queue */
-    long unsorted; /* elements that are not in their final place yet */
+    long unsorted; /* elements not yet in their final place */
     segment *tasks;
 } task_queue;
 
@@ -44,8 +44,8 @@ static void exchange(int32_t *a, int32_t *b)
     *b = kept;
 }
 
-/* Splits a segment of three elements at least: none before the place returned is greater than any from
- * there on, and neither part is empty. The median of three elements is the pivot. */
+/* Splits a segment of at least three elements: none before the returned place is greater than any from
+ * there on, and neither part is empty. The pivot is the median of three elements. */
 static long split(int32_t *a, segment s)
 {
     long middle = s.first + (s.last - s.first) / 2;
@@ -98,8 +98,8 @@ static void put(task_queue *queue, segment task)
     omp_unset_lock(&queue->lock);
 }
 
-/* Reports how many elements the last task brought into place and takes the task that was put in last; looks
- * again and again while there is none. Returns 0 when the array is sorted and no more will come. */
+/* Reports how many elements the last task put into place and takes the most recently queued task, polling
+ * while there is none. Returns 0 when the array is sorted and no more tasks will come. */
 static int take(task_queue *queue, long placed, segment *task)
 {
     int taken = 0, sorted = 0;
@@ -151,7 +151,7 @@ static void sort(int32_t *a, long n, long task_size)
     free(queue.tasks);
 }
 
-/* Returns the number of faults: neighbours in the wrong order, and a sum that differs from the input's. */
+/* Returns the number of errors: neighbours in the wrong order, or a sum that differs from the input's. */
 static long faults(const int32_t *a, long n)
 {
     long found = 0;

@@ -1,15 +1,15 @@
 /* Rarefied flow past a block in a wind tunnel: a particle-in-cell code in the manner of MP3D.
  *
- * The tunnel is divided into cells. In a step every molecule flies freely, turns round at walls and at the
- * block, and is entered into its cell under the lock of the cell; the molecules of a cell collide in
- * pairs, with a probability that grows with their relative speed; then every molecule adds its momentum
- * and energy to the samples of its cell, again under the lock. What leaves the tunnel downstream comes in
- * again upstream with the velocity of a molecule of the reservoir, which gets the other's, and the molecules
- * of the reservoir collide with one another. A step has six barriers and takes two locks for a molecule.
+ * The tunnel is divided into cells. In a step every molecule flies freely, bounces off walls and the block,
+ * and is entered into its cell under the cell's lock; the molecules of a cell collide in pairs, with a
+ * probability that grows with their relative speed; then every molecule adds its momentum and energy to its
+ * cell's samples, again under the lock. What leaves the tunnel downstream re-enters upstream with the
+ * velocity of a molecule of the reservoir, which gets the other's velocity, and the molecules of the
+ * reservoir collide with one another. A step has six barriers and takes two locks per molecule.
  *
  * Molecules belong to processors in blocks of the array, wherever they are in the tunnel, and cells in
- * blocks of the tunnel, so that cells and molecules keep moving between processors. Samples are kept in
- * fixed point, and pairs are made in the order of the molecules' numbers, so nothing depends on who comes
+ * blocks of the tunnel, so cells and molecules keep moving between processors. Samples are in fixed
+ * point, and pairs are formed in the order of the molecules' numbers, so nothing depends on who comes
  * first.
  *
  *     rarefied MOLECULES STEPS
@@ -23,21 +23,21 @@
 enum { LENGTH = 24, HEIGHT = 14, WIDTH = 7, CELLS = LENGTH * HEIGHT * WIDTH };
 enum { BLOCK_BEGIN = 9, BLOCK_END = 12, BLOCK_LOW = 5, BLOCK_HIGH = 9 }; /* along and across the flow */
 enum { SAMPLES = 5 };                                                    /* number, momentum, energy */
-enum { SHARE = 8 }; /* molecules in the tunnel for one in the reservoir */
+enum { SHARE = 8 }; /* molecules in the tunnel per molecule in the reservoir */
 
 #define NOBODY      (-1)
 #define FLOW        0.4 /* cells in a step */
 #define THERMAL     0.1 /* spread of each component of velocity */
 #define CROSS       0.3 /* probability of collision at relative speed 1 */
 #define TURN        6.28318530717958647692
-#define FIXED_POINT 0x1p32 /* one, in samples */
+#define FIXED_POINT 0x1p32 /* 1.0, in samples */
 
 typedef struct molecule {
     double position[3];
     double velocity[3];
     int next; /* in the same cell */
     int cell;
-    int left; /* the tunnel, in this step */
+    int left; /* left the tunnel in this step */
 } molecule;
 
 typedef struct cell {
@@ -50,13 +50,13 @@ typedef struct tunnel {
     int num_molecules;
     molecule *molecules;
     int num_reserve;
-    molecule *reserve; /* they have no place */
+    molecule *reserve; /* they have no position */
     cell *cells;
 } tunnel;
 
 static const double extent[3] = {LENGTH, HEIGHT, WIDTH};
 
-/* A number from 0 to 1 that depends on the three given ones alone. */
+/* A number from 0 to 1 that depends only on the three arguments. */
 static double random_number(unsigned a, unsigned b, unsigned c)
 {
     unsigned x = a * 2654435761u ^ b * 2246822519u ^ c * 3266489917u;
@@ -79,7 +79,7 @@ static int cell_at(const double *position)
     return ((int)position[0] * HEIGHT + (int)position[1]) * WIDTH + (int)position[2];
 }
 
-/* Moves a molecule for one step. One that would enter the block stays where it is and turns round. */
+/* Moves a molecule for one step. One that would enter the block stays where it is and reverses. */
 static void fly(molecule *m)
 {
     double position[3];
@@ -167,7 +167,7 @@ static void collide_in_cell(tunnel *t, int place, int step)
     }
 }
 
-/* Molecule i of the reservoir serves those of the tunnel that have left, of its share of them. */
+/* Molecule i of the reservoir serves those of its share of the tunnel's molecules that have left. */
 static void exchange_with_reserve(tunnel *t, int i)
 {
     int last = i < t->num_reserve - 1 ? (i + 1) * SHARE : t->num_molecules;
@@ -179,7 +179,7 @@ static void exchange_with_reserve(tunnel *t, int i)
         }
 }
 
-/* Every molecule of the reservoir meets another one in every step, each time a different one. */
+/* Every molecule of the reservoir collides with another in every step, each time a different one. */
 static void collide_in_reserve(tunnel *t, int i, int step)
 {
     int other = i ^ (1 + step % t->num_reserve);
@@ -215,7 +215,7 @@ static void take_sample(tunnel *t, const molecule *m)
     omp_unset_lock(&c->lock);
 }
 
-/* Free stream: what a molecule of that number has before it meets another one. */
+/* Free stream: the state of molecule `number` before its first collision. */
 static void set_velocity(molecule *m, unsigned number)
 {
     for (unsigned d = 0; d < 3; d++) {
@@ -294,8 +294,8 @@ static void simulate(tunnel *t, int num_steps)
     }
 }
 
-/* Prints how many molecules were seen before the block, behind it, and in all; returns whether molecules or
- * energy were lost. */
+/* Prints how many molecules were seen before the block, behind it, and in total; returns whether molecules
+ * or energy were lost. */
 static int report(const tunnel *t, int num_steps, int64_t energy_before)
 {
     int64_t all = 0, before = 0, behind = 0, momentum = 0, energy_after = 0;

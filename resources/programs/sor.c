@@ -1,9 +1,9 @@
 /* Successive over-relaxation on a square grid, in two colours.
  *
- * Points are coloured like a chess board; a sweep relaxes the points of one colour, then those of the other,
- * and within a colour the order does not matter. All rows take equally long, and a row is worked on again
- * in every sweep: a balanced loop whose iterations are best done where they were done before.
- * OMP_SCHEDULE says how rows are dealt out.
+ * Points are coloured like a chessboard; a sweep relaxes the points of one colour, then those of the other,
+ * and within a colour the order does not matter. All rows take equally long, and every sweep processes each
+ * row again: a balanced loop whose iterations are best kept on the same processor. OMP_SCHEDULE sets how rows
+ * are distributed.
  *
  *     sor N SWEEPS [verify]     N x N inner points; with `verify` checks that the error has fallen
  */
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The solution that is looked for: it obeys Laplace's equation, on the grid too. */
+/* The exact solution: it obeys Laplace's equation, on the grid too. */
 static double solution(int row, int column, int n)
 {
     double x = (double)column / (n + 1), y = (double)row / (n + 1);
@@ -25,7 +25,7 @@ static double *row_of(double *grid, int row, int n)
     return grid + (size_t)row * (size_t)(n + 2);
 }
 
-/* The borders have the values of the solution, the inside is 0. */
+/* The borders hold the solution's values, the interior is 0. */
 static void initialize_row(double *a, int row, int n)
 {
     for (int column = 0; column < n + 2; column++)
@@ -84,8 +84,8 @@ int main(int argc, char **argv)
            row_of(grid, (n + 1) / 2, n)[(n + 1) / 2]);
     int wrong = 0;
     if (argc > 3 && strcmp(argv[3], "verify") == 0) {
-        /* Errors fall by about exp(-2 pi / (n + 1)) in a sweep, after growing by a factor of sweeps at first.
-         */
+        /* Errors fall by about exp(-2 pi / (n + 1)) per sweep, after an initial growth by a factor of
+         * `sweeps`. */
         double error = largest_error(grid, n);
         double expected = 4.0 * (1.0 + sweeps) * exp(-6.0 * sweeps / (n + 1)) + 1e-12;
         wrong = !(error <= expected);

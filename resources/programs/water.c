@@ -1,9 +1,9 @@
 /* Water molecules in a periodic box: molecular dynamics in the manner of Splash Water.
  *
- * A molecule is an oxygen and two hydrogen atoms that carry charges and are held together by springs;
- * atoms of different molecules attract and repel one another up to a cut-off distance. Every processor owns
- * a block of molecules and works out the forces between each of them and the half of the others that follow
- * it in the array, so each pair is met once; the force on the partner, which mostly belongs to another
+ * A molecule is an oxygen and two hydrogen atoms that carry charges and are held together by springs; atoms
+ * of different molecules attract and repel one another up to a cut-off distance. Every processor owns a
+ * block of molecules and computes the forces between each of them and the half of the others that follow it
+ * in the array, so each pair is handled once; the force on the partner, which mostly belongs to another
  * processor, is added under the partner's lock. Forces are summed in fixed point, so their order does not
  * matter.
  *
@@ -83,7 +83,7 @@ static void initialize(box *b, int num_molecules)
         per_side++;
     b->num_molecules = num_molecules;
     b->side = per_side * SPACING;
-    /* A molecule must not meet two images of another one. */
+    /* A molecule must not interact with two images of another one. */
     b->cut_off = fmin(CUT_OFF, b->side / 2 - SPAN);
     b->molecules = malloc((size_t)num_molecules * sizeof *b->molecules);
 #pragma omp parallel for schedule(static)
@@ -124,8 +124,8 @@ static double forces_within(const molecule *m, forces force)
            stretch(m, HYDROGEN_1, HYDROGEN_2, SPAN, SPAN_SPRING, force);
 }
 
-/* Energy of two atoms of different molecules, and force along their distance, divided by it. Charges are
- * screened so that both vanish at the cut-off. */
+/* Energy of two atoms of different molecules, and the force along their distance, divided by it. Charges
+ * are screened so that both vanish at the cut-off. */
 static double interaction(int a, int b, double square, double cut_off, double *force)
 {
     double distance = sqrt(square);
@@ -142,7 +142,7 @@ static double interaction(int a, int b, double square, double cut_off, double *f
     return energy;
 }
 
-/* Finds out the forces of two molecules on each other. Returns their energy, and whether they are near. */
+/* Computes the forces of two molecules on each other. Returns their energy, and whether they are near. */
 static double forces_between(const box *b, const molecule *m, const molecule *n, forces on_m, forces on_n,
                              int *near)
 {
@@ -174,7 +174,7 @@ static double forces_between(const box *b, const molecule *m, const molecule *n,
     return energy;
 }
 
-/* Adds up all forces on molecule i from itself and from those that follow it; returns the energy. */
+/* Adds up all forces on molecule i, from within it and from those that follow it; returns the energy. */
 static double meet_others(const box *b, int i)
 {
     int n = b->num_molecules;
@@ -194,7 +194,7 @@ static double meet_others(const box *b, int i)
     return energy;
 }
 
-/* Half a step of velocity under the forces; returns the kinetic energy. */
+/* Half a time step of velocity under the forces; returns the kinetic energy. */
 static double accelerate(molecule *m)
 {
     double energy = 0.0;
@@ -219,7 +219,7 @@ typedef struct energies {
     int64_t potential, kinetic;
 } energies;
 
-/* Carries out the steps; `first` and `last` are the energies after the first and the last one. */
+/* Carries out the steps; `first` and `last` are the energies after the first and last one. */
 static void simulate(box *b, int num_steps, energies *first, energies *last)
 {
     int64_t potential = 0, kinetic = 0;

@@ -1,13 +1,13 @@
-/* Sums and maxima over all ranks, again and again: what a collective operation costs.
+/* Sums and maxima over all ranks, repeated: the cost of a collective operation.
  *
- * ITEMS vectors of COUNT elements are dealt out to the ranks in blocks. In each round a rank adds up its own
- * vectors, and all ranks obtain the sum (doubles) and the largest element (long) of all vectors. A vector of
- * a round depends on the sum of the round before, so no round begins early.
+ * ITEMS vectors of COUNT elements are distributed to the ranks in blocks. In each round a rank adds up its
+ * own vectors, and all ranks obtain the sum (doubles) and the largest element (long) of all vectors. A vector
+ * of a round depends on the sum of the previous round, so no round starts early.
  *
  *     allreduce COUNT ROUNDS [ITEMS [times]]    `times` also prints the microseconds of a round on rank 0
  *
- * The elements are whole numbers below 2^53, so the result line is the same to the last digit for any number
- * of ranks. Work of the sequential algorithm: COUNT (ITEMS - 1) additions a round.
+ * The elements are integers below 2^53, so the result line is the same to the last digit for any number of
+ * ranks. Work of the sequential algorithm: COUNT (ITEMS - 1) additions per round.
  */
 #include "program.h"
 
@@ -38,7 +38,7 @@ static void reduce(const double *own, double *sum, long count, long *largest)
     MPI_Allreduce(&mine, largest, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
 }
 
-/* How many of the elements of `sum` are wrong. Every rank checks some, so the check costs no more than a
+/* How many elements of `sum` are wrong. Every rank checks some, so the check costs no more than a
  * round. */
 static int check(process me, const double *sum, long largest, long count, long items, long round, long before)
 {

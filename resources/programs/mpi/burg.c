@@ -1,19 +1,19 @@
 /* Burg's algorithm: fits an autoregressive model to a time series (isospeed paper, section IV.B).
  *
- * The series is dealt out in blocks (nCUBE 2) or scattered, point t to rank t mod N (MasPar MP-1). Each lag
- * of the main loop has the paper's three phases, which are functions of their own:
+ * The series is distributed in blocks (nCUBE 2) or scattered, point t to rank t mod N (MasPar MP-1). Each lag
+ * of the main loop has the paper's three phases, each a function of its own:
  *
  *     shift_and_calculate   aligns the backward errors by one point, by a message to the next rank (of one
  *                           number in blocks, of all points if scattered); then sums own products
  *     global_sum            adds up two numbers over all ranks
  *     update                new forward and backward errors of its own points
  *
- * In blocks, messages do not depend on the number of points and the load is even: the conditions of
+ * In blocks, messages do not depend on the number of points and the load is balanced: the conditions of
  * Theorem 1.
  *
  *     burg POINTS [LAGS [block|scattered [checked|unchecked]]]
  *
- * 10 lags in blocks are the default; -DSINGLE computes with floats.
+ * Default: 10 lags in blocks; -DSINGLE computes with floats.
  *
  * Work of the sequential algorithm: a point costs 10 flops a lag (6 in the sums: 3 multiplications and 3
  * additions; 4 in the update: 2 and 2), lag m has n - m points, the energy of the series costs 2 flops a
@@ -21,13 +21,13 @@
  *
  *     W = 2 n + 10 sum(n - m) + sum(2 m + 3), m = 1..M
  *
- * With M = 10 that is 44,470 for n = 440 and 293,350 for n = 2,880: 101.1 and 101.9 a point. N x T x 0.85
+ * With M = 10 that is 44,470 for n = 440 and 293,350 for n = 2,880: 101.1 and 101.9 per point. N x T x 0.85
  * MFLOPS with the times of Table II is 46,308 (4 nodes) and 291,584 (16 nodes): 4 % more and 0.6 % less.
  *
- * Unless `unchecked`, each rank checks the errors of some of its points, those at the ends of blocks among
- * them, against the fitted model applied to the series, and the energy of each lag against the one before.
- * Numbers printed differ between numbers of ranks only by the order of sums: by 1e-11 of their size (2e-4
- * with -DSINGLE) up to 1,000 points a rank, in proportion to the points beyond.
+ * Unless `unchecked`, each rank checks the errors of some of its points, including those at the ends of
+ * blocks, against the fitted model applied to the series, and the energy of each lag against the previous
+ * one. Printed numbers differ between numbers of ranks only by the order of summation: by 1e-11 of their size
+ * (2e-4 with -DSINGLE) up to 1,000 points per rank, and beyond that in proportion to the points.
  */
 #include "program.h"
 #include <math.h>
@@ -52,16 +52,16 @@ typedef struct series {
     int is_block;
     int to, from; /* ranks of the shift */
     real *f;      /* forward errors */
-    real *b;      /* backward errors; in blocks b[-1] is the last one of the rank before */
+    real *b;      /* backward errors; in blocks b[-1] is the previous rank's last one */
     real *late;   /* late[j] is the backward error of the point before own point j */
 } series;
 
 typedef struct model {
     int lags;
-    double energy[MOST_LAGS + 1]; /* sum of squares of the errors that lag m begins with */
-    double lost[MOST_LAGS + 1];   /* squares of the two errors that lag m leaves out */
+    double energy[MOST_LAGS + 1]; /* sum of squared errors at the start of lag m */
+    double lost[MOST_LAGS + 1];   /* squares of the two errors that lag m drops */
     double k[MOST_LAGS + 1];      /* reflection coefficients */
-    double power;                 /* of what the model leaves over */
+    double power;                 /* of the model's residual */
     double a[MOST_LAGS + 1];      /* x[t] is about - sum a[i] x[t - i] */
 } model;
 
@@ -87,7 +87,7 @@ static void make_series(series *s)
         s->to = (s->me.rank + 1) % s->me.ranks;
         s->from = (s->me.rank + s->me.ranks - 1) % s->me.ranks;
     }
-    /* one place more than points: rank 0 receives, scattered, what belongs to one point later */
+    /* one extra place: rank 0 receives, if scattered, what belongs to the next point */
     s->f = memory(s->own, sizeof(real));
     s->b = memory(s->own + 1, sizeof(real));
     s->late = s->is_block ? s->b : memory(s->own + 1, sizeof(real));
@@ -120,7 +120,7 @@ static void shift(series *s)
                      SHIFT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         return;
     }
-    /* the points before those of rank 0 belong to the last rank, one place earlier */
+    /* the points before rank 0's belong to the last rank, one place earlier */
     real *place = s->late + (s->me.rank == 0);
     MPI_Sendrecv(s->b, (int)s->own, MPI_REAL_TYPE, s->to, SHIFT, place, (int)s->own + 1, MPI_REAL_TYPE,
                  s->from, SHIFT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -147,7 +147,7 @@ static void global_sum(real sums[2])
     MPI_Allreduce(own, sums, 2, MPI_REAL_TYPE, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* Phase 3: from the last point on, because late and b are the same array in blocks, shifted by one. */
+/* Phase 3: from the last point down, because in blocks late and b are the same array, shifted by one. */
 static void update(series *s, int m, real k)
 {
     real *f = s->f, *b = s->b;
@@ -159,7 +159,7 @@ static void update(series *s, int m, real k)
     }
 }
 
-/* Levinson's recursion; every rank does it for itself. */
+/* Levinson's recursion; every rank computes it for itself. */
 static void extend(model *fit, int m, double k)
 {
     double before[MOST_LAGS + 1];
@@ -170,7 +170,7 @@ static void extend(model *fit, int m, double k)
     fit->power *= 1.0 - k * k;
 }
 
-/* Keeps the squares of the two errors that the next lag leaves out, where they are: for the check. */
+/* Saves the squares of the two errors that the next lag drops, on the ranks that have them: for the check. */
 static void keep_ends(const series *s, model *fit, int m)
 {
     long begin = begin_of(s, m), last = s->own - 1;
@@ -196,7 +196,7 @@ static void burg(series *s, model *fit)
     }
 }
 
-/* Faults of own point j: its errors must be those of the model applied to the series. */
+/* Errors at own point j: they must be those of the model applied to the series. */
 static int check_point(const series *s, const model *fit, long j)
 {
     long t = s->first + j * s->step;
@@ -211,7 +211,7 @@ static int check_point(const series *s, const model *fit, long j)
            !(fabs(backward - s->b[j]) <= 10.0 * near_enough);
 }
 
-/* The update of a lag takes k^2 of the energy away, and the next lag has one point less at either end. */
+/* The update of a lag removes k^2 of the energy, and the next lag has one point less at either end. */
 static int check_energy(const series *s, const model *fit)
 {
     double lost[MOST_LAGS + 1],

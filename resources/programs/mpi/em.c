@@ -2,9 +2,9 @@
  * data-parallel style (semi-empirical paper, 3.2.3 and 4.3.2: EM on the CM-5).
  *
  * A plane wave falls on the plane y = 0. Its two slots are cut into I and J pulses of equivalent magnetic
- * current; behind the plane a microwave network joins the slots. The voltages of the pulses solve a dense
- * complex system of order I + J; they give the field on a grid of M x N points. Parallel data, of I + J
- * pulses or M x N points, are dealt out in blocks; ranks without elements are idle. Phases are functions:
+ * current; a microwave network behind the plane joins the slots. The voltages of the pulses solve a dense
+ * complex system of order I + J; they give the field on a grid of M x N points. Parallel data (I + J pulses,
+ * M x N points) are distributed in blocks; ranks without elements idle. Each phase is a function:
  *
  *     imitate_slots         places and widths of the pulses
  *     admittance_matrix     own rows of the equivalent admittance of region A (y > 0), with the network
@@ -15,16 +15,16 @@
  *
  *     em I J M N
  *
- * The paper has I, J = 5 .. 10 and M, N = 20 .. 256. It says what is computed, not by which equations; these
- * are those of textbooks: a strip of magnetic current on a conducting plane radiates k / 2 H(k r), lengths in
+ * The paper has I, J = 5 .. 10 and M, N = 20 .. 256. It says what is computed but gives no equations; we use
+ * those of textbooks: a strip of magnetic current on a conducting plane radiates k / 2 H(k r), lengths in
  * wavelengths.
  *
  * Work of the sequential algorithm, with p = I + J: matrix 38 p^2, elimination and substitution 8/3 p^3 +
  * 19/2 p^2 - 7/6 p, field (45 p + 16) M N. A complex product counts 6 flops, a sum 2, a quotient 11, H 32.
  *
- * Each rank checks the equations of its pulses and, by the Bessel functions of the C library, the field at
- * some of its points. The mean printed differs between numbers of ranks by 1e-11 of its size, because of the
- * order of sums; the other numbers do not.
+ * Each rank checks the equations of its pulses and, by the C library's Bessel functions, the field at some of
+ * its points. The printed mean differs between numbers of ranks by 1e-11 of its size, due to the order of
+ * summation; the other numbers do not.
  */
 #include "program.h"
 #include "hankel.h"
@@ -38,13 +38,13 @@ static const double slot_middle[2] = {-0.6, 0.7}, slot_width[2] = {0.4, 0.5};
 typedef struct scattering {
     process me;
     long in_slot[2], pulses; /* I, J and their sum */
-    long columns, points;    /* of the grid: M and N a column */
+    long columns, points;    /* of the grid: M, and N per column */
     long first, own;         /* pulses of this rank */
     long first_point, own_points;
     double *place;          /* of each pulse */
     double complex *given;  /* own rows of the system, right-hand side last */
-    double complex *system; /* the same, eliminated */
-    double complex *row;    /* of the pulse that is eliminated */
+    double complex *system; /* the same after elimination */
+    double complex *row;    /* of the pulse being eliminated */
     double complex *voltage;
     double *strength; /* at own points */
     double *largest;  /* of each column of the grid */
@@ -70,8 +70,8 @@ static void imitate_slots(scattering *s)
     }
 }
 
-/* What a unit of magnetic current of pulse `from` does to pulse `to`, from its middle; itself: the mean over
- * it. */
+/* Effect of a unit of magnetic current of pulse `from` on pulse `to`, from its middle; on itself: the mean
+ * over it. */
 static double complex radiated(const scattering *s, long to, long from)
 {
     double width = width_of(s, from), distance = fabs(s->place[to] - s->place[from]);
@@ -115,7 +115,7 @@ static int owner_of(const scattering *s, long pulse)
     return owner;
 }
 
-/* The real part of the matrix is positive definite, so it needs no pivoting. */
+/* The real part of the matrix is positive definite, so no pivoting is needed. */
 static void eliminate(scattering *s, long k)
 {
     long width = s->pulses + 1, begin = k + 1 > s->first ? k + 1 - s->first : 0;
@@ -216,7 +216,7 @@ static void deal_out(scattering *s)
     s->largest = memory(s->columns, sizeof *s->largest);
 }
 
-/* Faults of own point o, whose field is computed anew by other functions. */
+/* Errors at own point o, whose field is recomputed by other functions. */
 static int check_point(const scattering *s, long o)
 {
     double x = x_of(s, s->first_point + o), y = y_of(s, s->first_point + o), size = 0.0;
@@ -251,7 +251,7 @@ static double work_of(const scattering *s)
     double p = (double)s->pulses, grid = (double)s->columns * (double)s->points;
     double work = (FLOPS_HANKEL + 6.0) * p * p + (FLOPS_HANKEL + 13.0) * p * grid + 16.0 * grid;
     for (double below = 0; below < p;
-         below++) /* a factor and a product a row; then an unknown and its products */
+         below++) /* a factor and a product per row; then an unknown and its products */
         work += below * (11.0 + 8.0 * (below + 1.0)) + 11.0 + 8.0 * below;
     return work;
 }

@@ -1,5 +1,5 @@
-/* Form factors of a closed box: what part of the radiation of a point of one face falls on a rectangle of
- * another.
+/* Form factors of a closed box: the fraction of the radiation from a point of one face that falls on a
+ * rectangle of another.
  *
  * Both formulas are exact, so the form factors of a point add up to one over all rectangles of the box.
  * Standard catalogue of configuration factors: a differential element and a parallel or perpendicular
@@ -7,10 +7,10 @@
  */
 #include <math.h>
 
-/* A rectangle of face 0..5: normal along axis face / 2, at the lower or the upper end of it. */
+/* A rectangle of face 0..5: normal along axis face / 2, at its lower or upper end. */
 typedef struct patch {
     int face;
-    double low[2], high[2]; /* along the other two axes, in rising order of axes */
+    double low[2], high[2]; /* along the other two axes, in ascending order */
 } patch;
 
 typedef struct box {
@@ -37,8 +37,8 @@ static double parallel_factor(const double at[2], const patch *other, double dis
     return sum / (2.0 * pi);
 }
 
-/* A rectangle of a perpendicular face: `away` from the point to that face, its ends along the common edge and
- * its heights above the face of the point. 24 operations. */
+/* A rectangle of a perpendicular face: `away` from the point to that face, its ends along the common edge
+ * and its heights above the face of the point. 24 operations. */
 static double perpendicular_factor(double away, const double along[2], const double height[2])
 {
     double square = away * away, sum = 0.0;
@@ -50,7 +50,7 @@ static double perpendicular_factor(double away, const double along[2], const dou
     return sum / (2.0 * pi);
 }
 
-/* Operations of a form factor with the differences of coordinates that lead to it; a root, a quotient and an
+/* Operations per form factor, including the differences of coordinates for it; a root, a quotient and an
  * arc tangent count as one each. */
 enum { FLOPS_PARALLEL = 76, FLOPS_PERPENDICULAR = 31 };
 
@@ -67,7 +67,7 @@ static void extent(const box *room, const patch *other, int axis, double ends[2]
     ends[1] = other->high[which];
 }
 
-/* What part of the radiation of the middle of `one` falls on `other`. */
+/* The fraction of the radiation from the middle of `one` that falls on `other`. */
 static double form_factor(const box *room, const patch *one, const patch *other)
 {
     int normal = one->face / 2, towards = other->face / 2;
@@ -76,8 +76,8 @@ static double form_factor(const box *room, const patch *one, const patch *other)
         return 0.0;
     if (normal == towards)
         return parallel_factor(at, other, room->size[normal]);
-    /* coordinates of the point, the edge that both faces have in common, and the height over the face of the
-     * point */
+    /* point: its coordinates; along: the other rectangle's ends along the common edge; height: its ends
+     * above the face of the point */
     int edge = 3 - normal - towards;
     double point[3], along[2], height[2], plane[2];
     point[normal] = one->face % 2 ? room->size[normal] : 0.0;

@@ -1,9 +1,9 @@
 /* Gauss elimination in data-parallel style, as on the CM-5 (semi-empirical paper, 3.2.1 and 4.3.1).
  *
- * The elements of each row are dealt out in blocks: rank r holds the same columns of all rows, the right-hand
- * side is the last column. Rows are worked on one after another, the elements of a row by all ranks at once.
- * So columns left of the pivot are idle, and with them whole ranks towards the end. Rank 0 initialises the
- * matrix, as the control processor of the CM-5 does. Phases are functions:
+ * The elements of each row are distributed in blocks: rank r holds the same columns of all rows, the
+ * right-hand side is the last column. Rows are processed one after another, each by all ranks at once. So
+ * columns left of the pivot are idle, and towards the end whole ranks are. Rank 0 initialises the matrix, as
+ * the CM-5's control processor does. Each phase is a function:
  *
  *     initialize            rank 0 makes each row and deals it out
  *     pivot_column          the owner of column k finds the pivot and computes the factors of all rows
@@ -14,7 +14,7 @@
  *     ge-dp N               a dense system of N unknowns, double precision, partial pivoting
  *
  * Work: see linear_system.h; 2/3 n^3 + 3/2 n^2 - 7/6 n flops. The sum of the solution differs between numbers
- * of ranks by up to 1e-9 of its size, because of the order of sums; the determinant does not.
+ * of ranks by up to 1e-9 of its size, due to the order of summation; the determinant does not.
  */
 #include "program.h"
 #include "linear_system.h"

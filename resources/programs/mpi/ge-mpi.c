@@ -1,7 +1,7 @@
-/* Gauss elimination by messages: row i of the matrix belongs to rank i mod N.
+/* Gauss elimination by message passing: row i of the matrix belongs to rank i mod N.
  *
- * As the semi-empirical paper (3.2.1) describes Gauss elimination: every step determines the pivot row and
- * eliminates with it. Its phases are functions:
+ * As described in the semi-empirical paper (3.2.1): every step determines the pivot row and eliminates with
+ * it. Each phase is a function:
  *
  *     find_pivot       the largest element of the column: own rows, then a reduction with MPI_MAXLOC
  *     exchange_rows    the pivot row and row k change places, by messages where they have two owners
@@ -11,15 +11,15 @@
  *
  *     ge-mpi N         a dense system of N unknowns, double precision, partial pivoting
  *
- * A row goes through the same operations on any number of ranks, so all digits printed are the same. Work:
- * see linear_system.h; 2/3 n^3 + 3/2 n^2 - 7/6 n flops.
+ * A row undergoes the same operations on any number of ranks, so all printed digits are the same. Work: see
+ * linear_system.h; 2/3 n^3 + 3/2 n^2 - 7/6 n flops.
  */
 #include "program.h"
 #include "linear_system.h"
 
 typedef struct gauss {
     process me;
-    long n, width, own; /* width: elements of a row with the right-hand side; own: rows of this rank */
+    long n, width, own; /* width: elements per row, including the right-hand side; own: rows of this rank */
     double *rows;       /* row j is row rank + j * ranks of the matrix */
     double *pivot_row;
     double *spare;
@@ -31,7 +31,7 @@ static double *row_of(const gauss *g, long i)
     return g->rows + i / g->me.ranks * g->width;
 }
 
-/* The first own row from row i of the matrix on. */
+/* The first own row at or after row i of the matrix. */
 static long own_from(const gauss *g, long i)
 {
     return i <= g->me.rank ? g->me.rank : i + (g->me.rank - i % g->me.ranks + g->me.ranks) % g->me.ranks;
@@ -67,7 +67,7 @@ static long find_pivot(const gauss *g, long k)
     return all.row;
 }
 
-/* Sends `row` of this rank to the owner of row `other` and receives that one in its place. */
+/* Sends `row` of this rank to the owner of row `other` and receives that row in return. */
 static void trade(const gauss *g, long row, long other, long k)
 {
     int partner = (int)(other % g->me.ranks), count = (int)(g->width - k);

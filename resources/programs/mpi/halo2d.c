@@ -1,17 +1,17 @@
-/* Jacobi iteration on a square grid in two dimensions, with an exchange of edges before each step.
+/* Jacobi iteration on a square two-dimensional grid, with a halo exchange before each step.
  *
- * SIZE x SIZE points are dealt out in rectangles to a Cartesian grid of ranks. Each step has two phases,
+ * SIZE x SIZE points are distributed in rectangles to a Cartesian grid of ranks. Each step has two phases,
  * which are functions: `exchange` sends the four edges (columns as a vector datatype) and receives the halo,
  * `update` averages the four neighbours of each point. With `overlap`, inner points are updated while the
- * messages are on their way.
+ * messages are in flight.
  *
  *     halo2d SIZE STEPS [wait|overlap]
  *
- * The grid begins as a product of two sines, of which a step leaves the part (cos(h) + cos(2 h)) / 2, h = pi
- * / (SIZE + 1): every rank checks all its points by that. Numbers printed differ between numbers of ranks by
- * 1e-11 of their size, because of the order of sums.
+ * The grid starts as a product of two sines; each step multiplies it by (cos(h) + cos(2 h)) / 2, h = pi /
+ * (SIZE + 1), and every rank checks all its points against that. Printed numbers differ between numbers of
+ * ranks by 1e-11 of their size, due to the order of summation.
  *
- * Work of the sequential algorithm: 4 flops a point and step (3 additions, 1 multiplication).
+ * Work of the sequential algorithm: 4 flops per point and step (3 additions, 1 multiplication).
  */
 #include "program.h"
 #include <math.h>
@@ -20,10 +20,10 @@ typedef struct grid {
     process me;
     MPI_Comm ranks;
     MPI_Datatype column;
-    long size;         /* points on a side of the whole grid */
+    long size;         /* points per side of the whole grid */
     long first[2];     /* own rectangle: first row and column, from 0 */
     long own[2];       /* rows and columns */
-    long width;        /* of a row in memory: columns and a halo on either side */
+    long width;        /* of a row in memory: columns plus a halo on either side */
     int neighbours[4]; /* north, south, west, east */
     double *now, *next;
 } grid;
@@ -71,7 +71,7 @@ static void begin_exchange(grid *g, MPI_Request requests[8])
     for (int side = 0; side < 4; side++) {
         int count = side < 2 ? (int)columns : 1;
         MPI_Datatype type = side < 2 ? MPI_DOUBLE : g->column;
-        /* what goes north is the southern halo there: 0 and 1 change places, so do 2 and 3 */
+        /* what goes north is the southern halo there: 0 and 1 are swapped, and so are 2 and 3 */
         MPI_Isend(inner[side], count, type, g->neighbours[side], side ^ 1, g->ranks, &requests[4 + side]);
     }
 }
@@ -125,7 +125,7 @@ static void iterate(grid *g, long steps, int overlaps)
     }
 }
 
-/* Faults of the own points; adds up the squares of their values. */
+/* Errors at the own points; adds up the squares of their values. */
 static int check(const grid *g, long steps, double *squares)
 {
     double angle = acos(-1.0) / (double)(g->size + 1);

@@ -1,4 +1,4 @@
-/* The Hankel function of the second kind and order 0, J(x) - i Y(x), for x > 0: what a line source radiates.
+/* The Hankel function of the second kind and order 0, J(x) - i Y(x), for x > 0: the field of a line source.
  *
  * Polynomials of Abramowitz and Stegun, Handbook of Mathematical Functions, 9.4.1 to 9.4.3; errors below
  * 1e-7.
@@ -6,7 +6,7 @@
 #include <complex.h>
 #include <math.h>
 
-/* Operations of one value at x > 3, the usual case: two polynomials of degree 6 (24), a root, a cosine and a
+/* Operations per value at x > 3, the usual case: two polynomials of degree 6 (24), a root, a cosine and a
  * sine, two quotients, a sum and two products. */
 enum { FLOPS_HANKEL = 32 };
 

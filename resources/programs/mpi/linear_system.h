@@ -1,5 +1,5 @@
-/* The dense system of ge-mpi.c and ge-dp.c: random elements, and a right-hand side of which the solution is
- * known. */
+/* The dense system of ge-mpi.c and ge-dp.c: random elements, and a right-hand side with a known
+ * solution. */
 #include <math.h>
 
 static double element(long i, long j)
@@ -20,7 +20,7 @@ static double right_side(long i, long n)
     return sum;
 }
 
-/* Faults of every step-th component from `first` on. */
+/* Errors in every step-th component from `first` on. */
 static int check_solution(const double *x, long n, long first, long step)
 {
     int faults = 0;
@@ -29,8 +29,8 @@ static int check_solution(const double *x, long n, long first, long step)
     return faults;
 }
 
-/* Work of the sequential algorithm: (n - 1 - k) rows in step k, of one division and 2 (n - k) flops each;
- * then the triangle, 2 flops an element and a division a row. 2/3 n^3 + 3/2 n^2 - 7/6 n in all. */
+/* Work of the sequential algorithm: step k has n - 1 - k rows, each with one division and 2 (n - k) flops;
+ * the triangle has 2 flops per element and a division per row. 2/3 n^3 + 3/2 n^2 - 7/6 n in total. */
 static double work_of(long n)
 {
     double work = 0.0;

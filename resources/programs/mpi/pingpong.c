@@ -1,14 +1,14 @@
-/* Two ranks throw a message to and fro; every catch adds one to each of its bytes.
+/* Two ranks pass a message back and forth; every receiver adds one to each of its bytes.
  *
  * The sizes are 0, 1, 2, 4, 8 .. BYTES; each makes ROUNDS round trips between rank 0 and rank PEER, while the
- * other ranks wait in a barrier. Half the time of a round trip is alpha + beta S, the law of message time of
- * the isospeed paper (section IV.B; nCUBE 2: alpha = 130 us, beta = 0.5 us a byte), and the time of a catch.
- * One rank alone plays with itself.
+ * other ranks wait in a barrier. Half the time of a round trip is alpha + beta S, the message time law of the
+ * isospeed paper (section IV.B; nCUBE 2: alpha = 130 us, beta = 0.5 us per byte), plus the time to increment
+ * the bytes. One rank alone plays with itself.
  *
  *     pingpong BYTES ROUNDS [PEER [times]]
  *
- * `times` also prints the microseconds of one message of each size. The result line holds whole numbers and
- * is the same for any number of ranks. No floating-point work.
+ * `times` also prints the microseconds per message of each size. The result line consists of integers and is
+ * the same for any number of ranks. No floating-point work.
  */
 #include "program.h"
 
@@ -46,7 +46,7 @@ static void give_back(unsigned char *ball, long size, long rounds)
     }
 }
 
-/* Plays with one size; returns the seconds that it took. */
+/* Plays with one size; returns the elapsed seconds. */
 static double play(process me, unsigned char *ball, long size, long rounds, int peer)
 {
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,4 +1,4 @@
-/* What the MPI programs of this folder share: reading arguments, a deterministic input, the verdict of all
+/* Shared by the MPI programs of this folder: reading arguments, a deterministic input, the verdict of all
  * ranks. */
 #include <mpi.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static inline process begin(int *argc, char ***argv)
     return me;
 }
 
-/* Argument `which` as a whole number, or `missing` if there are not so many; -1 if it is no number. */
+/* Argument `which` as an integer, or `missing` if there are fewer; -1 if it is not a number. */
 static inline long number(int argc, char **argv, int which, long missing)
 {
     if (argc <= which)
@@ -30,13 +30,13 @@ static inline long number(int argc, char **argv, int which, long missing)
     return *argv[which] != '\0' && *rest == '\0' ? value : -1;
 }
 
-/* Whether argument `which` is there and reads `word`. */
+/* Is there an argument `which`, equal to `word`? */
 static inline int given(int argc, char **argv, int which, const char *word)
 {
     return argc > which && strcmp(argv[which], word) == 0;
 }
 
-/* Memory for `elements` of `size` bytes, all zero; without it the whole run ends. */
+/* Zeroed memory for `elements` of `size` bytes; without it the whole run ends. */
 static inline void *memory(long elements, size_t size)
 {
     void *place = calloc((size_t)elements + 1, size);
@@ -47,7 +47,7 @@ static inline void *memory(long elements, size_t size)
     return place;
 }
 
-/* Ends a run whose arguments do not fit: rank 0 prints what does. Returns the exit code. */
+/* Ends a run with invalid arguments: rank 0 prints the usage. Returns the exit code. */
 static inline int refuse(process me, const char *usage)
 {
     if (me.rank == 0)
@@ -56,7 +56,7 @@ static inline int refuse(process me, const char *usage)
     return 2;
 }
 
-/* Ends a run: the result is wrong if any rank found a fault. Returns the exit code. */
+/* Ends a run: the result is wrong if any rank found an error. Returns the exit code. */
 static inline int finish(process me, int faults)
 {
     int all = 0;
@@ -67,7 +67,7 @@ static inline int finish(process me, int faults)
     return all != 0;
 }
 
-/* A number in [-0.5, 0.5), the same for the same place in every run. */
+/* A number in [-0.5, 0.5), the same for the same `place` in every run. */
 static inline double scattered(unsigned place)
 {
     unsigned random = (place + 1u) * 2654435761u;
@@ -79,7 +79,7 @@ static inline double scattered(unsigned place)
     return random / 4294967296.0 - 0.5;
 }
 
-/* First element of the block of `part` when `all` elements are dealt out in `parts` blocks. */
+/* First element of block `part` when `all` elements are distributed in `parts` blocks. */
 static inline long block_begin(long all, long part, long parts)
 {
     return all / parts * part + (part < all % parts ? part : all % parts);

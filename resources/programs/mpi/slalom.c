@@ -1,10 +1,10 @@
 /* SLALOM, modified: radiation between the diffuse surfaces of a box, by Gauss elimination (isospeed paper,
  * sections IV.A, IV.C and IV.D).
  *
- * The six faces are cut into n patches; a patch reflects a part of what the others send it. That is a dense
- * system of order n with three right-hand sides, one for each colour. Its matrix is scattered over a grid of
- * P x Q ranks, as square as their number allows (2 x 4 for 8): element (i, j) belongs to the rank at (i mod
- * P, j mod Q). The seven tasks of the paper's figures are functions:
+ * The six faces are cut into n patches; a patch reflects a part of what the others send it. This gives a
+ * dense system of order n with three right-hand sides, one per colour. Its matrix is scattered over a grid of
+ * P x Q ranks, as square as possible (2 x 4 for 8): element (i, j) belongs to the rank at (i mod P, j mod Q).
+ * The seven tasks in the paper's figures are functions:
  *
  *     reader    box, reflectivity and emission go from rank 0 to all
  *     region    how many patches each face has, by its area
@@ -26,11 +26,11 @@
  *     factor      2/3 n^3 + 5/2 n^2 - 19/6 n, right-hand sides included
  *     backsolve   3 n^2
  *
- * n = 276: 17.15 Mflop, of which 14.02 are 2/3 n^3; n = 490: 88.31 and 78.43. Memory: 8 n^2 / N bytes a rank
- * and O(n / sqrt(N)) more.
+ * n = 276: 17.15 Mflop, of which 14.02 are 2/3 n^3; n = 490: 88.31 and 78.43. Memory: 8 n^2 / N bytes per
+ * rank plus O(n / sqrt(N)).
  *
- * Each rank checks its row sums and, unless `unchecked`, the equations of some of its rows. Numbers printed
- * differ between numbers of ranks by 1e-11 of their size, because of the order of sums.
+ * Each rank checks its row sums and, unless `unchecked`, the equations of some of its rows. Printed numbers
+ * differ between numbers of ranks by 1e-11 of their size, due to the order of summation.
  */
 #include "program.h"
 #include "form_factors.h"
@@ -45,17 +45,17 @@ typedef struct problem {
 
 typedef struct slalom {
     process me;
-    MPI_Comm row, column; /* ranks of the same row or column of the grid */
+    MPI_Comm row, column; /* ranks in the same row or column of the grid */
     int rows, columns;    /* of the grid of ranks */
-    int i, j;             /* place in the grid */
+    int i, j;             /* position in the grid */
     long n;
     problem given;
     long patches[FACES];
     long own_rows, own_columns;
     patch *of_row, *of_column;
     double *matrix;
-    double *right;    /* COLOURS a row, the same on all ranks of a row of the grid */
-    double *solution; /* COLOURS a column */
+    double *right;    /* COLOURS per row, the same on all ranks of a grid row */
+    double *solution; /* COLOURS per column */
     double *pivot, *factors;
     double mean[COLOURS];
     int faults;
@@ -100,7 +100,7 @@ static double side(const slalom *s, int face, int which)
     return s->given.room.size[which == 0 ? (normal == 0 ? 1 : 0) : (normal == 2 ? 1 : 2)];
 }
 
-/* Patches of the faces in proportion to their areas, at least one each; what rounding leaves goes to the last
+/* Patches per face in proportion to its area, at least one each; the rounding remainder goes to the last
  * face. */
 static void region(slalom *s)
 {
@@ -116,8 +116,8 @@ static void region(slalom *s)
     }
 }
 
-/* Patch `index`: a face is cut into strips, a strip into patches; all patches of a face have the same area.
- */
+/* Patch `index`: faces are cut into strips, strips into patches; all patches of a face have the same
+ * area. */
 static patch patch_at(const slalom *s, long index)
 {
     int face = 0;
@@ -228,7 +228,7 @@ static void factor(slalom *s)
     }
 }
 
-/* The ranks of a row of the grid each subtract what their own columns contribute; only their sum counts. */
+/* The ranks of a grid row each subtract the contribution of their own columns; only their sum matters. */
 static void backsolve(slalom *s)
 {
     if (s->j != 0)
@@ -288,8 +288,8 @@ static void seven_tasks(slalom *s)
     storer(s);
 }
 
-/* Faults of the first, the middle and the last own row: emission and reflected light must make its radiosity.
- */
+/* Errors in the first, middle and last own row: emission plus reflected light must give its
+ * radiosity. */
 static int check(const slalom *s)
 {
     double sums[CHECKED * COLOURS] = {0};
