@@ -15,7 +15,7 @@ class FatTree(InterconnectSection):
     arity: int = quantity("Nodes per first-level switch, and groups of a level in one of the next.", "groups", 2, 64)
     levels: int = quantity("Levels of switches.", "levels", 1, 14)
     tapered_levels: int = quantity(
-        "Number of levels, from the first on, with half the uplinks that full bandwidth needs.",
+        "Number of levels, from the first on, that each halve the bandwidth passed upwards.",
         "levels",
         0,
         14,

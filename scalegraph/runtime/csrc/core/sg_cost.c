@@ -1,4 +1,4 @@
-/* Accounts: what a basic block costs, which region pays, and what happened at which code address. */
+/* Accounts: costs of basic blocks and regions, and events by code address. */
 #include <elf.h>
 #include <stdio.h>
 #include <sys/mman.h>

@@ -74,7 +74,7 @@ static inline uint64_t overlapped(sg_processor *p, const sg_site_count *site, ui
 }
 
 /* The same for the whole cost of a miss except a page's first touch, which the system handles. Waiting for
- * others is included where misses are followed one by one. */
+ * others is included where misses are tracked individually. */
 static __attribute__((noinline)) void overlap_all(sg_processor *p, const sg_site_count *site)
 {
     uint64_t *stall = sg->outcome.stall, cycles = 0, page = stall[SG_CATEGORY_STALL_PAGE];

@@ -161,7 +161,7 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     SG_WIRE_PARAMETERS \
     {"arity", 2, 64, 0}, /* Nodes per first-level switch, and groups of a level in one of the next. [groups] */ \
     {"levels", 1, 14, 0}, /* Levels of switches. [levels] */ \
-    {"tapered_levels", 0, 14, 0}, /* Number of levels, from the first on, with half the uplinks that full bandwidth needs. [levels] */ \
+    {"tapered_levels", 0, 14, 0}, /* Number of levels, from the first on, that each halve the bandwidth passed upwards. [levels] */ \
     {"routing", 0, 1, 0}, /* Which of several links a message takes. static: chosen by the receiver's number; adaptive: on the way up, the first free one. */ \
     {NULL, 0, 0, 0}
 

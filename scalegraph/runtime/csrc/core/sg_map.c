@@ -142,7 +142,7 @@ long sg_descriptor_high(long file)
 {
     enum { FIRST = 500 };
     long high = file < 0 ? file : sg_arch_syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, FIRST, 0);
-    if (high < 0) /* fewer bytes than that exist */
+    if (high < 0) /* descriptors do not go that high */
         return file;
     sg_arch_syscall(SYS_close, file, 0, 0, 0);
     return high;

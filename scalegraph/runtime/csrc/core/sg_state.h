@@ -190,8 +190,8 @@ struct sg_processor {
     /* The next line: for hooks that are called, for switches and slow references. */
     uint32_t shift;
     uint32_t id;
-    const uint32_t *block_of;    /* code address -> block number (biased: index by the address) */
-    const uint64_t *block_parts; /* by block number: cost of an execution */
+    const uint32_t *block_of;    /* block number by code address (biased: index by the address) */
+    const uint64_t *block_parts; /* cost of an execution, by block number */
     const void *site;            /* code address of the last call into the runtime */
     void *thread_pointer;
     sg_coroutine *coroutine; /* NULL: not simulated (before or after the simulation) */
@@ -338,7 +338,7 @@ typedef struct sg_context {
     uint32_t *leaf_of, *free_leaf;
     uint64_t idle[SG_MAX_PROCESSORS / 64]; /* bit set of the processors without a thread */
     uint32_t waiting;                      /* threads in run queues */
-    uint32_t running;                      /* processors with a thread; one more if there is only one */
+    uint32_t running;                      /* processors with a thread; plus one if there is only one */
     uint32_t lock_waiters;                 /* threads that wait for locks */
     bool lone_due;                         /* a serial stretch begins at clock rest_since */
     uint64_t rest_since;                   /* the latest clock of the idle processors */

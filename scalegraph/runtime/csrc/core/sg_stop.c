@@ -1,4 +1,4 @@
-/* How a run is stopped, and what the runtime says to the user. */
+/* How a run is stopped, and the runtime's messages to the user. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /* Fat tree: a group at level l has arity^l nodes and several links up to the next level, and as many down.
- * Each of the first `tapered_levels` levels halves the number of links needed for full bandwidth.
+ * Each of the first `tapered_levels` levels halves the bandwidth passed upwards.
  *
  * A message goes up to the lowest group that contains both nodes, then down. Choice of link: `static`: by
  * the receiver's number, so all messages to a node take the same path; `adaptive`: upwards the first free

@@ -107,8 +107,8 @@ int sg_shared_choose(const sg_mem *mem, const sg_line *entry, uint64_t line, int
     return -1;
 }
 
-/* Serves a fetch that the requester's own shared cache can serve; returns the state of the new copy, or
- * SG_INVALID when a transaction is needed all the same. */
+/* Serves a fetch from the requester's own shared cache; returns the state of the new copy, or SG_INVALID if a
+ * transaction is needed anyway. */
 enum sg_copy sg_shared_try(sg_mem *mem, sg_line *entry, sg_request *r, sg_outcome *out)
 {
     const sg_cache *c = &mem->level[mem->private_levels];
@@ -128,9 +128,9 @@ enum sg_copy sg_shared_try(sg_mem *mem, sg_line *entry, sg_request *r, sg_outcom
     if (r->copies == 0 && entry->shared_caches == 1ull << group &&
         (mem->exclusive || r->kind == SG_FETCH_WRITE)) {
         if (mem->inclusive)
-            sg_set_front(c, set, way, sg_entry_make(r->line, SG_SHARED)); /* a dirty one is so above now */
+            sg_set_front(c, set, way, sg_entry_make(r->line, SG_SHARED)); /* a dirty copy is now above */
         else
-            sg_shared_drop(mem, entry, r->line); /* moves up: nobody else has it */
+            sg_shared_drop(mem, entry, r->line); /* moves up: no other copy exists */
         entry->busy = r->now;
         return r->kind == SG_FETCH_WRITE ? SG_MODIFIED : state;
     }

@@ -5,7 +5,7 @@
 
 #include "sg_runtime.h"
 
-/* What is being done with the counts. */
+/* The operation on the counts. */
 enum sg_cells_step {
     SG_CELLS_COPY,    /* takes a snapshot; the previous one becomes the state before */
     SG_CELLS_RESTORE, /* restores the snapshot */

@@ -17,7 +17,7 @@ extern const sg_observer sg_observer_message; /* accounts by communicator and pa
 extern const sg_observer sg_observer_part;    /* parts of the run by the main thread's time */
 extern const sg_observer sg_observer_primitives; /* free or scaled synchronisation */
 extern const sg_observer sg_observer_race;       /* race hints */
-extern const sg_observer sg_observer_resource;   /* how busy network and memory were */
+extern const sg_observer sg_observer_resource;   /* utilisation of network and memory */
 extern const sg_observer sg_observer_sample;     /* samples of repeated phases; on request in run.collect */
 extern const sg_observer sg_observer_trace;      /* traces; on request in trace.file */
 extern const sg_observer sg_observer_variable;   /* accounts by variable */

@@ -8,8 +8,8 @@
 
 enum { LIGHT = -1, NORMAL = 0, HEAVY = 1 };
 
-/* Registers of a member: its k, its last state but one, whether its own queue is empty, whether it has a
- * state. */
+/* Registers of a member: its k, the state before its last one, whether its own queue is empty, whether it has
+ * a state. */
 enum { OWN_K, OWN_BEFORE, OWN_REMOTE, OWN_LOADED };
 
 /* Parameters common to all of them. */

@@ -11,7 +11,7 @@ struct sg_lock {
     uint32_t since;   /* that thread's ticket */
     uint32_t next_ticket, now_serving;
     uint32_t last;   /* queue lock: the last thread in the queue */
-    bool robust;     /* a mutex that tells its next holder if its current one ends */
+    bool robust;     /* of a robust mutex: its next holder learns that this one has ended */
     uint64_t traced; /* acquisitions recorded in a trace */
     sg_queue waiting;
     sg_queue timed; /* those with a timeout; they try again after every release */

@@ -8,7 +8,7 @@
 #include "sg_runtime.h"
 
 /* Node 1 is the root, nodes 2 i and 2 i + 1 are the children of node i; the sg->run_queue_leaves leaves come
- * last. The last leaf is the timer's, the others are assigned as they become free. */
+ * last. The last leaf is the timer's, the others come from a free list. */
 static inline void sg_run_queue_set(uint32_t leaf, uint64_t key)
 {
     uint64_t *node = sg->run_queue, at = sg->run_queue_leaves + leaf;
