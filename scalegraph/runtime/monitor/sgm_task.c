@@ -166,8 +166,8 @@ SGM_API void GOMP_task(body *function, void *data, copier *copy, long size, long
     sgm_switch(t, before);
 }
 
-/* May libgomp defer the tasks of a loop with so many iterations? It then copies them one by one. Otherwise it
- * runs them from one copy, or, if a function copies them, from many on the stack. */
+/* May libgomp defer the tasks of a loop with this many iterations? It then copies them one by one. Otherwise
+ * it runs them from one copy, or, if a function copies them, from many on the stack. */
 static bool may_be_deferred(const sgm_thread *t, unsigned flags, unsigned long tasks, uint64_t iterations)
 {
     uint64_t threads = (uint64_t)omp_get_num_threads(), given = tasks != 0 ? tasks : threads;

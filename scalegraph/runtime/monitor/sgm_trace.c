@@ -33,7 +33,7 @@ static bool is_part;
 static uint64_t since, until = UINT64_MAX; /* ticks; before the program begins: relative to its start */
 static uint32_t watched[WATCHED], watched_count;
 static int64_t inside;          /* current visits of watched regions */
-static uint64_t opened, closed; /* when this last became one, and none */
+static uint64_t opened, closed; /* when this last became 1, and 0 */
 static uint32_t window = 1;     /* number of that */
 
 static void read_part(void)

@@ -9,8 +9,8 @@ extern const uint8_t sg_category_group[SG_CATEGORY_COUNT];
 void sg_cost_open(void);
 /* `rows` of the block table, sorted by address; call it after the blocks are open. */
 void sg_clock_open(const sg_clock_row *rows, size_t count);
-/* The clock value that code before `site` reads: cycles so far, minus what its block and the blocks of its
- * callers have been charged in advance. */
+/* The clock value that code before `site` reads: cycles so far, except those charged in advance to its block
+ * and the blocks of its callers. */
 uint64_t sg_clock_now(const void *site);
 /* Makes `region` the only region of `t` (a worker joining a team). */
 void sg_regions_reset(sg_thread *t, uint32_t region);

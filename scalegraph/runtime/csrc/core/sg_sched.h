@@ -41,7 +41,7 @@ void sg_give_way(sg_processor *p, const void *site);
 /* Runs the other threads of this processor first. */
 void sg_pass(const void *site);
 /* The running thread waits until sg_wake. While its processor has nothing else to do, the time is charged to
- * `category` of whoever runs there next. `holder` is -1 if there is none. */
+ * `category` of the next thread to run there. `holder` is -1 if there is none. */
 void sg_suspend(enum sg_category category, uint64_t object, int32_t holder);
 /* The same, at most until the clock reaches `deadline`; false: timed out, and it has left its queue. */
 bool sg_suspend_until(enum sg_category category, uint64_t object, int32_t holder, uint64_t deadline);

@@ -142,8 +142,8 @@ typedef struct sg_pending {
     int16_t category; /* charge everything to this one; -1: each cost to its own */
 } sg_pending;
 
-/* What a processor does to others at its clock; it is done later, when that time comes, while the processor
- * has moved on. */
+/* A processor's effect on others, performed later, when they reach its clock; the processor has moved on
+ * meanwhile. */
 typedef struct sg_deferred {
     struct sg_deferred *next;
     uint64_t clock;
@@ -207,7 +207,7 @@ struct sg_processor {
     bool worked;             /* has ever had a thread */
     uint32_t together;       /* references of the runtime that overlap; 0: one */
     uintptr_t executed_from; /* from an account to its `executed` */
-    uint64_t stretches;      /* sg_blame.c: total length of the serial stretches until it came to rest */
+    uint64_t stretches;      /* sg_blame.c: total length of the serial stretches until it became idle */
     uint64_t turn_due;       /* clock of the last turn it skipped since it had one; 0: none */
 } __attribute__((aligned(64)));
 
@@ -240,8 +240,9 @@ struct sg_thread {
     int32_t wait_holder; /* thread number; -1: none in particular */
     uint64_t wait_object;
     sg_thread *next_waiting;
-    sg_queue *queue; /* it waits here; it may run on until it suspends itself, and lose its processor */
-    sg_rank *rank;   /* the process it belongs to; NULL: there is only one */
+    sg_queue
+        *queue;    /* it waits in this one; it may run on until it suspends itself, and lose its processor */
+    sg_rank *rank; /* the process it belongs to; NULL: there is only one */
     uint64_t ready_at;
     uint64_t since; /* clock at which it was put on its processor */
     /* A message ends the wait: it was in flight from `met` on, delayed for `jam` of that time. */
@@ -321,7 +322,7 @@ typedef struct sg_context {
     sg_mem *mem;
     struct sg_wire *wire;    /* the interconnect between nodes; NULL: a single node */
     sg_processor *processor; /* array of config.processors */
-    sg_coroutine *coroutine; /* likewise */
+    sg_coroutine *coroutine; /* array of config.processors */
     uint32_t processors;
     uint32_t own_processors; /* those that the program sees: all, or those of its rank */
     sg_thread **thread;      /* by number; SG_MAX_THREADS places */

@@ -24,7 +24,7 @@ void sg_alloc_release(void *pointer, const void *site);
  * `text` receives the block: " of 24 bytes, allocated at 0x..". Freeing the block then skips the check of its
  * end. */
 bool sg_alloc_exceeds(void *pointer, size_t bytes, char text[96]);
-/* The place in the program behind a library's call; NULL: cannot tell yet. */
+/* The place in the program that led to a library's call; NULL: cannot tell yet. */
 extern const void *(*sg_alloc_caller)(const void *site);
 /* The program has limited its own memory (setrlimit). */
 void sg_alloc_set_limit(uint64_t bytes);

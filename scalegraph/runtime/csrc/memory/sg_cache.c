@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 
-/* Private caches of at least so many entries store their ways separately (sg_cache.h). */
+/* Private caches with at least this many entries store their ways separately (sg_cache.h). */
 #define SEPARATE_ENTRIES ((uint64_t)1 << 16)
 /* With separate ways of at least this size, all but the first get small host pages: a program uses few of
  * their sets on each processor, so most of a large page, shared by many processors, would be cleared but

@@ -107,9 +107,8 @@ static uint64_t own_time(overlap *o, const sg_processor *p)
     return now;
 }
 
-/* When a miss of `latency` whose address is ready at `ready` can start: only so many are outstanding at a
- * time. Misses that still wait for their address take no room from others, so this goes by their total
- * latency. */
+/* When a miss of `latency` whose address is ready at `ready` can start: the number outstanding is limited.
+ * Misses that still wait for their address take no room from others, so this goes by their total latency. */
 static uint64_t begin_of(overlap *o, uint64_t now, uint64_t ready, uint64_t latency)
 {
     if (latency != overlaps.latency) {
