@@ -115,7 +115,7 @@ def test_weak_scaling_grows_a_parameter_and_searches_hold_an_efficiency(call: An
         (("--command", "echo 'x"), "cannot be split into words"),
         (("--command", "true", "--cflags=-O3"), "--cflags: belongs to a program that ScaleGraph builds"),
         (("--command", "true", "--time-from", "x"), "has no group around the number"),
-        (("--command", "true", "--time-from", "(x)", "--rate-from", "(x)"), "one of them was expected"),
+        (("--command", "true", "--time-from", "(x)", "--rate-from", "(x)"), "exclude each other"),
         (("--command", "true", "--grow", "n=N-1"), "a value above 0 was expected"),
         (("--command", "true", "--hold", "efficiency=0.5"), "searches sizes along --grow"),
         (("--command", "true", "--hold", "speed=0.5", "--grow", "n=N"), "holds nothing that is known"),

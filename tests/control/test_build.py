@@ -264,7 +264,7 @@ def test_everything_wrong_with_the_sources_is_told_at_once(place: Path) -> None:
 
 def test_binary_file_is_no_source(place: Path) -> None:
     (place / "a.c").write_bytes(b"\x7fELF\0\0")
-    with pytest.raises(InputError, match=r"a\.c: is no text"):
+    with pytest.raises(InputError, match=r"a\.c: is not text"):
         build(["a.c"])
 
 

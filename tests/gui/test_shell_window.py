@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QAccessible, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QScrollArea, QWidget
 
 from scalegraph.base.errors import MissingTool
@@ -36,6 +36,16 @@ def test_window_opens_on_the_start_page_with_an_example_for_every_program(window
     assert window.page == "start"
     cards = [card for card in window.start.findChildren(Card) if "Run this example" in card.accessibleName()]
     assert len(cards) == len(window.session.programs())
+
+
+def test_cards_are_buttons_for_keys_and_screen_readers(window: MainWindow, qtbot: Any) -> None:
+    card = next(card for card in window.start.findChildren(Card) if card.accessibleName().startswith("Run a program"))
+    said = QAccessible.queryAccessibleInterface(card)
+    assert said.role() == QAccessible.Role.Button
+    assert said.text(QAccessible.Text.Name) == card.accessibleName()
+    with qtbot.waitSignal(card.clicked):
+        qtbot.keyClick(card, Qt.Key.Key_Return)
+    assert window.page == "request"
 
 
 def test_defaults_can_run_as_soon_as_a_program_is_chosen(window: MainWindow, qtbot: Any) -> None:

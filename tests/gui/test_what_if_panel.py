@@ -75,6 +75,16 @@ def test_words_and_ranges_are_those_that_the_request_declares(panel: WhatIfPanel
     assert panel.lines.toolTip().startswith(lines.tip())
 
 
+def test_the_panel_that_is_opened_by_its_key_has_the_focus(window: MainWindow, panel: WhatIfPanel, qtbot: Any) -> None:
+    action = window.actions_["toggle_whatif"]
+    action.trigger()
+    qtbot.waitUntil(lambda: not panel.isVisible())
+    action.trigger()
+    qtbot.waitUntil(lambda: panel.isAncestorOf(window.focusWidget()))
+    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Space)
+    assert len(panel.state.ideals) == 1
+
+
 def test_limits_of_a_run_are_those_of_a_request() -> None:
     assert {key: getattr(Limits(), key) for key in RunLimits.model_fields} == RunLimits().model_dump()
 

@@ -166,8 +166,9 @@ QFrame[banner="remark"][beside="true"] QPushButton { padding: 2px 8px; }
 QLabel[role="mono"], QPlainTextEdit[role="mono"] { font-family: "DejaVu Sans Mono", monospace; font-size: 9pt; }
 QPlainTextEdit[role="source"] { border: none; border-radius: 0; padding: 0; font-size: 9.5pt; }
 QPlainTextEdit[role="source"]:focus { border: none; }
-QFrame[role="card"] { background: $raised; border: 1px solid $line; border-radius: 8px; }
-QFrame[role="card"]:hover, QFrame[role="card"]:focus { border: 1px solid $accent; }
+QFrame[role="card"], QAbstractButton[role="card"] { background: $raised; border: 1px solid $line; border-radius: 8px; }
+QFrame[role="card"]:hover, QFrame[role="card"]:focus,
+QAbstractButton[role="card"]:hover, QAbstractButton[role="card"]:focus { border: 1px solid $accent; }
 QFrame[role="group"] { background: $raised; border: 1px solid $line; border-radius: 6px; }
 QFrame[role="header"] { background: $raised; border-bottom: 1px solid $line; }
 QFrame[banner="fault"] { background: $fault_paper; border: 1px solid $fault; border-radius: 4px; }

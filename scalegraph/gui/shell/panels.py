@@ -91,6 +91,8 @@ class Panels(QObject):
         """Hide a visible dock; show one that is hidden or behind a tab."""
         dock = self._panels[name].dock
         self.want(name, dock.isHidden() or dock.visibleRegion().isEmpty())
+        if not dock.isHidden() and dock.widget().focusProxy() is not None:  # a panel that is worked with
+            dock.widget().setFocus()
 
     def _raise(self, name: str) -> None:
         """Raise a dock above those in the same place."""

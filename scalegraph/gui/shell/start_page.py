@@ -6,9 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QGridLayout,
+    QHBoxLayout,
+    QScrollArea,
+    QStyle,
+    QStyleOption,
+    QVBoxLayout,
+    QWidget,
+)
 
 from scalegraph.gui.base.banner import Banner
 from scalegraph.gui.base.layouts import vertical
@@ -24,10 +33,8 @@ _DEMO_TITLE: Final = "The demonstration"
 _DEMO_TEXT: Final = "A finished study: billiard balls on the KSR-1, 1 to 64 processors, with its scalability matrix."
 
 
-class Card(QFrame):
-    """A clickable card with picture, title and sentence; works by keyboard as well."""
-
-    clicked = Signal()
+class Card(QAbstractButton):
+    """A button that is a card with picture, title and sentence."""
 
     def __init__(self, title: str, text: str, action: str, picture: QWidget | None = None) -> None:
         super().__init__()
@@ -47,22 +54,27 @@ class Card(QFrame):
         if action:
             go = button(action, kind="link")
             go.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            go.clicked.connect(self.clicked)
+            go.clicked.connect(self.click)
             column.addWidget(go, 0, Qt.AlignmentFlag.AlignLeft)
 
     def add(self, widget: QWidget) -> None:
         """Add another button below the text."""
         self._column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Qt: a click anywhere on the card triggers it."""
-        if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
-            self.clicked.emit()
+    def sizeHint(self) -> QSize:
+        """Qt: the size of what is on the card."""
+        return self._column.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is drawn
+        """Qt: background and border as the style sheet has them."""
+        option = QStyleOption()
+        option.initFrom(self)
+        self.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, QPainter(self), self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: Return and Space trigger it."""
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
-            self.clicked.emit()
+        """Qt: Return triggers it as Space does."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
         else:
             super().keyPressEvent(event)
 
@@ -161,7 +173,7 @@ class StartPage(QScrollArea):
         self._examples.addWidget(ready, 0, 0)
         for index, (name, found) in enumerate(catalog.programs.items(), 1):
             card = Card(found.program.title, found.program.summary, "Run this example", Picture(name, self._theme))
-            card.clicked.connect(lambda name=name: self.run_example.emit(name))
+            card.clicked.connect(lambda _checked=False, name=name: self.run_example.emit(name))
             self._examples.addWidget(card, index // _CARDS_IN_A_ROW, index % _CARDS_IN_A_ROW)
             self._examples.setColumnStretch(index % _CARDS_IN_A_ROW, 1)
         self._examples_title.setVisible(bool(catalog.programs))

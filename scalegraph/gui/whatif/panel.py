@@ -106,6 +106,7 @@ class WhatIfPanel(QWidget):
         layout = vertical(self)
         layout.addWidget(self._stack)
         self.setAccessibleName("What if")
+        self.setFocusProxy(next(iter(self.ideals.values())))
 
     def _make_counts(self) -> QWidget:
         group = Group(request_value("what_if.processors").short)
