@@ -123,7 +123,7 @@ def test_a_region_is_a_part_and_its_columns_stand_beside_those_of_the_run(
     assert "The program times a.c:" in out
     code, _, err = call("simulate", "a.c", "--timed", "loop main:999", "-m", "server-2x32-inorder", "-p", "1,8")
     assert code == 2
-    assert "--timed: there is no region 'loop main:999'" in err
+    assert "--timed: no region 'loop main:999'" in err
     assert "[1/" not in err  # known from the build: nothing was run
 
 
@@ -175,5 +175,5 @@ name = "server-2x32-inorder"
     Path("a.toml").write_text(request.replace(f"a.c:{loop}", "nowhere"))
     code, _, err = call("run", "a.toml", "-o", "b.sgstudy")
     assert code == 2
-    assert "timed: there is no region 'nowhere'" in err
+    assert "timed: no region 'nowhere'" in err
     assert not Path("b.sgstudy").exists()

@@ -62,7 +62,7 @@ def test_a_request_on_a_cluster_has_the_runs_that_it_has_here(site: str, tmp_pat
     assert sum(isinstance(event, RunFinished) for event in events) == 6
     assert Workers(site, 2, 2) in events
     assert Note(f"{site}: 2 workers, 2 runs side by side") in events
-    assert sum("Dask asks for no password" in event.text for event in events if isinstance(event, Note)) == 1
+    assert sum("Dask has no password" in event.text for event in events if isinstance(event, Note)) == 1
 
 
 def test_workers_that_lie_or_fail_lose_their_own_runs_only(site: str, sums: Build, ksr1: Machine) -> None:
@@ -74,7 +74,7 @@ def test_workers_that_lie_or_fail_lose_their_own_runs_only(site: str, sums: Buil
     assert [record.point.parameters["kind"] for record in records] == ["5", "6"]
     failed = {event.point.parameters["kind"]: event.message for event in events if isinstance(event, RunFailed)}
     assert "answered with dict, not with bytes" in failed["hostile:object"]
-    assert "is no frame of ScaleGraph" in failed["hostile:bytes"]
+    assert "is not a ScaleGraph frame" in failed["hostile:bytes"]
     assert "its run is N = 1" in failed["hostile:other"]
     assert "ZeroDivisionError: a worker of another kind" in failed["hostile:raises"]
 
