@@ -173,9 +173,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Start one worker more than there are processors: a fifth of the time of a worker is waiting for something."""
-    return (os.cpu_count() or 1) + 1
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Start more workers than there are processors: they wait for files, timers and other processes in between.
+
+    Quick tests wait little, and each worker loads all of them.
+    """
+    return (os.cpu_count() or 1) + (1 if config.getoption("markexpr") == "not slow" else 2)
 
 
 @pytest.hookimpl(optionalhook=True)

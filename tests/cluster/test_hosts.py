@@ -60,7 +60,7 @@ def test_runs_go_to_workers_on_hosts(sums: Build, ksr1: Machine) -> None:
 @pytest.mark.parametrize(
     ("settings", "address", "sentence"),
     [
-        ((), "ssh:node1,node3", r"no runs can go to node3: SSH does not reach it: .*; `ssh node3` has to work without"),
+        ((), "ssh:node1,node3", r"no runs can go to node3: SSH does not reach it: .*; `ssh node3` must work without"),
         ((), "ssh:node1,127.0.0.1:9", r"no runs can go to 127.0.0.1: SSH does not reach it: .*"),
         (("python=/nowhere/python",), "ssh:node2", r"no runs can go to node2: /nowhere/python there has no ScaleGraph"),
     ],

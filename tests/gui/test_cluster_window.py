@@ -19,7 +19,7 @@ from scalegraph.gui.queue.state import QueueEntry
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.study import studies
 from scalegraph.link.cluster.places import Where, parse
-from scalegraph.request.run import remote
+from scalegraph.request.run import remote, watching
 from scalegraph.store import Study
 from tests.gui.conftest import record
 
@@ -145,6 +145,8 @@ def test_a_study_that_another_process_works_on_grows_in_the_window(
     window: MainWindow, qtbot: Any, model_study: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(studies, "_WATCH_MS", 20)
+    other: list[int | None] = [1]  # the process that writes; the test writes in its place
+    monkeypatch.setattr(watching, "writer", lambda _path: other[0])
     path = model_study(processors=(1, 2))
     later = [RunPoint(processors=n, parameters={"n": 100}) for n in (4, 8)]
     before = path.stat().st_mtime_ns
@@ -157,6 +159,7 @@ def test_a_study_that_another_process_works_on_grows_in_the_window(
         writer.add_run(record(later[0]))
         qtbot.waitUntil(lambda: len(handle.data().runs) == 3 and handle.verdict().startswith("3 of 4 runs"))
         writer.add_run(record(later[1]))
+        other[0] = None
     qtbot.waitUntil(lambda: len(handle.data().runs) == 4 and "under way" not in handle.verdict())
     assert path.stat().st_mtime_ns > before
     with Study.open(path, write=True):  # a watcher must not lock others out
