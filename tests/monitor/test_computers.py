@@ -239,7 +239,7 @@ def measured(place: Path, program: str = COLLECTIVES, **more: object) -> RunReco
     built = build(["p.c"], cwd=place, builds="mpi")
     point = RunPoint(processors=2, target="mpi")
     settings = {"hosts": "node1,node2", "directory": str(place)}
-    measuring = Measuring(pin="none", disturbed=1.0, warm_up=0)
+    measuring = Measuring(pin="none", disturbed=100, warm_up=0)
     job = Job(built, machines.load("ksr1"), point, cwd=place, measuring=measuring, settings=settings, **more)  # type: ignore[arg-type]
     record = named("mpi").run(job)
     assert record.status == "ok", record.message

@@ -153,7 +153,7 @@ def traced(program: str, place: Path) -> RunRecord:
     built = build(["p.f90"], cwd=place, builds="mpi")
     order = TraceOrder(place / "traces", "run", TRACED, identity="x")
     point = RunPoint(processors=2, target="mpi")
-    job = Job(built, machines.load("ksr1"), point, measuring=Measuring(pin="none", disturbed=1.0), trace=order)
+    job = Job(built, machines.load("ksr1"), point, measuring=Measuring(pin="none", disturbed=100), trace=order)
     record = named("mpi").run(job)
     assert record.status == "ok", record.message
     return record

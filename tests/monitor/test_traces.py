@@ -57,7 +57,7 @@ def traced(place: Path, text: str, processors: int, limit: int = 2**24) -> RunRe
     built = build(["p.c"], cwd=place, builds="host", detail="all")
     order = TraceOrder(place / "traces", "run", TRACED, limit=limit, identity="x")
     point = RunPoint(processors=processors, target="host")
-    job = Job(built, machines.load("ksr1"), point, measuring=Measuring("none", disturbed=1.0), trace=order)
+    job = Job(built, machines.load("ksr1"), point, measuring=Measuring("none", disturbed=100), trace=order)
     record = named("host").run(job)
     assert record.ok, record.message
     return record
