@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDropEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QScrollArea, QWidget
 
 from scalegraph.base.errors import MissingTool
 from scalegraph.gui import app
@@ -46,6 +46,14 @@ def test_cards_are_buttons_for_keys_and_screen_readers(window: MainWindow, qtbot
     with qtbot.waitSignal(card.clicked):
         qtbot.keyClick(card, Qt.Key.Key_Return)
     assert window.page == "request"
+
+
+def test_words_of_cards_have_their_height(window: MainWindow, qtbot: Any) -> None:
+    window.resize(1280, 720)
+    qtbot.waitUntil(lambda: not window.jobs.running)
+    words = [label for card in window.start.findChildren(Card) for label in card.findChildren(QLabel)]
+    assert words
+    assert [word.text() for word in words if word.height() < word.heightForWidth(word.width())] == []
 
 
 def test_defaults_can_run_as_soon_as_a_program_is_chosen(window: MainWindow, qtbot: Any) -> None:

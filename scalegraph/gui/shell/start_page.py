@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QGridLayout,
     QHBoxLayout,
     QScrollArea,
+    QSizePolicy,
     QStyle,
     QStyleOption,
     QVBoxLayout,
@@ -39,6 +40,7 @@ class Card(QAbstractButton):
     def __init__(self, title: str, text: str, action: str, picture: QWidget | None = None) -> None:
         super().__init__()
         self.setProperty("role", "card")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)  # a button's height is fixed
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(f"{title}: {action or text}")
@@ -60,10 +62,6 @@ class Card(QAbstractButton):
     def add(self, widget: QWidget) -> None:
         """Add another button below the text."""
         self._column.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft)
-
-    def sizeHint(self) -> QSize:
-        """Qt: the size of what is on the card."""
-        return self._column.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is drawn
         """Qt: background and border as the style sheet has them."""
