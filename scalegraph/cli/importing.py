@@ -154,9 +154,7 @@ def _study(sources: tuple[Path, ...], name: str, choices: TableChoices, answers:
         if not error.together:
             raise
         line = Fault(f"to take every guess: {_again()} {error.together}", severity="remark")
-        points = error.faults[1:] if len(error.questions) > 1 else error.faults
-        head = [Fault(f"{len(points)} points are open", file=error.file)] if len(points) > 1 else []
-        raise InputError([*head, *points, line]) from None
+        raise InputError([*error.points(), line]) from None
 
 
 def _again() -> str:

@@ -228,9 +228,7 @@ def _opened(path: Path) -> Study:
             each = [quote(f"{fields[one.key]}={one.guess or '..'}") for one in error.questions]
             words = " ".join(f"--mapping {word}" for word in each)
             hint = f"to take every guess here: {words}; `scalegraph import {path} ..` keeps the answers in a study"
-        head = Fault(f"{len(error.questions)} points are open", file=str(path))
-        faults = _here(error, context).faults
-        faults = (head, *faults[1:]) if len(error.questions) > 1 else faults
+        faults = _here(InputError(error.points()), context).faults
         raise InputError([*faults, Fault(hint, severity="remark")]) from None
     except InputError as error:
         raise _here(error, context) from None

@@ -131,17 +131,17 @@ class Unanswered(InputError):  # noqa: N818 - reads as what it is in an except c
     def __init__(self, questions: Sequence[Question], file: str) -> None:
         self.questions = tuple(questions)
         self.file = file
-        faults = [Fault(str(question), file=file) for question in questions]
-        if len(faults) > 1:
-            said = f"; to take every guess, say {self.together}" if self.together else ""
-            faults = [
-                Fault(f"{len(faults)} points are open{said}", file=file),
-                *(
-                    Fault(f"{question}{question.reason}", file=file, key=str(number))
-                    for number, question in enumerate(questions, 1)
-                ),
-            ]
-        super().__init__(faults)
+        super().__init__(self.points(f"; to take every guess, say {self.together}" if self.together else ""))
+
+    def points(self, said: str = "") -> list[Fault]:
+        """Return the fault of each point; several come after a first one that counts them and goes on with *said*."""
+        if len(self.questions) < 2:
+            return [Fault(str(question), file=self.file) for question in self.questions]
+        each = [
+            Fault(f"{question}{question.reason}", file=self.file, key=str(number))
+            for number, question in enumerate(self.questions, 1)
+        ]
+        return [Fault(f"{len(each)} points are open{said}", file=self.file), *each]
 
     @property
     def together(self) -> str:
