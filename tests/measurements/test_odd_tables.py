@@ -31,6 +31,7 @@ FOUR = [(1, 8.1), (2, 4.25), (4, 2.3), (8, 1.25)]
          [(1, 12), (2, 6.3)]),
         (",,Time [s],,Gain,\nthreads,n,mean,std,mean,std\n1,9,8.0,0.1,1,0.0\n2,9,4.1,0.1,2,0.1\n4,9,2.2,0.1,3.6,0.1\n",
          [(1, 8), (2, 4.1), (4, 2.2)]),
+        ("threads,time [ms],time [s]\n1,8100,8.1\n2,4250,4.25\n4,2300,2.3\n8,1250,1.25\n", FOUR),
         ('threads,time_s,note\n1,8,"first\nsecond"\n2,4.1,""\n4,2.2,"a ""b"""\n', [(1, 8), (2, 4.1), (4, 2.2)]),
     ],
 )  # fmt: skip
@@ -92,3 +93,10 @@ def test_a_cell_that_is_no_number_is_refused_with_its_line(tmp_path: Path, text:
     with pytest.raises(InputError) as error:
         understood([path])
     assert error.value.faults[0].line
+
+
+def test_numbered_times_in_different_units_are_no_repetitions(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("p,run1 [ms],run2 [s]\n1,10000,10\n2,5500,5.5\n4,3000,3\n")
+    with pytest.raises(Unanswered, match="run1, run2 are all times"):
+        understood([path])

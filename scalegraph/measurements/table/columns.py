@@ -263,6 +263,8 @@ def _wide(columns: list[Column], across: str, rows: Sequence[Sequence[str]]) -> 
         numbers = [number for _, number in group]
         if len(group) < 2 or len(set(numbers)) != len(numbers):
             continue
+        if len({column.unit for column, _ in group} - {""}) > 1:
+            continue  # columns in different units are different columns
         if prefix in assigned:
             word = "threads" if prefix.lower() == "t" else prefix
             meaning, confidence = (across or word), 0.9
@@ -350,17 +352,19 @@ def _marked(
 
 
 def _repeated(columns: list[Column]) -> list[Column]:
-    """Return the columns with columns of the same metric name as its repetitions."""
-    seen: dict[str, int] = {}
+    """Return the columns with columns of the same metric name and unit as its repetitions."""
+    seen: dict[tuple[str, str], int] = {}
     for column in columns:
         if column.role == "metric" and column.repetition is None:
-            seen[column.name] = seen.get(column.name, 0) + 1
-    number: dict[str, int] = {}
+            key = column.name, column.unit
+            seen[key] = seen.get(key, 0) + 1
+    number: dict[tuple[str, str], int] = {}
     made = []
     for column in columns:
-        if column.role == "metric" and column.repetition is None and seen[column.name] > 1:
-            at = number.get(column.name, 0)
-            number[column.name] = at + 1
+        key = column.name, column.unit
+        if column.role == "metric" and column.repetition is None and seen[key] > 1:
+            at = number.get(key, 0)
+            number[key] = at + 1
             column = replace(column, repetition=at, confidence=min(column.confidence, 0.8), why="its name comes again")
         made.append(column)
     return made
