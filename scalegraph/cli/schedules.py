@@ -29,7 +29,7 @@ from scalegraph.cli.simulating.request import Given, make_request, one_choice
 from scalegraph.link import loops
 from scalegraph.request import Session
 from scalegraph.request.model.extras import Schedules, WhatIf
-from scalegraph.request.model.request import Request, RunLimits
+from scalegraph.request.model.request import Limits, Request
 from scalegraph.request.model.resolve import resolved
 from scalegraph.request.model.values import request_value
 from scalegraph.runtime import schedules as known
@@ -155,7 +155,7 @@ class _Found:
 
 
 def _request(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[Request, Sequence[int]]:
-    limits = RunLimits(time_s=given["timeout"])
+    limits = Limits(time_s=given["timeout"])
     request, counts = make_request(
         Given(
             **{name: value for name, value in given.items() if name not in ("timeout", "cflags")},

@@ -38,8 +38,8 @@ from scalegraph.cli.tracing import TraceGiven, option, print_traces, trace_given
 from scalegraph.cli.what_if import print_what_if
 from scalegraph.request import Session
 from scalegraph.request.model.request import (
+    Limits,
     Request,
-    RunLimits,
 )
 from scalegraph.request.model.values import request_value
 from scalegraph.request.run.automatic import without_tries
@@ -150,7 +150,7 @@ def simulate(
             **given,
             arguments=ctx.meta.get("program_arguments", ()),
             env=(*openmp_variables(openmp, task_queue), *env),
-            limits=RunLimits(time_s=timeout, memory_bytes=memory),
+            limits=Limits(time_s=timeout, memory_bytes=memory),
             regions=not no_instrument,
             reference=not no_reference,
             trace=traced,

@@ -8,14 +8,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from scalegraph.link.build import Build, BuiltSource, Limits, Measuring
+from scalegraph.link.build import Build, BuiltSource, Measuring
 from scalegraph.link.job import Job, Link
+from scalegraph.link.options import Limits, RunOptions
 
 if TYPE_CHECKING:
     from scalegraph.link.simulated import Simulated
     from scalegraph.link.tracing import TraceOrder
 
-__all__ = ["Build", "BuiltSource", "Job", "Limits", "Link", "Measuring", "Simulated", "TraceOrder"]
+__all__ = ["Build", "BuiltSource", "Job", "Limits", "Link", "Measuring", "RunOptions", "Simulated", "TraceOrder"]
 _LATER: Final = {"Simulated": "simulated", "TraceOrder": "tracing"}
 
 

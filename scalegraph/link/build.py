@@ -115,18 +115,3 @@ class Measuring:
     warm_up: int = 0
     fold_s: float = 1e-6
     disturbed: float = 0.1
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The most that one run may use; the defaults are also those of requests.
-
-    *time_s*: host seconds; *memory_bytes*: what the program may allocate on the simulated machine; *output_bytes*: how
-    much is kept of each of standard output and standard error (the rest is read and dropped, with a remark);
-    *stack_bytes*: of each simulated processor (only the used part occupies memory).
-    """
-
-    time_s: float = 600.0
-    memory_bytes: int = 4 * 2**30
-    output_bytes: int = 16 * 2**20
-    stack_bytes: int = 16 * 2**20

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from scalegraph.base.run import RunRecord
-from scalegraph.link.build import AsItIs, Build, Limits, Measuring
+from scalegraph.link.build import AsItIs, Build, Measuring
+from scalegraph.link.options import Limits, RunOptions
 
 if TYPE_CHECKING:
     from scalegraph.base.cancel import CancelToken
@@ -25,11 +26,10 @@ class Job:
     *stdin*: a file or its content, empty input if None. *cwd*: the program's working directory, the caller's if None.
     *env*: added to a few of the user's variables (PATH, HOME, locale, ..); OMP_STACKSIZE and OMP_SCHEDULE are
     respected. *schedule*: for ``schedule(runtime)``, in OMP_SCHEDULE's syntax. *collect*: extra data that costs host
-    time (``classes``: misses by class). *program*: its name in the record, the build's if empty. *accept_exit*: exit
-    codes besides 0 that count as success, with a remark. *trace*: the trace to write; but for host time, the rest of
-    the record stays the same. *estimate_s*: expected host seconds, if known; used only for the time left.
-    *threads_per_process*: N processors are N / T processes of an MPI program; 1 for others. *ranks_per_node*: see
-    `machine.active.spread`. *command*: set if a command is measured as it is. *measuring*, *settings*: of real targets,
+    time (``classes``: misses by class). *program*: its name in the record, the build's if empty. *options*: what the
+    request says about the run. *trace*: the trace to write; but for host time, the rest of the record stays the same.
+    *estimate_s*: expected host seconds, if known; used only for the time left. *command*: set if a command is measured
+    as it is. *measuring*, *settings*: of real targets,
     see `link.targets.base`.
     """
 
@@ -44,22 +44,17 @@ class Job:
     schedule: str = ""
     collect: tuple[str, ...] = ()
     program: str = ""
-    accept_exit: tuple[int, ...] = ()
+    options: RunOptions = field(default_factory=RunOptions)
     trace: TraceOrder | None = None
     estimate_s: float | None = None
-    threads_per_process: int = 1
-    ranks_per_node: int = 0
     command: AsItIs | None = None
     measuring: Measuring = field(default_factory=Measuring)
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def processes(self) -> int:
-        """How many MPI processes share the processors; 0 for any other program.
-
-        One processor is one process of one thread.
-        """
-        return max(self.point.processors // self.threads_per_process, 1) if self.build.mpi else 0
+        """How many MPI processes share the processors; 0 for any other program."""
+        return self.options.processes(self.point.processors) if self.build.mpi else 0
 
     @property
     def name(self) -> str:

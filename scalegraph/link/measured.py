@@ -115,12 +115,12 @@ def status_of(job: Job, outcome: Outcome) -> Status:
         return "timeout"
     if outcome.signal is not None:
         return "crashed"
-    return "failed" if outcome.exit_code and outcome.exit_code not in job.accept_exit else "ok"
+    return "failed" if outcome.exit_code and not job.options.accepts(outcome.exit_code) else "ok"
 
 
 def end_remarks(job: Job, outcome: Outcome) -> Iterable[str]:
     """Yield remarks on an accepted exit code and on truncated output."""
-    if outcome.exit_code and outcome.exit_code in job.accept_exit:
+    if outcome.exit_code and job.options.accepts(outcome.exit_code):
         yield f"ended with exit code {outcome.exit_code}, which is accepted"
     for name in outcome.truncated:
         yield f"{name} truncated at {job.limits.output_bytes} bytes"

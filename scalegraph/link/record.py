@@ -202,7 +202,7 @@ def _status(job: Job, outcome: Outcome, result: Result | None, waits: tuple[Wait
         status = "timeout"
     elif result is None or (status == "ok" and outcome.signal is not None):
         status = "internal" if outcome.signal is None else "crashed"
-    elif status == "ok" and outcome.exit_code and outcome.exit_code not in job.accept_exit:
+    elif status == "ok" and outcome.exit_code and not job.options.accepts(outcome.exit_code):
         status = "failed"
     return status, failure_message(status, reported, outcome, waits, job.limits.time_s)
 
@@ -234,7 +234,7 @@ def _signal(outcome: Outcome, result: Result | None) -> int | None:
 def _remarks(job: Job, outcome: Outcome, result: Result | None, *, ok: bool) -> Iterable[str]:
     if result is not None and result.meta.get("warnings"):
         yield from _with_places(job.build, result.meta["warnings"]).split("; ")
-    if outcome.exit_code and outcome.exit_code in job.accept_exit:
+    if outcome.exit_code and job.options.accepts(outcome.exit_code):
         yield f"ended with exit code {outcome.exit_code}, which is accepted"
     threads = result if ok and not job.processes else None  # a run that failed may have ended before its threads did
     if threads is not None and (remark := thread_remark(threads, job.point.processors)):

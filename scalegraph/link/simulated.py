@@ -17,12 +17,11 @@ from scalegraph.base.sampling import SAMPLES
 from scalegraph.base.workplaces import workplace
 from scalegraph.link import loops, process, tracing
 from scalegraph.link.balance import balanced
-from scalegraph.link.build import Limits
 from scalegraph.link.job import Job
 from scalegraph.link.record import make_record
 from scalegraph.link.scale import scale_file
 from scalegraph.link.timing import timed_blocks
-from scalegraph.machine.active import active, spread
+from scalegraph.machine.active import active
 from scalegraph.runtime.results import Result, ResultError, read_result, write_config
 
 # The user's variables that the program sees besides the request's: enough to find its files, and no more, so that the
@@ -32,7 +31,7 @@ _ENVIRONMENT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", 
 
 # How far a processor may run ahead of the others on cache hits alone; a spinning one then yields to them.
 _QUANTUM_CYCLES = 1000
-_STACK_LEAST, _STACK_MOST = 2**16, 2**36
+_STACK_LEAST, _STACK_USUAL, _STACK_MOST = 2**16, 2**24, 2**36  # bytes; only the used part occupies memory
 _NO_PLAIN = "no build without hooks came with the program"
 _LIMIT_REACHED = "the trace has reached its limit"  # the runtime's own wording; the remark about a kept trace says more
 
@@ -43,7 +42,7 @@ class Simulated:
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
         """Run *job*; return everything known about the run. `Job` documents its fields.
 
-        However the program ends, the outcome is in the record's status and message; see `Limits` for the limits. The
+        However the program ends, the outcome is in the record's status and message; see `Limits`. The
         point's variant is applied here, except for machine values, which the job's machine already has.
 
         Raises `InputError` if the number of processors is not between 1 and the machine's maximum or not a multiple of
@@ -51,11 +50,11 @@ class Simulated:
         """
         processors = job.point.processors
         if job.build.mpi:
-            job = replace(job, machine=spread(job.machine, job.ranks_per_node, job.threads_per_process))
+            job = replace(job, machine=job.options.placed(job.machine))
         if refusal := job.machine.refusal(processors, job.processes or 1):
             raise InputError(f"{processors} processors: {refusal}")
-        if processors > 1 and processors % job.threads_per_process:
-            raise InputError(f"{processors} processors: no multiple of {job.threads_per_process} threads a process")
+        if refusal := job.options.refusal(processors):
+            raise InputError(refusal)
         job = replace(job, machine=active(job.machine, processors))
         try:
             with contextlib.ExitStack() as stack:
@@ -99,7 +98,7 @@ def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path, bl
         **job.machine.runtime_config(),
         "run.processors": str(job.point.processors),
         "run.arena_bytes": str(job.limits.memory_bytes),
-        "run.stack_bytes": str(_stack_bytes(env, job.limits)),
+        "run.stack_bytes": str(_stack_bytes(env)),
         "run.quantum_cycles": str(_QUANTUM_CYCLES),
         "run.result_path": str(result_path),
         "run.blocks_path": str(blocks),
@@ -167,11 +166,11 @@ def _with_trace(record: RunRecord, job: Job, traced: Path, result: Result | None
     return record.model_copy(update={"trace": kept, "warnings": (*reported, *remarks)})
 
 
-def _stack_bytes(env: Mapping[str, str], limits: Limits) -> int:
-    """Return each processor's stack size: from OMP_STACKSIZE (OpenMP's syntax, K without a unit), else the limit."""
+def _stack_bytes(env: Mapping[str, str]) -> int:
+    """Return each processor's stack size: from OMP_STACKSIZE (OpenMP's syntax, K without a unit), else the usual."""
     match = re.fullmatch(r"\s*(\d{1,12})\s*([BKMG]?)\s*", env.get("OMP_STACKSIZE", ""), re.IGNORECASE)
     if match is None:
-        return limits.stack_bytes
+        return _STACK_USUAL
     asked = int(match[1]) * {"B": 1, "K": 2**10, "M": 2**20, "G": 2**30}[match[2].upper() or "K"]
     return min(max(asked, _STACK_LEAST), _STACK_MOST)
 

@@ -17,7 +17,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import InputError, MissingTool, RunError
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.control import build, links_mpi, sources_use_mpi
-from scalegraph.link import Build, Job, Measuring, targets
+from scalegraph.link import Build, Job, Measuring, RunOptions, targets
 from scalegraph.link.cluster.order import Parcel, pack_order, unpack_order
 from scalegraph.link.cluster.places import parse
 from scalegraph.link.targets import _nodes
@@ -167,7 +167,7 @@ def test_ranks_on_nodes_of_slurm_are_traced(ranks: Build, ksr1: Machine, tmp_pat
 
 def words(ranks: Build, ksr1: Machine, processors: int, threads: int, **settings: str) -> Sequence[str]:
     point = RunPoint(processors=processors, target="slurm")
-    job = Job(ranks, ksr1, point, settings=settings, threads_per_process=threads)
+    job = Job(ranks, ksr1, point, settings=settings, options=RunOptions(threads_per_process=threads))
     return [word for word in targets.named("slurm")._salloc(job) if "nodes" in word or "task" in word or "node" in word]  # type: ignore[attr-defined]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from scalegraph.link import RunOptions
 from scalegraph.link.commands import reported, words
 
 
@@ -51,7 +52,7 @@ def test_a_command_is_split_as_a_shell_does_and_a_shell_takes_it_whole() -> None
     ],
 )
 def test_what_n_is_for_a_command(text: str, threads: int, settings: dict[str, str], expected: tuple[int, ...]) -> None:
-    found = words.counts(text.split(), 8, threads, settings)
+    found = words.counts(text.split(), 8, RunOptions(threads_per_process=threads), settings)
     assert (found.processors, found.threads, found.processes, found.nodes) == expected
 
 

@@ -14,8 +14,6 @@ from scalegraph.gui.figures.table.panel import FASTER, TablePanel
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.state.what_if_state import WhatIfState, of_request, target_of
 from scalegraph.gui.whatif.panel import WhatIfPanel
-from scalegraph.link import Limits
-from scalegraph.request.model.parts import RunLimits
 from scalegraph.request.model.values import request_value
 
 pytestmark = pytest.mark.slow
@@ -83,10 +81,6 @@ def test_the_panel_that_is_opened_by_its_key_has_the_focus(window: MainWindow, p
     qtbot.waitUntil(lambda: panel.isAncestorOf(window.focusWidget()))
     qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Space)
     assert len(panel.state.ideals) == 1
-
-
-def test_limits_of_a_run_are_those_of_a_request() -> None:
-    assert {key: getattr(Limits(), key) for key in RunLimits.model_fields} == RunLimits().model_dump()
 
 
 def test_a_study_without_a_request_cannot_be_run_again(window: MainWindow, qtbot: Any, model_study: MakeStudy) -> None:

@@ -8,7 +8,7 @@ from scalegraph import machine as machines
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import RunPoint
 from scalegraph.control import build
-from scalegraph.link import Job, Limits
+from scalegraph.link import Job, Limits, RunOptions
 from scalegraph.link.targets import named, setting_faults, targets
 from scalegraph.link.targets.base import MEASURES
 
@@ -66,7 +66,9 @@ def test_the_host_runs_the_program_with_as_many_threads_as_processors(job: Job) 
 def test_a_failure_on_the_host_is_a_record(job: Job) -> None:
     record = named("host").run(Job(job.build, job.machine, job.point, args=("here", "3")))
     assert (record.status, record.exit_code) == ("failed", 3)
-    accepted = named("host").run(Job(job.build, job.machine, job.point, args=("here", "3"), accept_exit=(3,)))
+    accepted = named("host").run(
+        Job(job.build, job.machine, job.point, args=("here", "3"), options=RunOptions(accept_exit=(3,)))
+    )
     assert accepted.status == "ok"
     assert "ended with exit code 3, which is accepted" in accepted.warnings
 

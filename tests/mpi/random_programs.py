@@ -25,7 +25,7 @@ from pathlib import Path
 from scalegraph import control
 from scalegraph import machine as machines
 from scalegraph.base.run import RunPoint
-from scalegraph.link import Build, Job, Simulated
+from scalegraph.link import Build, Job, RunOptions, Simulated
 from tests.mpi.native import MISSING, Native, find
 
 HERE = Path(__file__).parent
@@ -316,7 +316,13 @@ def simulated_result(units: Units, seed: int, ranks: int, machine: str) -> str:
     """Return what the program prints on *ranks* of *machine*; raises `ValueError` with what is wrong."""
     on = machines.load(machine)
     each = 1 + seed % 2 if "threads" in units.kinds and on.node_processors % 2 == 0 else 1
-    job = Job(units.build(seed), on, RunPoint(processors=ranks * each), (str(seed),), threads_per_process=each)
+    job = Job(
+        units.build(seed),
+        on,
+        RunPoint(processors=ranks * each),
+        (str(seed),),
+        options=RunOptions(threads_per_process=each),
+    )
     record = Simulated().run(job)
     if not record.ok:
         raise ValueError(f"program {seed} on {ranks} ranks of {machine}: {record.status}, {record.message}")

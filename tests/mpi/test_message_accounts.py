@@ -13,7 +13,7 @@ from scalegraph.analyze.messages import tables as messages
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.cli.run_table import message_documents
 from scalegraph.figures.figure import Grid, Table
-from scalegraph.link import Job, Simulated
+from scalegraph.link import Job, RunOptions, Simulated
 from scalegraph.runtime.observed import MESSAGE_CATEGORIES
 from scalegraph.store.codec import pack, unpack
 from scalegraph.subjects.study import StudyData
@@ -61,7 +61,7 @@ def build(module_path: Path) -> control.Build:
 
 
 def run(build: control.Build, name: str, count: int, threads: int = 1) -> RunRecord:
-    job = Job(build, machine.load(name), RunPoint(processors=count), threads_per_process=threads)
+    job = Job(build, machine.load(name), RunPoint(processors=count), options=RunOptions(threads_per_process=threads))
     record = Simulated().run(job)
     assert record.ok, record.message
     return record

@@ -12,7 +12,7 @@ import pytest
 from scalegraph import machine as machines
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import RunPoint
-from scalegraph.link import Job, Simulated
+from scalegraph.link import Job, RunOptions, Simulated
 from scalegraph.machine.active import spread
 from scalegraph.request import Request, Session
 from scalegraph.request.model import processes
@@ -43,7 +43,9 @@ def messages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def job(processors: int, threads: int, *, mpi: bool) -> Job:
     build = replace(fake_build(["p.c"]), mpi=mpi)
-    return Job(build, machines.load("ksr1"), RunPoint(processors=processors), threads_per_process=threads)
+    return Job(
+        build, machines.load("ksr1"), RunPoint(processors=processors), options=RunOptions(threads_per_process=threads)
+    )
 
 
 @pytest.mark.parametrize(("processors", "threads", "made"), [(16, 4, 4), (16, 1, 16), (4, 4, 1), (1, 4, 1)])

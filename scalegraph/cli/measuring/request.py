@@ -17,7 +17,7 @@ from scalegraph.request.model.commands import grown
 from scalegraph.request.model.parts import Bound, Scaling, TargetChoice
 from scalegraph.request.model.prediction import read_sizes
 from scalegraph.request.model.program_choice import ProgramChoice
-from scalegraph.request.model.request import Request, RunLimits
+from scalegraph.request.model.request import Limits, Request
 
 _ANY: Final = 65536
 _HELD: Final = ("efficiency", "time")
@@ -83,7 +83,7 @@ def command_request(asked: Asked, *, on: bool) -> tuple[Request, tuple[int, ...]
         processors=tuple(counts),
         repetitions=given["repeat"],
         reference=reference,
-        limits=RunLimits(time_s=given["timeout"], memory_bytes=given["memory"]),
+        limits=Limits(time_s=given["timeout"], memory_bytes=given["memory"]),
     )
     return request, tuple(counts)
 

@@ -30,7 +30,7 @@ from scalegraph.request import Session
 from scalegraph.request.imports.graphs import is_graph
 from scalegraph.request.imports.kinds import is_trace
 from scalegraph.request.model.prediction import by_point, read_sizes
-from scalegraph.request.model.request import Request, RunLimits
+from scalegraph.request.model.request import Limits, Request
 from scalegraph.request.run.keeping import keep
 from scalegraph.request.run.predicting import (
     Point,
@@ -231,7 +231,7 @@ def _request(
             cwd=None,
             executable="",
             build="",
-            limits=RunLimits(),
+            limits=Limits(),
             regions=True,
             reference=False,
         )

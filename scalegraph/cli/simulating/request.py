@@ -24,11 +24,11 @@ from scalegraph.request.model.defaults import OWN_PROCESSORS
 from scalegraph.request.model.prediction import read_sizes
 from scalegraph.request.model.request import (
     Collect,
+    Limits,
     MachineChoice,
     Monitor,
     ProgramChoice,
     Request,
-    RunLimits,
     TargetChoice,
 )
 from scalegraph.request.model.space import UNSEARCHED, Minimised, Space, bound, named_by
@@ -55,7 +55,7 @@ class Given:
     cwd: Path | None
     executable: str
     build: str
-    limits: RunLimits
+    limits: Limits
     regions: bool
     ideals: tuple[str, ...] = ()
     ideal_network: bool = False

@@ -8,7 +8,6 @@ import json
 import platform
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,10 +19,11 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, InputError, RunError
 from scalegraph.base.files import reason
 from scalegraph.base.run import Region, RunPoint
-from scalegraph.link.build import AsItIs, Build, BuiltSource, Limits, Measuring
+from scalegraph.link.build import AsItIs, Build, BuiltSource, Measuring
 from scalegraph.link.cluster import frames
 from scalegraph.link.emulator import architecture_of
 from scalegraph.link.job import Job
+from scalegraph.link.options import Limits, RunOptions
 from scalegraph.link.tracing import TraceOrder
 from scalegraph.machine import Machine
 from scalegraph.runtime.cache import cache_root, get_or_make
@@ -32,10 +32,11 @@ from scalegraph.runtime.format import VERSION as RESULTS
 if TYPE_CHECKING:
     from scalegraph.instrument.plain import Plain
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 _FILES: Final = ("executable", "launcher", "blocks", "places")  # fields of `Build`, in the order in which they are sent
 _PLAIN: Final = ("plain", "plain_places")  # of its plain build, for machines with a pipeline
 _PROGRAMS: Final = ("executable", "launcher")
+_SAME: Final = ("point", "args", "env", "limits", "schedule", "collect", "options", "command")  # of a job and its order
 _TRACE: Final = ("name", "what", "begin", "end", "interval", "regions", "limit", "identity", "asked")
 
 
@@ -61,17 +62,15 @@ class Order(_Strict):
     program: str
     args: tuple[str, ...] = ()
     cwd: str | None = None
-    env: dict[str, str] = {}
-    limits: dict[str, float | int] = {}
+    env: Mapping[str, str] = {}
+    limits: Limits = Limits()
     schedule: str = ""
     collect: tuple[str, ...] = ()
-    accept_exit: tuple[int, ...] = ()
-    threads_per_process: int = 1
-    ranks_per_node: int = 0
-    command: dict[str, str | int | float] | None = None
+    options: RunOptions = RunOptions()
+    command: AsItIs | None = None
     trace: dict[str, Any] | None = None
     target: str = ""
-    measuring: dict[str, str | int | float] = {}
+    measuring: Measuring = Measuring()
     settings: dict[str, str] = {}
 
     @cached_property
@@ -89,22 +88,13 @@ class Order(_Strict):
         return Job(
             build=build,
             machine=self.model,
-            point=self.point,
-            args=self.args,
             stdin=stdin,
             cwd=Path(self.cwd) if self.cwd else None,
-            env=self.env,
-            limits=Limits(**self.limits),  # type: ignore[arg-type]
-            schedule=self.schedule,
-            collect=self.collect,
             program=self.program,
-            accept_exit=self.accept_exit,
             trace=trace,
-            threads_per_process=self.threads_per_process,
-            ranks_per_node=self.ranks_per_node,
-            command=None if self.command is None else AsItIs(**self.command),  # type: ignore[arg-type]
-            measuring=Measuring(**self.measuring),  # type: ignore[arg-type]
+            measuring=self.measuring,
             settings=self.settings,
+            **{name: getattr(self, name) for name in _SAME},
         )
 
 
@@ -183,34 +173,19 @@ def pack_order(job: Job, parcel: Parcel, target: str = "", settings: Mapping[str
     *target*: the target that runs it there, the simulated machine if empty; *settings*: of that target, not of the
     job's own.
     """
-    limits = job.limits
     order = Order(
         version=scalegraph.__version__,
         results=RESULTS,
         architecture=parcel.architecture,
         parcel=parcel.digest,
         machine=job.machine.model_dump(mode="json"),
-        point=job.point,
         program=job.name,
-        args=job.args,
         cwd=None if job.cwd is None else str(job.cwd.absolute()),
-        env=dict(job.env),
-        limits={
-            "time_s": limits.time_s,
-            "memory_bytes": limits.memory_bytes,
-            "output_bytes": limits.output_bytes,
-            "stack_bytes": limits.stack_bytes,
-        },
-        schedule=job.schedule,
-        collect=job.collect,
-        accept_exit=job.accept_exit,
-        threads_per_process=job.threads_per_process,
-        ranks_per_node=job.ranks_per_node,
-        command=None if job.command is None else asdict(job.command),
         target=target,
-        measuring=asdict(job.measuring) if target else {},
+        measuring=job.measuring if target else Measuring(),
         settings=dict(sorted((settings or {}).items())),
         trace=None if job.trace is None else {name: getattr(job.trace, name) for name in _TRACE},
+        **{name: getattr(job, name) for name in _SAME},
     )
     stdin = _input(job)
     return frames.pack({"order": order.model_dump(mode="json")}, *([] if stdin is None else [stdin]))

@@ -23,7 +23,7 @@ from scalegraph.link.commands import started, words
 
 if TYPE_CHECKING:
     from scalegraph.base.cancel import CancelToken
-    from scalegraph.link.build import Limits
+    from scalegraph.link.options import Limits
 
 RATE_HZ: Final = 199  # no divisor of the periods at which programs do things
 _PYTHON: Final = re.compile(r"(python|pypy)[\d.]*")

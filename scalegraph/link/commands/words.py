@@ -12,6 +12,7 @@ from typing import Final
 from scalegraph.base.errors import near
 from scalegraph.base.patterns import pattern
 from scalegraph.base.run import Value
+from scalegraph.link.options import RunOptions
 
 COUNTS: Final = ("N", "threads", "processes", "nodes")
 """Placeholders in a command for a run's processors, and for counts derived from them."""
@@ -45,18 +46,19 @@ class Counts:
         return dict(zip(COUNTS, (self.processors, self.threads, self.processes, self.nodes), strict=True))
 
 
-def counts(texts: Sequence[str], processors: int, threads_per_process: int, settings: Mapping[str, str]) -> Counts:
+def counts(texts: Sequence[str], processors: int, options: RunOptions, settings: Mapping[str, str]) -> Counts:
     """Return what *processors* mean for the command *texts* (its words and the values of its environment).
 
     A command that names ``{processes}``, has several threads per process, or starts MPI ranks, has N / T processes of T
     threads; any other is one process of N threads. Nodes come from the target's *settings*.
     """
-    several = threads_per_process > 1 or any("processes" in names(text) for text in texts) or is_mpi(texts)
-    processes = max(processors // threads_per_process, 1) if several else 1
-    threads = min(threads_per_process, processors) if several else processors
-    nodes, each = (int(text) if (text := settings.get(name, "")).isdecimal() else 0 for name in _NODES)
+    each = options.threads_per_process
+    several = each > 1 or any("processes" in names(text) for text in texts) or is_mpi(texts)
+    processes = options.processes(processors) if several else 1
+    threads = min(each, processors) if several else processors
+    nodes, most = (int(text) if (text := settings.get(name, "")).isdecimal() else 0 for name in _NODES)
     ranks = processes if several else processors
-    found = min(nodes, ranks) if nodes else -(-ranks // each) if each else 1
+    found = min(nodes, ranks) if nodes else -(-ranks // most) if most else 1
     return Counts(processors, threads, processes, max(found, 1))
 
 

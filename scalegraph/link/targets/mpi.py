@@ -55,9 +55,8 @@ class _Mpi(Host):
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:
         """Return the record of one measured run; raises as `Target.run` does."""
-        threads = job.threads_per_process
-        if job.point.processors > 1 and job.point.processors % threads:
-            raise InputError(f"{job.point.processors} processors: no multiple of {threads} threads a process")
+        if refusal := job.options.refusal(job.point.processors):
+            raise InputError(refusal)
         record = super().run(job, cancel)
         said = record.stderr or ""
         if not record.ok and _ABSENT.search(said) and (lost := _PROGRAM.search(said)):

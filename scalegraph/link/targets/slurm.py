@@ -90,7 +90,7 @@ class _Slurm(Target):
         When the job ends, so does the command (``--kill-command``), and vice versa.
         """
         settings, ranks = job.settings, job.processes
-        threads = job.threads_per_process
+        threads = job.options.threads_per_process
         if job.command is not None:
             ranks, threads = job.command.processes, job.command.threads
         _nodes.launcher(settings)

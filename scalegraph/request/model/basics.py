@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
 Text = Annotated[str, Field(max_length=4096)]
 Processors = Annotated[int, Field(ge=1, le=65536)]
-ExitCode = Annotated[int, Field(ge=1, le=255)]
 
 
 class Strict(BaseModel):

@@ -190,7 +190,7 @@ def _content(directory: Path, word: str) -> str:
 def counts(found: Resolved, processors: int) -> words.Counts:
     """Return what *processors* mean for the command of *found*."""
     texts = (*found.target.args, *found.target.env.values())
-    return words.counts(texts, processors, found.request.program.threads_per_process, targeting.settings(found.request))
+    return words.counts(texts, processors, found.request.program, targeting.settings(found.request))
 
 
 def started(found: Resolved, job: Job) -> Job:

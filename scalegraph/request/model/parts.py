@@ -10,7 +10,7 @@ from pydantic import field_validator, model_validator
 from scalegraph.base.asked import asked, option
 from scalegraph.base.run import SIMULATED
 from scalegraph.base.units import as_read, plain
-from scalegraph.link.build import Limits, Measuring
+from scalegraph.link.build import Measuring
 from scalegraph.request.model.basics import Name, Processors, Strict, Text
 from scalegraph.request.model.defaults import OWN_MACHINE, SHIPPED_MACHINE
 
@@ -336,33 +336,4 @@ class Collect(Strict):
             help="Let the simulated machine monitor regions by inserted instructions or by hardware counters; "
             "this costs simulated time",
         ),
-    )
-
-
-class RunLimits(Strict):
-    """Limits of one run; the run is stopped and reported when it reaches one."""
-
-    time_s: float = asked(
-        default=Limits.time_s,
-        gt=0,
-        le=30 * 86400,
-        label="Time limit",
-        unit="s",
-        help="Time limit of one run on this computer",
-        option=option("--timeout", metavar="S"),
-    )
-    memory_bytes: int = asked(
-        default=Limits.memory_bytes,
-        ge=64 * 2**20,
-        label="Memory limit",
-        unit="B",
-        help="Most memory that the program may allocate in one run",
-        option=option("--memory", metavar="SIZE"),
-    )
-    output_bytes: int = asked(
-        default=Limits.output_bytes,
-        ge=0,
-        label="Output kept",
-        unit="B",
-        help="Most printed output that is kept of each run",
     )

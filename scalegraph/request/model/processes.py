@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.link import Build
 from scalegraph.machine import Machine
-from scalegraph.machine.active import RANKS_PER_NODE, spread
+from scalegraph.machine.active import RANKS_PER_NODE
 from scalegraph.request.model.request import Request
 
 KEY = "program.threads_per_process"
@@ -30,16 +30,16 @@ def faults(request: Request) -> list[Fault]:
 def of_machine(request: Request, machine: Machine) -> list[Fault]:
     """Return a fault for each list of processor counts in *request* with a count not available on *machine*."""
     program = request.program
-    threads, ranks = program.threads_per_process, program.ranks_per_node
+    ranks = program.ranks_per_node
     try:
-        placed = spread(machine, ranks, threads)
+        placed = program.placed(machine)
     except InputError as error:
         return list(error.faults)
     if placed is not machine:
         most, what = placed.max_processors, "rank" if ranks == 1 else "ranks"
         text = f"machine '{machine.name}' with {ranks} {what} a node has 1 to {most} processors for them"
         return _refused(request, lambda count: "" if 1 <= count <= most else text)
-    return _refused(request, lambda count: machine.refusal(count, max(count // threads, 1)))
+    return _refused(request, lambda count: machine.refusal(count, program.processes(count)))
 
 
 def of_build(request: Request, build: Build, machine: Machine) -> list[Fault]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pydantic import model_validator
 
 from scalegraph.base.asked import asked, option
-from scalegraph.request.model.basics import ExitCode, Strict, Text
+from scalegraph.link.options import RunOptions
+from scalegraph.request.model.basics import Strict, Text
 
 
-class ProgramChoice(Strict):
-    """Which program, and how it is compiled and started. Paths are relative to the request file."""
+class _Files(Strict):
+    """Which program, and how it is compiled."""
 
     name: str = asked(
         default="", max_length=200, label="Program", help="A shipped program, or the path of a program's TOML file"
@@ -124,38 +125,11 @@ class ProgramChoice(Strict):
         help="File given to the program as standard input",
         option=option("--stdin", metavar="FILE"),
     )
-    accept_exit: tuple[ExitCode, ...] = asked(
-        default=(),
-        label="Accepted exit codes",
-        hint="1, 3",
-        help="Exit codes besides 0 that count as success",
-        option=option(
-            "--accept-exit",
-            metavar="CODE",
-            help="Count runs that end with this exit code as successful, with a remark",
-            repeat=True,
-        ),
-    )
-    threads_per_process: int = asked(
-        default=1,
-        ge=1,
-        le=4096,
-        label="Threads a process",
-        unit="threads",
-        help="Of an MPI program: N processors are N / T processes of T threads",
-        option=option("--threads-per-process", metavar="T,..", note="Several with commas: one study."),
-    )
-    ranks_per_node: int = asked(
-        default=0,
-        ge=0,
-        le=4096,
-        label="Ranks a node",
-        hint="as many as a node has room for",
-        unit="ranks",
-        help="Of an MPI program: so many processes on each node, the next ones on the next node; 0: as many as a node "
-        "has room for",
-        option=option("--ranks-per-node", metavar="R"),
-    )
+
+
+class ProgramChoice(RunOptions, _Files):
+    """Which program, and how it is compiled and started. Paths are relative to the request file."""
+
     directory: str = asked(
         default="",
         label="Base directory",
@@ -169,6 +143,11 @@ class ProgramChoice(Strict):
         help="Directory in which the runs start",
         option=option("--cwd", metavar="DIR"),
     )
+
+    @property
+    def options(self) -> RunOptions:
+        """What each run is told as it is."""
+        return RunOptions.model_construct(**{name: getattr(self, name) for name in RunOptions.model_fields})
 
     @model_validator(mode="after")
     def _one_of(self) -> ProgramChoice:

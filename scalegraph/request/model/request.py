@@ -116,6 +116,7 @@ from pydantic import PrivateAttr, field_validator, model_validator
 from scalegraph.base.asked import asked, option
 from scalegraph.base.run import Value
 from scalegraph.link import loops
+from scalegraph.link.options import Limits
 from scalegraph.request.model import defaults, writing
 from scalegraph.request.model.basics import Name, Processors, Strict, Text
 from scalegraph.request.model.extras import (
@@ -135,7 +136,6 @@ from scalegraph.request.model.parts import (
     Collect,
     MachineChoice,
     Monitor,
-    RunLimits,
     Scaling,
     TargetChoice,
 )
@@ -150,6 +150,7 @@ __all__ = [
     "Bound",
     "BoundKind",
     "Collect",
+    "Limits",
     "MachineChoice",
     "Monitor",
     "Name",
@@ -158,7 +159,6 @@ __all__ = [
     "ProgramChoice",
     "Request",
     "RequestBody",
-    "RunLimits",
     "Scaling",
     "Schedules",
     "Space",
@@ -251,7 +251,7 @@ class RequestBody(Strict):
         help="Run the largest N again with each of the largest losses removed, and show the gain",
         option=option("--verify"),
     )
-    limits: RunLimits = asked(default_factory=RunLimits, label="Limits", help="Limits of one run")
+    limits: Limits = asked(default_factory=Limits, label="Limits", help="Limits of one run")
     repetitions: int = asked(
         default=1,
         ge=1,

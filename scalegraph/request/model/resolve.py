@@ -14,6 +14,7 @@ from scalegraph.base import expression
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import RunPoint, Value
 from scalegraph.base.units import as_read
+from scalegraph.link import RunOptions
 from scalegraph.request.model import (
     collecting,
     commands,
@@ -53,10 +54,10 @@ class Target:
     command: bool = False  # *args* are all words of a command that is measured as it is
     args_at: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
-    def arguments(self, point: RunPoint, threads_per_process: int) -> tuple[str, ...]:
+    def arguments(self, point: RunPoint, options: RunOptions) -> tuple[str, ...]:
         """Return the arguments of the run of *point*."""
         words = self.args_at.get(point.processors, self.args)
-        return programs.fill(words, point.parameters, point.processors, max(1, point.processors // threads_per_process))
+        return programs.fill(words, point.parameters, point.processors, options.processes(point.processors))
 
 
 @dataclass(frozen=True)

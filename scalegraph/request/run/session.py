@@ -19,7 +19,7 @@ from scalegraph.request.consent import Consent, approved, wanted
 from scalegraph.request.imports import graphs
 from scalegraph.request.model import programs
 from scalegraph.request.model.origin import of_study
-from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request, RunLimits, TraceChoice, WhatIf
+from scalegraph.request.model.request import Limits, MachineChoice, ProgramChoice, Request, TraceChoice, WhatIf
 from scalegraph.request.model.resolve import Resolved, resolved
 from scalegraph.request.model.tracing import TracedRun, Tracing, lost, traces
 from scalegraph.request.planning import checking
@@ -181,7 +181,7 @@ class Session:
         cwd: Path | str = "",
         executable: Path | str = "",
         build: str = "",
-        limits: RunLimits | None = None,
+        limits: Limits | None = None,
         what_if: Sequence[WhatIf] = (),
         trace: TraceChoice | None = None,
         traces: Path | str | None = None,
@@ -218,7 +218,7 @@ class Session:
             machine=choice,
             processors=tuple(processors),
             schedule=schedule,
-            limits=limits or RunLimits(),
+            limits=limits or Limits(),
             what_if=tuple(what_if),
             trace=trace,
         )

@@ -16,7 +16,7 @@ from scalegraph.base.events import Done, Event, EventSink, Note, Planned, RunFai
 from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.base.units import counted
 from scalegraph.control.execute import Progress, default_workers, execute, skip
-from scalegraph.link import Build, Job, Limits, Link, loops
+from scalegraph.link import Build, Job, Link, loops
 from scalegraph.link.tracing import regions_of
 from scalegraph.machine import Machine
 from scalegraph.request.model import collecting, commands, processes, programs, shipped, targeting, variants
@@ -419,8 +419,8 @@ class Submission:
 
     def _job(self, study: Study, point: RunPoint, build: Build, schedule: str, *, traced: bool) -> Job:
         known, identity = self._records.values(), study.manifest.identity
-        request, target, limits = self._found.request, self._found.target, self._found.request.limits
-        plain = () if target.command else target.arguments(point, request.program.threads_per_process)
+        request, target = self._found.request, self._found.target
+        plain = () if target.command else target.arguments(point, request.program)
         job = Job(
             point=point,
             build=build,
@@ -429,13 +429,11 @@ class Submission:
             stdin=target.stdin,
             cwd=target.run_dir,
             env={name: programs.fill_count(text, point.processors) for name, text in target.env.items()},
-            limits=Limits(limits.time_s, limits.memory_bytes, limits.output_bytes),
+            limits=request.limits,
             schedule=schedule,
             collect=collecting.collected(request, self._records.get(point.key)),
             program=target.program,
-            accept_exit=request.program.accept_exit,
-            threads_per_process=request.program.threads_per_process,
-            ranks_per_node=request.program.ranks_per_node,
+            options=request.program.options,
             measuring=request.target.measuring,
             settings=targeting.settings(request),
             trace=self._tracing.order(point, build, identity, known) if traced else None,
