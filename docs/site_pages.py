@@ -27,6 +27,7 @@ from scalegraph.cli.main import COMMANDS, cli
 from scalegraph.machine.fields import unit_of
 from scalegraph.machine.model import Machine
 from scalegraph.request.model.request import Request
+from scalegraph.views.families import SHOW_AS
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -210,17 +211,24 @@ def _default(field: FieldInfo) -> str:
 
 def shown() -> str:
     """Return the page of all views: what each shows, what it needs, and its options."""
-    lines = ["# Views\n", "`scalegraph export --view NAME` writes one; the window opens them from Add view.\n"]
+    lines = ["# Views\n", "`scalegraph export --view NAME` writes one; the window opens them from Add view."]
+    lines += ["Views in bold show the same data in several ways: `show_as` chooses one, and so does its own name.\n"]
     for subject, heading in (("study", "Views of a study"), ("trace", "Views of a trace")):
         lines += [f"## {heading}\n", "| view | shows | if it is empty | options |", "| --- | --- | --- | --- |"]
-        for view in views.registry(subject).values():
-            options = ", ".join(_code(option.name) for option in view.options)
-            needs = _cell(" ".join(view.conditions))
-            lines.append(
-                f"| {_cell(view.title)}<br>{_code(view.name)} | {_cell(view.description)} | {needs} | {options} |"
-            )
+        for view in views.listed(subject).values():
+            if view.family is None:
+                lines.append(_row(_cell(view.title), view))
+                continue
+            lines.append(f"| **{_cell(view.title)}** | {_cell(view.description)} | | `{SHOW_AS}` |")
+            lines += [_row(_cell(f"{view.family.choice_of(one.name)}: {one.title}"), one) for one in view.members]
         lines.append("")
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _row(title: str, view: views.View) -> str:
+    options = ", ".join(_code(option.name) for option in view.options)
+    needs = _cell(" ".join(view.conditions))
+    return f"| {title}<br>{_code(view.name)} | {_cell(view.description)} | {needs} | {options} |"
 
 
 # ---- Python ----

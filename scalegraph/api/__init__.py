@@ -241,7 +241,9 @@ def machines() -> pd.DataFrame:
 
 
 def pictures() -> pd.DataFrame:
-    """Return the views accepted by `Data.view`: title, group, description, options and requirements, by name.
+    """Return the views accepted by `Data.view`: title, group, description, family, options and requirements, by name.
+
+    Views of a family show the same data; the option ``show_as`` of each chooses another one.
 
     Example:
         >>> options = sg.pictures().loc["matrix", "options"]
@@ -253,7 +255,8 @@ def pictures() -> pd.DataFrame:
             "title": view.title,
             "group": view.group,
             "description": view.description,
-            "options": ", ".join(option.name for option in view.options),
+            "family": view.family.title if view.family else "",
+            "options": ", ".join(option.name for option in view.all_options),
             "needs": " ".join(view.conditions),
         }
         for view in views_.registry().values()

@@ -68,7 +68,7 @@ def export(
     """
     session = Session()
     if list_views:
-        show_views(session)
+        show_views()
         return
     faults = [
         Fault(f"{what} was expected{hint}")
@@ -139,16 +139,22 @@ def _check_view(name: str, subject: Subject, sources: Sequence[Path]) -> None:
         raise InputError(Fault(f"'{name}' shows one {subject}; {len(sources)} were given", key="--view"))
 
 
-def show_views(session: Session) -> None:
-    """Print every view with its options: those of studies, then those of traces."""
+def show_views() -> None:
+    """Print every view with its options: those of studies, then those of traces; a family with all its views."""
+    from scalegraph import views
+    from scalegraph.views.families import SHOW_AS
+
     for heading, subject in _SUBJECTS:
         echo(heading)
-        for view in session.views(subject).values():
-            _show_view(view)
+        for view in views.listed(subject).values():
+            echo(f"{view.name}: {view.title} ({view.group}). {view.description}")
+            for member in view.members:
+                if view.family is not None:
+                    echo(f"  {member.name}: {SHOW_AS}={view.family.choice_of(member.name)}. {member.description}")
+                _show_options(member)
 
 
-def _show_view(view: View) -> None:
-    echo(f"{view.name}: {view.title} ({view.group}). {view.description}")
+def _show_options(view: View) -> None:
     for option in view.options:
         among = f", one of {', '.join(option.choices)}" if option.choices else ""
         echo(f"    {option.name}: {option.title}{among}" + (f" ({option.unit})" if option.unit else ""))

@@ -1,13 +1,14 @@
 """Views: what each window shows, built from a study or trace without Qt, and exported to files.
 
 A new view is one new file in this package, or a package below it, that sets ``VIEW``; menus, ``--help`` and
-documentation pick it up.
+documentation pick it up. A view that shows the same data as another one joins a family in `views.families`.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from scalegraph.base.errors import InputError, near
 if TYPE_CHECKING:
     from scalegraph.views.view import Subject, View
 
-__all__ = ["View", "everything", "get", "registry"]
+__all__ = ["View", "everything", "get", "listed", "registry"]
 
 
 def __getattr__(name: str) -> Any:
@@ -33,8 +34,21 @@ def registry(subject: Subject = "study") -> dict[str, View]:
 
 
 @cache
+def listed(subject: Subject = "study") -> dict[str, View]:
+    """Return the views of studies, or of traces, as menus and lists have them: one of each family, with its title."""
+    shown = {}
+    for name, view in registry(subject).items():
+        if view.family is None:
+            shown[name] = view
+        elif view.family.name == name:
+            shown[name] = replace(view, title=view.family.title, description=view.family.description)
+    return shown
+
+
+@cache
 def everything() -> dict[str, View]:
     """Return all views by name, in menu order; views of studies come first."""
+    from scalegraph.views.families import FAMILIES
     from scalegraph.views.view import View
 
     found: list[View] = []
@@ -42,7 +56,11 @@ def everything() -> dict[str, View]:
         view = getattr(importlib.import_module(module.name), "VIEW", None)
         if isinstance(view, View):
             found.append(view)
-    return {view.name: view for view in sorted(found, key=lambda view: (view.subject, view.order, view.name))}
+    named = {view.name: view for view in sorted(found, key=lambda view: (view.subject, view.order, view.name))}
+    for family in FAMILIES:
+        for name in family.shown_as.values():
+            named[name] = replace(named[name], family=family)
+    return named
 
 
 def get(name: str) -> View:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from scalegraph import views
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.figures.figure import Figure
 from scalegraph.figures.way import Need
@@ -14,6 +15,7 @@ from scalegraph.subjects.study import StudyData
 from scalegraph.subjects.trace import TraceData
 from scalegraph.views import empty_states
 from scalegraph.views import needs as needs_
+from scalegraph.views.families import SHOW_AS, Family
 
 Subject: TypeAlias = Literal["study", "trace"]
 _MANY: dict[Subject, str] = {"study": "studies", "trace": "traces"}
@@ -29,7 +31,7 @@ class View:
     that need. A view needs runs, or events of a trace, unless *without*. The *subject* is a study (`StudyData`) or a
     trace (`TraceData`). A view of *several* compares data with its ``others``. A *window* view shows a time range
     (options begin, end, width) and is rebuilt when that changes. A *wide* view is a table with many columns: in a small
-    window it opens maximised.
+    window it opens maximised. The registry sets the *family*, if it has one: its option "show as" chooses another view.
     """
 
     name: str
@@ -45,6 +47,28 @@ class View:
     needs: tuple[Need, ...] = ()
     without: bool = False
     wide: bool = False
+    family: Family | None = None
+
+    @property
+    def all_options(self) -> tuple[Option, ...]:
+        """The options, after "show as" if the view is one of a family."""
+        return (*((self.family.option(self.name),) if self.family else ()), *self.options)
+
+    @property
+    def members(self) -> tuple[View, ...]:
+        """The views of the family, itself alone if it has none."""
+        return tuple(map(views.get, self.family.shown_as.values())) if self.family else (self,)
+
+    def shown_as(self, choice: OptionValue) -> View:
+        """Return the view of the family for *choice* of "show as", None: this one.
+
+        Raises:
+            InputError: *choice* is not one of the family's.
+
+        """
+        if self.family is None or choice is None:
+            return self
+        return views.get(self.family.shown_as[str(self.family.option(self.name).parse(choice))])
 
     @property
     def every_need(self) -> tuple[Need, ...]:
@@ -77,6 +101,8 @@ class View:
         if isinstance(data, TraceData) != (self.subject == "trace"):
             given = "trace" if isinstance(data, TraceData) else "study"
             raise InputError(Fault(f"'{self.name}' is a view of {_MANY[self.subject]}, not of a {given}", key="--view"))
+        if self.family is not None and SHOW_AS in options:
+            return self.shown_as(options.pop(SHOW_AS)).build(data, **options)
         values = self.check(options)
         lacking = self.lacking(data, values)
         made = self.make(data, **values) if lacking is None else lacking

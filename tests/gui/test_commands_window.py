@@ -42,9 +42,10 @@ def test_no_menu_is_higher_than_a_small_screen(study: MainWindow) -> None:
 def test_views_stand_in_the_submenu_of_their_group_and_only_those_of_the_subject_are_offered(study: MainWindow) -> None:
     from scalegraph import views
 
-    for view in views.everything().values():
+    for view in (*views.listed("study").values(), *views.listed("trace").values()):
         menu = study.actions_.menus[f"View/{view.group}"]
         assert study.actions_[f"view_{view.name}"] in menu.actions()
+        assert study.actions_[f"view_{view.name}"].text() == view.title
     assert study.actions_.menus["View/Scalability"].menuAction().isVisible()
     assert not study.actions_.menus["View/Timeline"].menuAction().isVisible()
 

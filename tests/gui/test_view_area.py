@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -564,6 +565,45 @@ def test_places_and_options_are_remembered_per_study(
     assert sorted(names(again)) == sorted(names(area))
     assert dock_of(again, "matrix").chosen == {"bound": "time"}
     assert {n: dock_of(again, n).width() for n in widths} == pytest.approx(widths, abs=12)
+
+
+def test_show_as_shows_the_same_data_otherwise_and_is_one_step_of_undo(area: ViewArea, study: Any, settle: Any) -> None:
+    dock = area.show_view(study, "matrix")
+    dock.set_options({"efficiency": 0.25, "bound": "time"})
+    settle()
+    choice = dock.options.editor("show_as")
+    choice.editor.setCurrentText("rows")
+    settle()
+    figure = dock.figure()
+    assert figure is not None
+    assert figure.view == "matrix-row"
+    assert (dock.windowTitle(), choice.value()) == ("Rows", "rows")
+    assert dock.chosen == {"efficiency": 0.25}  # of the rows: what both have
+    assert dock.options.editor("show_as") is choice
+    stack = area.undo_stack
+    assert stack is not None
+    stack.undo()
+    settle()
+    assert (dock.view.name, dock.chosen) == ("matrix", {"efficiency": 0.25, "bound": "time"})
+    assert choice.value() == "matrix"
+
+
+def test_two_views_of_a_family_stand_side_by_side_and_places_keep_their_names(
+    area: ViewArea, study: Any, settle: Any
+) -> None:
+    area.show_study(study)
+    area.apply_arrangement("Scalability")
+    settle()
+    dock_of(area, "matrix").options.changed.emit("show_as", "rows")
+    assert names(area).count("matrix-row") == 2
+    dock_of(area, "speedup").options.changed.emit("show_as", "costs")
+    state = area.save_state()
+    assert {item["view"] for item in json.loads(state.data())["docks"]} == {"matrix-row", "latency", "costs", "time"}
+    area.apply_arrangement("Overview")
+    assert sorted(names(area)) == ["matrix", "overheads", "runs", "speedup", "time"]
+    assert area.apply_state(state)
+    settle()
+    assert sorted(names(area)) == ["costs", "latency", "matrix-row", "matrix-row", "time"]
 
 
 @pytest.mark.parametrize(

@@ -29,14 +29,32 @@ def test_a_view_that_would_be_empty_says_what_it_lacks(qtbot: Any) -> None:
     bar = ViewBar(lambda: shown[0])
     qtbot.addWidget(bar)
     found = offered(bar, "study")
-    assert found["speedup"].text() == "Speedup and efficiency (empty)"
+    assert found["speedup"].text() == "Time and speedup (empty)"
     assert "Speedup needs one problem on two or more processor counts" in found["speedup"].toolTip()
     assert found["runs"].text() == "Runs"
-    assert found["compare"].text() == views.get("compare").title  # what to compare with is chosen later
+    assert found["compare"].text() == views.listed()["compare"].title  # what to compare with is chosen later
     shown[0] = some_studies()["full"]
     found = offered(bar, "study")
-    assert found["speedup"].text() == "Speedup and efficiency"
-    assert found["speedup"].toolTip() == views.get("speedup").description
+    assert found["speedup"].text() == "Time and speedup"
+    assert found["speedup"].toolTip() == views.listed()["speedup"].description
+
+
+@pytest.mark.slow
+def test_a_family_is_empty_if_all_its_views_are_and_opens_with_one_that_is_not(qtbot: Any) -> None:
+    data = some_studies()["times"]
+    bar = ViewBar(lambda: data)
+    qtbot.addWidget(bar)
+    found = offered(bar, "study")
+    full = {
+        name: [view.name for view in views.get(name).members if view.several or not view.lacking(data, view.check({}))]
+        for name in found
+    }
+    for name, action in found.items():
+        assert action.text().endswith(" (empty)") == (not full[name])
+        with qtbot.waitSignal(bar.view_wanted) as wanted:
+            action.trigger()
+        assert wanted.args == [full[name][0] if full[name] else name]
+    assert full["remote-causes"][0] != "remote-causes"
 
 
 def test_a_trace_without_counters_says_so(qtbot: Any) -> None:
@@ -44,11 +62,11 @@ def test_a_trace_without_counters_says_so(qtbot: Any) -> None:
     qtbot.addWidget(bar)
     found = offered(bar, "trace")
     assert found["counters"].text().endswith(" (empty)")
-    assert found["gantt"].text() == views.get("gantt").title
+    assert found["spacetime"].text() == views.listed("trace")["spacetime"].title
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["full", "no runs", "times"])
+@pytest.mark.parametrize("name", ["full", "no runs"])
 def test_the_menu_says_what_the_views_declare(qtbot: Any, name: str) -> None:
     data = some_studies()[name]
     bar = ViewBar(lambda: data)

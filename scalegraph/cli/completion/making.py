@@ -35,7 +35,7 @@ def words() -> dict[str, Any]:
         view.name: {
             "subject": view.subject,
             "help": view.title,
-            "options": {option.name: option.title for option in view.options},
+            "options": {option.name: option.title for option in view.all_options},
         }
         for view in views.everything().values()
     }

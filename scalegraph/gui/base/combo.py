@@ -23,6 +23,11 @@ class ElidedCombo(QComboBox):
         cut = self.shown() != self.currentText()
         return "\n".join(part for part in (self.currentText() if cut else "", self.toolTip()) if part)
 
+    def showPopup(self) -> None:
+        """Qt: show the list, as wide as its longest entry."""
+        self.view().setMinimumWidth(self.view().sizeHintForColumn(0))
+        super().showPopup()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the frame and the elided text."""
         if self.currentIndex() < 0:

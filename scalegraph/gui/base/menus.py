@@ -23,11 +23,11 @@ GROUPS: Final = (
 
 
 def grouped(subject: Subject) -> dict[str, list[View]]:
-    """Return the views of *subject* by group title, groups and views in menu order."""
+    """Return the views of *subject* by group title, groups and views in menu order; of a family one."""
     from scalegraph import views
 
     found: dict[str, list[View]] = {}
-    for view in sorted(views.registry(subject).values(), key=_order):
+    for view in sorted(views.listed(subject).values(), key=_order):
         found.setdefault(view.group, []).append(view)
     return found
 

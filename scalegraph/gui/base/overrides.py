@@ -38,6 +38,7 @@ _CALLED_BY_QT: Final = frozenset(  # in addition to all names that end in "Event
         "parent",
         "rowCount",
         "shape",
+        "showPopup",
         "sizeHint",
         "stepEnabled",
         "validate",

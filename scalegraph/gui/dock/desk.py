@@ -56,10 +56,14 @@ class Desk:
         shown = [dock for dock in self.docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
         return max(shown, key=lambda dock: dock.width() * dock.height(), default=self.current())
 
+    def chose(self, dock: ViewDock, option: str, before: OptionValue, after: OptionValue) -> None:
+        """Record that the user changed an option of *dock*, for undo."""
+        self.history.changed(dock.place, dock.view.title, option, before, after)
+
     def drag(self, dock: ViewDock, name: str, value: float, *, last: bool) -> None:
         """Make all views of *dock*'s study with the option *name* follow a dragged line."""
         mine = [other for other in self.docks if other.handle is dock.handle and other.has_option(name)]
-        now = {(other.view.name, other.handle.key): other.option(name) for other in mine}
+        now = {other.place: other.option(name) for other in mine}
         self.history.drag(name, now, value, last=last)
         # One after another: in parallel they would share one interpreter and all be late.
         order = sorted(mine, key=lambda other: (other is not dock, -other.width() * other.height()))
@@ -84,7 +88,7 @@ class Desk:
 
     def _apply(self, place: Place, name: str, value: OptionValue) -> None:
         for dock in self.docks:
-            if (dock.view.name, dock.handle.key) == place:
+            if dock.place == place:
                 dock.set_options({name: value})
 
 

@@ -46,6 +46,11 @@ class Parts:
             self.picture.addAction(action)
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
 
+    def show_view(self, view: View) -> None:
+        """Show the title and options of *view*, another one of its family; the picture stays until the next."""
+        self.options.show_view(view)
+        self.title.show_view(view.title, tab_name(view))
+
     def make_menu(self, dock: QDockWidget, offer_others: Callable[[QMenu], None] | None) -> None:
         """Add a menu to the title; *offer_others* adds the studies to compare with."""
         menu = QMenu(dock)

@@ -351,8 +351,7 @@ class ViewArea(QWidget):
         dock.way_wanted.connect(self.way_wanted)
         dock.place_chosen.connect(lambda _key: self._show_place(dock))
         dock.option_moved.connect(lambda option, value, last: desk.drag(dock, option, value, last=last))
-        place = (view.name, handle.key)
-        dock.option_changed.connect(lambda option, old, new: desk.history.changed(place, view.title, option, old, new))
+        dock.option_changed.connect(lambda option, old, new: desk.chose(dock, option, old, new))
         desk.docks.append(dock)
         self.views_changed.emit()
         return dock
@@ -383,7 +382,7 @@ class ViewArea(QWidget):
         self._window.setUpdatesEnabled(False)  # paint once, after all docks are placed
         try:
             Placer(self._window, take).place(layout)
-            for dock in old.values():
+            for dock in [dock for dock in desk.docks if dock not in kept]:
                 self._remove(desk, dock)
         finally:
             self._window.setUpdatesEnabled(True)

@@ -9,11 +9,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
+from scalegraph.figures.way import Need
 from scalegraph.gui.base.layouts import horizontal
 from scalegraph.gui.base.menus import grouped
 from scalegraph.gui.base.widgets import ElidedLabel, empty
 from scalegraph.gui.dock.arrangements import key_of
-from scalegraph.views.view import Subject
+from scalegraph.views.view import Subject, View
 
 _TOOLS_NEED: Final = 620  # pixels for a trace's tools beside the arrangements
 _MESSAGE_NEED: Final = 160  # pixels below which a message is useless
@@ -118,7 +119,7 @@ class ViewBar(QWidget):
                 action = QAction(view.title, of_group)
                 action.setToolTip(view.description)
                 action.setData(view)
-                action.triggered.connect(lambda _=False, name=view.name: self.view_wanted.emit(name))
+                action.triggered.connect(lambda _=False, view=view: self.view_wanted.emit(self._first(view)[0]))
                 of_group.addAction(action)
             of_group.aboutToShow.connect(self._hint)
         self._menu.addSeparator()
@@ -128,12 +129,21 @@ class ViewBar(QWidget):
 
     def _hint(self) -> None:
         """Mark views in the open menu that lack data; studies to compare with are chosen later."""
-        data, menu = self._data(), self.sender()
+        menu = self.sender()
         for action in menu.actions() if isinstance(menu, QMenu) else ():
             view = action.data()
-            lacking = None if data is None or view.several else view.lacking(data, view.check({}))
+            _, lacking = self._first(view)
             action.setText(view.title if lacking is None else f"{view.title} (empty)")
             action.setToolTip(view.description if lacking is None else f"{view.description}\n{lacking.general}")
+
+    def _first(self, view: View) -> tuple[str, Need | None]:
+        """Return the first of the family's views with something to show, by name; without one, also what is lacking."""
+        data = self._data()
+        if data is None or view.several:
+            return view.name, None
+        lacking = {member.name: member.lacking(data, member.check({})) for member in view.members}
+        shown = next((name for name, need in lacking.items() if need is None), view.name)
+        return shown, lacking[shown]
 
     def hold(self, tools: QWidget) -> None:
         """Show *tools* in the middle of the bar; while hidden, the message has that place."""

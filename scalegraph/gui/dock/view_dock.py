@@ -20,6 +20,7 @@ from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.silence import silence
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
+from scalegraph.gui.dock.chosen import Chosen
 from scalegraph.gui.dock.compared import Compared
 from scalegraph.gui.dock.figure_widget import FigureWidget, Pictures
 from scalegraph.gui.dock.native_window import NativeWindow
@@ -32,6 +33,7 @@ from scalegraph.gui.figures.kinds import PanelWidget
 from scalegraph.gui.figures.timeline.paint import prepare
 from scalegraph.gui.state.following import Followed, build_following, to_follow
 from scalegraph.gui.state.handle import Handle
+from scalegraph.gui.state.option_history import Place
 from scalegraph.gui.state.selection import Selection, SelectionModel
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.trace.link import TraceLink
@@ -74,9 +76,9 @@ class ViewDock(QDockWidget):
         others: Callable[[], Sequence[Handle]] = tuple,
     ) -> None:
         super().__init__(view.title)
-        self.view, self.handle = view, handle
+        self.handle = handle
         self._selection, self._theme = selection, theme
-        self._options: dict[str, OptionValue] = dict(options or {})
+        self._chosen = Chosen(view, options or {})
         self._compared = Compared(view, handle, others, self)
         self._compared.changed.connect(self._mark_stale)
         self._compared.way_wanted.connect(self.way_wanted)
@@ -138,7 +140,7 @@ class ViewDock(QDockWidget):
 
     def _wire(self, parts: Parts) -> None:
         handle = self.handle
-        parts.options.show_values(self._options)
+        parts.options.show_values(self._chosen.options)
         parts.options.changed.connect(self._option_changed)
         parts.title.maximise_wanted.connect(self.maximise_wanted)
         parts.title.float_wanted.connect(tied(self, lambda: self.setFloating(not self.isFloating())))
@@ -226,9 +228,19 @@ class ViewDock(QDockWidget):
     # what it shows
 
     @property
+    def view(self) -> View:
+        """The view shown; "show as" chooses another one of its family."""
+        return self._chosen.view
+
+    @property
+    def place(self) -> Place:
+        """What identifies the dock, whatever it shows: its name and its study's key."""
+        return self.objectName(), self.handle.key
+
+    @property
     def chosen(self) -> dict[str, OptionValue]:
         """The options that differ from their defaults."""
-        return {name: value for name, value in self._options.items() if value is not None}
+        return self._chosen.set
 
     def figure(self) -> Figure | None:
         """Return the current figure."""
@@ -236,13 +248,12 @@ class ViewDock(QDockWidget):
 
     def set_options(self, options: Mapping[str, OptionValue]) -> None:
         """Change options and redraw."""
-        self._options.update(options)
-        self._show_options()
+        self._take(options)
         self._mark_stale()
 
     def option(self, name: str) -> OptionValue:
         """Return an option's chosen value, ``None`` for the default."""
-        return self._options.get(name)
+        return self._chosen.get(name)
 
     def has_option(self, name: str) -> bool:
         """Return whether the view has the option *name*."""
@@ -256,13 +267,17 @@ class ViewDock(QDockWidget):
     def follow_drag(self, name: str, value: OptionValue, *, last: bool) -> None:
         """Take *value* from a dragged line without drawing yet; until the *last*, outdated pictures are shown too."""
         self._builds.every = not last
-        self._options[name] = value
-        self._show_options()
+        self._take({name: value})
         self._stale = True
 
-    def _show_options(self) -> None:
+    def _take(self, options: Mapping[str, OptionValue]) -> None:
+        changed = self._chosen.update(options)
+        if changed:
+            self.name_study(self._named)
         if self._parts is not None:
-            self._parts.options.show_values(self._options)
+            if changed:
+                self._parts.show_view(self.view)
+            self._parts.options.show_values(self._chosen.options)
 
     def refresh(self) -> None:
         """Rebuild the figure soon; the old one stays until then."""
@@ -326,7 +341,7 @@ class ViewDock(QDockWidget):
             assert self._trace is not None
             shown = self.link.window if self.link is not None else None
             asked = trace_options(self.view, self._trace, selection, self.picture.width(), shown)
-            return {name: value for name, value in asked.items() if self._options.get(name) is None}
+            return {name: value for name, value in asked.items() if self._chosen.get(name) is None}
         return to_follow(self.view, data, selection, self.handle.key, self.chosen)
 
     def _built(self, built: tuple[Figure, Pictures]) -> None:
@@ -395,11 +410,10 @@ class ViewDock(QDockWidget):
             self._mark_stale()
 
     def _option_changed(self, name: str, value: OptionValue) -> None:
-        before = self._options.get(name)
+        before = self._chosen.get(name)
         if self.link is not None and self.link.apart and name in ("align", "region"):
             self.link.window.fit()  # the old range has no meaning on another axis
-        self._options[name] = value
-        self.options.show_values(self._options)
+        self._take({name: value})
         self._mark_stale()
         if before != value:
             self.option_changed.emit(name, before, value)

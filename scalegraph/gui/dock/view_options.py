@@ -25,18 +25,21 @@ from PySide6.QtWidgets import (
 from scalegraph.base.errors import InputError
 from scalegraph.gui.base.combo import ElidedCombo
 from scalegraph.gui.base.layouts import horizontal
+from scalegraph.gui.base.retire import retire
 from scalegraph.gui.base.widgets import mark
 from scalegraph.runtime.format import GROUPS
 from scalegraph.subjects.option import Option, OptionValue
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import View
+from scalegraph.views.families import SHOW_AS
 
 AUTO: Final = "automatic"
 FOLLOWS: Final = "as selected"
 _INLINE: Final = 2
-_FIRST: Final = ("minimise", "efficiency")  # changed most often, so shown in the title
-_NAMED: Final = ("minimise",)  # need no label: their values are self-explanatory; nor does a field for a share
+_FIRST: Final = (SHOW_AS, "minimise", "efficiency")  # changed most often, so shown in the title
+_NAMED: Final = (SHOW_AS, "minimise")  # need no label: their values are self-explanatory; nor does a field for a share
 _MOST_CHOICES: Final = 200
+_BESIDE: Final = 12  # pixels around the button
 
 
 class OptionEditor(QWidget):
@@ -182,23 +185,16 @@ class OptionBar(QWidget):
     def __init__(self, view: View, shared: Sequence[str] = ()) -> None:
         """*shared* options are set elsewhere, for all views at once."""
         super().__init__()
-        self._own = tuple(option for option in view.options if option.name not in shared)
-        first = sorted(self._own, key=_place)[:_INLINE]
-        self._inline = [OptionEditor(option) for option in first]
+        self._shared = shared
+        self._own: tuple[Option, ...] = ()
+        self._inline: list[OptionEditor] = []
         self._below: list[OptionEditor] = []  # created when the button is first pressed
         self._data: StudyData | None = None
         self._values: Mapping[str, OptionValue] = {}
         self._followed: Mapping[str, OptionValue] = {}
         self._titles: list[QLabel] = []
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        row = horizontal(self, spacing=6)
-        for editor in self._inline:
-            title = QLabel(editor.option.title)
-            title.setProperty("role", "muted")
-            title.setBuddy(editor.editor)
-            self._titles.append(title)
-            row.addWidget(title)
-            row.addWidget(editor)
+        self._row = horizontal(self, spacing=6)
         self.more = QToolButton()
         self.more.setText(_MORE)
         self.more.setAccessibleName("Options")
@@ -208,12 +204,46 @@ class OptionBar(QWidget):
         self.menu.aboutToShow.connect(lambda: self._all)
         self.more.setMenu(self.menu)
         self.more.setProperty("arrow", "own")
-        row.addWidget(self.more)
-        row.addStretch(1)
-        for editor in self._inline:
-            editor.changed.connect(self._tell)
+        self._row.addWidget(self.more)
+        self._row.addStretch(1)
+        self.show_view(view)
+
+    def show_view(self, view: View) -> None:
+        """Offer the options of *view*, of the same family as the view before; the editor of "show as" stays."""
+        self._own = tuple(option for option in view.all_options if option.name not in self._shared)
+        before, self._inline = self._inline, []
+        kept = {editor.option.name: editor for editor in before if editor.option.name == SHOW_AS}
+        for widget in (*self._titles, *(editor for editor in before if editor not in kept.values())):
+            self._row.removeWidget(widget)
+            retire(widget)
+        self._titles.clear()
+        for at, option in enumerate(sorted(self._own, key=_place)[:_INLINE]):
+            editor = kept.get(option.name) or self._editor(option)
+            editor.option = option
+            title = QLabel(option.title)
+            title.setProperty("role", "muted")
+            title.setBuddy(editor.editor)
+            self._inline.append(editor)
+            self._titles.append(title)
+            self._row.insertWidget(2 * at, title)
+            self._row.insertWidget(2 * at + 1, editor)
+        self._drop_below()
         if not self._own:
             self.hide()  # without a parent it would appear as a window
+
+    def _editor(self, option: Option) -> OptionEditor:
+        editor = OptionEditor(option)
+        if self._data is not None:
+            editor.offer(self._data)
+        editor.changed.connect(self._tell)
+        return editor
+
+    def _drop_below(self) -> None:
+        self.menu.close()
+        self._below.clear()
+        for action in self.menu.actions():
+            self.menu.removeAction(action)
+            action.deleteLater()
 
     @property
     def _all(self) -> list[OptionEditor]:
@@ -222,13 +252,10 @@ class OptionBar(QWidget):
             page = QWidget()
             form = QFormLayout(page)
             for option in self._own:
-                editor = OptionEditor(option)
-                if self._data is not None:
-                    editor.offer(self._data)
+                editor = self._editor(option)
                 editor.set_value(self._values.get(option.name))
                 if option.follows:
                     editor.show_followed(self._followed.get(option.name))
-                editor.changed.connect(self._tell)
                 form.addRow(option.title, editor)
                 self._below.append(editor)
             action = QWidgetAction(self.menu)
@@ -290,15 +317,19 @@ class OptionBar(QWidget):
         self.more.setText(text)
         return width
 
+    def choice_width(self) -> int:
+        """Return the width of "show as" in pixels, 0 if the view has no family."""
+        return sum(_width(editor) for editor in self._inline if editor.option.name == SHOW_AS)
+
     def make_room(self, width: int) -> None:
-        """Show the options that fit beside the button."""
+        """Show the options that fit beside the button; "show as" fits if the button is shortened."""
         shown = 0
-        self._name_button(width)
-        room = width - self.more.sizeHint().width() - 12
+        self._name_button(width - self.choice_width() - _BESIDE)
+        room = width - self.more.sizeHint().width() - _BESIDE
         for title, editor in zip(self._titles, self._inline, strict=True):
             named = isinstance(editor.editor, QDoubleSpinBox) or editor.option.name in _NAMED
             name = 0 if named else title.sizeHint().width()
-            need = name + max(96, editor.minimumSizeHint().width()) + 14
+            need = name + _width(editor)
             fits = shown == self._inline.index(editor) and room >= need
             room -= need
             shown += fits
@@ -338,6 +369,10 @@ def metric_names(data: StudyData) -> list[str]:
 
 def _plain(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _width(editor: OptionEditor) -> int:
+    return max(96, editor.minimumSizeHint().width()) + 14
 
 
 def _place(option: Option) -> int:

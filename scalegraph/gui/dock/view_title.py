@@ -100,6 +100,11 @@ class ViewTitle(QWidget):
         self.maximise.setText("⤡" if on else "⤢")
         self.maximise.setToolTip("Restore all views" if on else "Maximise (double click on the title)")
 
+    def show_view(self, title: str, short: str) -> None:
+        """Show the name of another view."""
+        self._title, self._short = title, short
+        self._fit()
+
     def name_study(self, on: bool) -> None:
         """Show the study's name, even where there is little room: views of several studies are open."""
         if on != self._named:
@@ -120,8 +125,10 @@ class ViewTitle(QWidget):
         width = self.width()
         self._study.setVisible(width > _STUDY_FROM)
         buttons = sum(button.sizeHint().width() + _GAP for button in self._buttons) + _SIDES
-        options = self._options.least_width()
+        options, choice = self._options.least_width(), self._options.choice_width()
         metrics = self._name.fontMetrics()
+        if width - buttons - options - choice >= metrics.horizontalAdvance(self._short):
+            options += choice  # says what is shown, so that the short name will do
         room = max(int(_NAME * width), min(metrics.horizontalAdvance(self._title), width - buttons - options))
         room = max(_LEAST, min(room, width - buttons - options))
         if self._named and width <= _STUDY_FROM:

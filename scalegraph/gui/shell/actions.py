@@ -20,7 +20,10 @@ from scalegraph.gui.shell.command_palette import CALLED, FOUND_BY, words
 
 @dataclass(frozen=True)
 class Spec:
-    """One action: its *name* in the code, *text* for display, menu (``View/Theme`` is a submenu), keys."""
+    """One action: its *name* in the code, *text* for display, menu (``View/Theme`` is a submenu), keys.
+
+    Without a menu it is in the palette only.
+    """
 
     name: str
     text: str
@@ -32,6 +35,7 @@ class Spec:
     hint: str = ""  # keys handled by the views when focused, only displayed here
     apart: bool = False  # a separator precedes it
     called: str = ""  # name in the palette and tooltips if *text* is unclear there; empty: as in the menu
+    also: str = ""  # a phrase by which the palette finds it, besides its synonyms
 
 
 MENUS: Final = ("File", "Edit", "View", "Go", "Run", "Trace", "Window", "Help")
@@ -171,17 +175,18 @@ class Actions:
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         action.setCheckable(spec.checkable)
         action.setProperty(CALLED, spec.called)
-        action.setProperty(FOUND_BY, list(SYNONYMS.get(spec.name, ())))
+        action.setProperty(FOUND_BY, [*SYNONYMS.get(spec.name, ()), *((spec.also,) if spec.also else ())])
         plain = words(action)
         keys = spec.keys[0] if spec.keys else spec.hint
         action.setToolTip(f"{plain} ({keys})" if keys else plain)
         if spec.group:
             group = self._groups.setdefault(spec.group, QActionGroup(self._window))
             group.addAction(action)
-        menu = self._menu(spec.menu)
-        if spec.apart:
-            self._lines[spec.name] = menu.addSeparator()
-        menu.addAction(action)
+        if spec.menu:
+            menu = self._menu(spec.menu)
+            if spec.apart:
+                self._lines[spec.name] = menu.addSeparator()
+            menu.addAction(action)
         self._window.addAction(action)  # so that keys work while the menu bar is hidden
         self._made[spec.name] = action
         self._icons[spec.name] = spec.icon

@@ -23,17 +23,21 @@ class Offered(QObject):
         self._views: tuple[Any, ...] = ()  # views with a command of their own
 
     def add_views(self) -> None:
-        """Add every view to the menu and the palette, once the views are loaded."""
+        """Add every view to the palette, and one of each family to the menu, once the views are loaded."""
         from scalegraph.gui.base.menus import grouped
 
         window = self._window
         groups = [*grouped("study").items(), *grouped("trace").items()]
-        self._views = tuple(view for _, some in groups for view in some)
-        for view in self._views:
-            spec = Spec(f"view_{view.name}", view.title, f"View/{view.group}", called=f"Show {view.title}")
-            action = window.actions_.add(spec)
-            action.setToolTip(view.description)
-            action.triggered.connect(lambda _checked=False, name=view.name: window.show_view(name))
+        listed = [view for _, some in groups for view in some]
+        self._views = tuple(member for view in listed for member in view.members)
+        for view in listed:
+            for member in view.members:
+                shown, menu = (view, f"View/{view.group}") if member.name == view.name else (member, "")
+                called = f"Show {member.title}"
+                spec = Spec(f"view_{member.name}", shown.title, menu, called=called, also=view.title.lower())
+                action = window.actions_.add(spec)
+                action.setToolTip(shown.description)
+                action.triggered.connect(lambda _checked=False, name=member.name: window.show_view(name))
         self.update()
 
     def update(self, *_what: object) -> None:
