@@ -22,7 +22,8 @@ from scalegraph.base.units import as_read
 class Option:
     """The command line option that sets the value, ``Option("-m", "--machine", metavar="M")``.
 
-    *help* replaces the value's own, for an option that switches something off. *note* is appended to the help.
+    *help* replaces the value's own, for an option that switches something off. *note* is appended to the help. *only*:
+    the single command that has it, if not every command that makes a request.
     """
 
     names: tuple[str, ...]
@@ -30,6 +31,7 @@ class Option:
     help: str = ""
     note: str = ""
     repeat: bool = False
+    only: str = ""
 
     @property
     def flag(self) -> str:
@@ -37,9 +39,9 @@ class Option:
         return self.names[-1]
 
 
-def option(*names: str, metavar: str = "", help: str = "", note: str = "", repeat: bool = False) -> Option:  # noqa: A002
+def option(*names: str, **more: Any) -> Option:
     """Return the option with these names; see `Option` for the other arguments."""
-    return Option(names, metavar, help, note, repeat)
+    return Option(names, **more)
 
 
 @dataclass(frozen=True)

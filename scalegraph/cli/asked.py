@@ -1,18 +1,25 @@
-"""Options for values of a request: name, help, range and default come from the declaration of the value."""
+"""Options for values of a request, made from the values' declarations, and the request's values that they give."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import click
 
 from scalegraph.base import amounts
-from scalegraph.base.asked import Declared, declared
+from scalegraph.base.asked import Declared, declared, every
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.cli.pairs import pairs
 from scalegraph.request.model.request import Request
 from scalegraph.request.model.values import request_value
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+# Parts of a request whose options a help begins with.
+_FIRST: Final = ("parameters", "program", "machine", "processors")
+_APART: Final = ("trace.",)  # `cli.tracing` has these options
 
 
 class Amount(click.ParamType[float]):
@@ -54,24 +61,93 @@ def flag_of(key: str) -> str:
     return "" if found is None or found.option is None else found.option.flag
 
 
-def request_option(key: str, name: str = "", **more: Any) -> Callable[[_Command], _Command]:
-    """Return the option for the request's value *key*; *name* is the parameter's, *more* is passed to click."""
+def parameter(key: str) -> str:
+    """Return the name under which a command gets the option for the request's value *key*."""
+    return key.replace(".", "_")
+
+
+def request_option(key: str, **more: Any) -> Callable[[_Command], _Command]:
+    """Return the option for the request's value *key*; *more* is passed to click."""
     value = request_value(key)
     said = value.option
     assert said is not None, key
     settings: dict[str, Any] = {"help": value.option_help(), "multiple": said.repeat, **_kind(value), **more}
     if said.metavar:
-        settings["metavar"] = said.metavar
-    return click.option(*said.names, *filter(None, (name,)), **settings)
+        settings.setdefault("metavar", said.metavar)
+    return click.option(*said.names, parameter(key), **settings)
+
+
+def option_keys(only: str = "") -> list[str]:
+    """Return the keys of a request's values that have an option, in a help's order; *only*: of that one command."""
+    known = [key for key, said in every(Request) if said is not None and said.option and said.option.only == only]
+    known = [key for key in known if not key.startswith(_APART)]
+    return sorted(known, key=lambda key: (*_FIRST, key.partition(".")[0]).index(key.partition(".")[0]))
+
+
+def request_options(own: Mapping[str, Mapping[str, Any]], only: str = "") -> Callable[[_Command], _Command]:
+    """Return the options of `option_keys`; *own* has, by key, what click is told besides the declaration."""
+    known = option_keys(only)
+
+    def decorate(command: _Command) -> _Command:
+        for key in reversed(known):
+            command = request_option(key, **own.get(key, {}))(command)
+        return command
+
+    return decorate
+
+
+def request_data(given: Mapping[str, Any], faults: list[Fault]) -> dict[str, Any]:
+    """Return the values in *given*, by parameter, as a nested dictionary that has the form of a request file.
+
+    Faults in them are added to *faults*.
+    """
+    data: dict[str, Any] = {}
+    for key, said in every(Request):
+        raw = given.get(parameter(key))
+        if said is None or said.option is None or raw is None:
+            continue
+        try:
+            value = _value(said, said.option.flag, raw)
+        except InputError as error:
+            faults.extend(error.faults)
+            continue
+        *groups, name = key.split(".")
+        here = data
+        for group in groups:
+            here = here.setdefault(group, {})
+        here[name] = value
+    return data
+
+
+def _value(said: Declared, flag: str, raw: Any) -> Any:
+    """Return what an option gave in the form of a request file."""
+    if isinstance(said.default, bool):
+        return bool(raw)
+    if isinstance(said.default, dict):
+        return pairs(flag, raw)
+    if isinstance(said.default, tuple) and isinstance(raw, str):
+        return words(flag, raw)
+    return str(raw) if isinstance(raw, Path) else raw
+
+
+def words(flag: str, text: str) -> tuple[str, ...]:
+    """Return *text* split as a shell does; raise `InputError` naming the option *flag* if that is impossible."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise InputError(Fault(f"cannot be split into words ({str(error).lower()}): {text}", key=flag)) from error
 
 
 def _kind(value: Declared) -> dict[str, Any]:
     """Return the click arguments for parsing the value: a switch, a choice, a number in its range, or text."""
     if isinstance(value.default, bool):
-        return {"is_flag": True}
+        off = {"callback": lambda _ctx, _parameter, given: not given} if value.default else {}
+        return {"is_flag": True, **off}
     if isinstance(value.default, str):
         choices = {"type": click.Choice(list(value.choices))} if value.choices else {}
         return {"default": value.default, **choices}
     if isinstance(value.default, int | float):
         return {"default": value.default, "type": Amount(value)}
+    if value.option is not None and value.option.repeat and isinstance(value.default, tuple) and value.whole:
+        return {"type": Amount(value)}
     return {}

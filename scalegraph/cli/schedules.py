@@ -17,7 +17,7 @@ from scalegraph.base.events import EventSink, Note
 from scalegraph.base.measures import Measure, measure, percent
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import counted
-from scalegraph.cli.asked import Amount, request_option
+from scalegraph.cli.asked import request_option
 from scalegraph.cli.host_schedules import WRITTEN, Series, measured, show
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, print_json, print_rows
@@ -25,13 +25,13 @@ from scalegraph.cli.places import WRITTEN_FILE
 from scalegraph.cli.progress import progress
 from scalegraph.cli.run_table import ESTIMATED, sampling_document
 from scalegraph.cli.simulate import ProgramArguments, submit
-from scalegraph.cli.simulating.request import Given, make_request, one_choice
+from scalegraph.cli.simulating.lists import OPTIONS
+from scalegraph.cli.simulating.request import make_request, one_choice
 from scalegraph.link import loops
 from scalegraph.request import Session
 from scalegraph.request.model.extras import Schedules, WhatIf
-from scalegraph.request.model.request import Limits, Request
+from scalegraph.request.model.request import Request
 from scalegraph.request.model.resolve import resolved
-from scalegraph.request.model.values import request_value
 from scalegraph.runtime import schedules as known
 from scalegraph.store import Study
 from scalegraph.subjects.automatic_schedules import Picked, picked, to_try
@@ -44,15 +44,15 @@ from scalegraph.views.study.schedules import words
 @click.argument("sources", metavar="SRC...", nargs=-1)
 @request_option("machine.name")
 @request_option("processors")
-@request_option("program.cflags", default="")
-@request_option("program.ldflags", default="")
+@request_option("program.cflags")
+@request_option("program.ldflags")
 @request_option("program.include")
 @request_option("program.env")
-@request_option("program.stdin", type=click.Path(exists=True, dir_okay=False, path_type=Path), default=None)
-@request_option("program.cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=None)
-@request_option("program.accept_exit", type=Amount(request_value("program.accept_exit")))
-@request_option("limits.time_s", "timeout")
-@request_option("collect.sample", "sample")
+@request_option("program.stdin", **OPTIONS["program.stdin"])
+@request_option("program.cwd", **OPTIONS["program.cwd"])
+@request_option("program.accept_exit")
+@request_option("limits.time_s")
+@request_option("collect.sample")
 @click.option("--list", "listing", is_flag=True, help="List the available schedules; the default without SRC.")
 @click.option(
     "--schedules",
@@ -114,11 +114,11 @@ def schedules(
     machines = [name.strip() for name in others.split(",") if name.strip()]
     arguments = ctx.meta.get("program_arguments", ())
     request, counts = _request(given, arguments)
-    if target == "host" and not given["machine"]:
-        _check_measured(names, study, sample=bool(given["sample"]))
+    if target == "host" and not given["machine_name"]:
+        _check_measured(names, study, sample=bool(given["collect_sample"]))
         _show_measured(request, _measured(request, names, sorted(counts), repeats), sorted(counts), as_json=as_json)
         return
-    again = {name: _request(given | {"machine": name}, arguments)[0] for name in machines}
+    again = {name: _request(given | {"machine_name": name}, arguments)[0] for name in machines}
     picks: list[Picked] = []
     with interruptible() as cancel, progress() as emit, TemporaryDirectory() as scratch:
         if names == [loops.AUTOMATIC]:
@@ -155,21 +155,7 @@ class _Found:
 
 
 def _request(given: Mapping[str, Any], arguments: Sequence[str]) -> tuple[Request, Sequence[int]]:
-    limits = Limits(time_s=given["timeout"])
-    request, counts = make_request(
-        Given(
-            **{name: value for name, value in given.items() if name not in ("timeout", "cflags")},
-            cflags=(given["cflags"],),
-            arguments=tuple(arguments),
-            overrides=(),
-            schedule=(),
-            executable="",
-            build="",
-            limits=limits,
-            regions=True,
-            reference=False,
-        )
-    )
+    request, counts = make_request({**given, "reference": False}, arguments)
     return one_choice(request), counts
 
 

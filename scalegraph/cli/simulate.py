@@ -15,10 +15,10 @@ from scalegraph.base.errors import Cancelled, InputError
 from scalegraph.base.events import EventSink
 from scalegraph.base.patterns import pattern
 from scalegraph.base.run import Region, RunRecord
-from scalegraph.cli.asked import Amount, request_option
+from scalegraph.cli.asked import request_options
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.interrupt import interruptible
-from scalegraph.cli.measuring.options import place_of, shown_runs, target_options
+from scalegraph.cli.measuring.options import place_of, shown_runs
 from scalegraph.cli.openmp import openmp_options, openmp_variables
 from scalegraph.cli.output import echo, print_json
 from scalegraph.cli.places import WRITTEN_FILE
@@ -33,15 +33,13 @@ from scalegraph.cli.simulating.choices import (
     together,
     with_choice,
 )
-from scalegraph.cli.simulating.request import Given, make_request
+from scalegraph.cli.simulating.request import make_request
 from scalegraph.cli.tracing import TraceGiven, option, print_traces, trace_given, trace_options, with_value
 from scalegraph.cli.what_if import print_what_if
 from scalegraph.request import Session
 from scalegraph.request.model.request import (
-    Limits,
     Request,
 )
-from scalegraph.request.model.values import request_value
 from scalegraph.request.run.automatic import without_tries
 from scalegraph.store import Study
 
@@ -68,48 +66,16 @@ class ProgramArguments(click.Command):
 
 @click.command("simulate", cls=ProgramArguments)
 @click.argument("sources", metavar="SRC...|EXECUTABLE", nargs=-1)
-@request_option("parameters", "parameters", default=())
-@request_option("program.build")
-@request_option("program.executable", "executable")
-@request_option("machine.name")
-@request_option("processors")
-@request_option("program.threads_per_process", "threads_per_process", default="1", type=lists.Splits())
-@request_option("program.ranks_per_node")
-@request_option("machine.overrides", "overrides")
-@request_option("program.cflags", multiple=True, default=())
-@request_option("program.ldflags", default="")
-@request_option("program.include")
-@request_option("schedule", "schedules", multiple=True, default=())
+@request_options(lists.OPTIONS)
 @openmp_options
-@request_option("program.env")
-@request_option("program.args_at", "args_at")
-@request_option("program.stdin", type=click.Path(exists=True, dir_okay=False, path_type=Path), default=None)
-@request_option("program.cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=None)
-@target_options
-@request_option("repetitions", "repeat")
-@request_option("limits.time_s", "timeout")
-@request_option("limits.memory_bytes", "memory")
-@request_option("program.accept_exit", type=Amount(request_value("program.accept_exit")))
-@request_option("reference", "no_reference")
-@request_option("collect.regions", "no_instrument")
-@request_option("collect.classes", is_flag=False, type=click.Choice(["classes"]))
-@request_option("collect.sample", "sample")
-@request_option("collect.monitor")
 @click.option("--show-output", is_flag=True, help="Print the program's output, run by run.")
 @click.option("--output-by-rank", is_flag=True, help="The same for an MPI program, one rank after the other.")
-@request_option("what_if.ideal", "ideals")
 @click.option(
     "--ideal-network",
     is_flag=True,
     help="Run again with messages that take no time: serialisation and transfer of the POP efficiencies are"
     " exact then.",
 )
-@request_option("what_if.speedup", "speedups")
-@request_option("verify")
-@request_option("space.budget", "budget")
-@request_option("space.minimise", "minimise")
-@request_option("timed", "part")
-@request_option("work")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option("-o", "--output", "study", type=WRITTEN_FILE, metavar="STUDY", help="Keep the runs in a study file.")
 @trace_options
@@ -122,18 +88,12 @@ def simulate(
     study: Path | None,
     openmp: str,
     task_queue: str | None,
-    timeout: float,
-    memory: int,
-    no_reference: bool,
-    no_instrument: bool,
     show_output: bool,
     output_by_rank: bool,
-    part: str,
     as_json: bool,
     statements: tuple[str, ...],
     junit: Path | None,
-    env: tuple[str, ...],
-    schedules: tuple[str, ...],
+    program_env: tuple[str, ...],
     **given: Any,
 ) -> None:
     """Run an unmodified parallel program on a simulated machine.
@@ -145,19 +105,8 @@ def simulate(
     (such as billiard, ge1, qs1), which gets its default arguments if there are no ARGS.
     """
     traced = trace_given(ctx, study)
-    request, shown = make_request(
-        Given(
-            **given,
-            arguments=ctx.meta.get("program_arguments", ()),
-            env=(*openmp_variables(openmp, task_queue), *env),
-            limits=Limits(time_s=timeout, memory_bytes=memory),
-            regions=not no_instrument,
-            reference=not no_reference,
-            trace=traced,
-            timed=part,
-            schedule=schedules,
-        )
-    )
+    given["program_env"] = (*openmp_variables(openmp, task_queue), *program_env)
+    request, shown = make_request(given, ctx.meta.get("program_arguments", ()), traced)
     check_given(statements, junit)
     with interruptible() as cancel, progress() as bar:
         emit = Unrecorded(bar)

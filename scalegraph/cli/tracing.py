@@ -41,7 +41,7 @@ def trace_options(command: _Command) -> _Command:
     )(command)
     for name in reversed(_VALUES):
         keeping = {"expose_value": False, "callback": _keep(name), "default": None, "type": str}
-        command = request_option(f"trace.{name}", f"trace_{name}", **keeping)(command)
+        command = request_option(f"trace.{name}", **keeping)(command)
     return command
 
 

@@ -50,22 +50,22 @@ def test_options_of_schedules_combine() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (((), "1,", (), "close"), "--threads-per-process: '1,': a value is missing"),
-        (((), "1", ("static,,dynamic",), "close"), "--schedule: 'static,,dynamic': a value is missing"),
-        (((), "1", ("static,dinamic",), "close"), "did you mean 'dynamic'"),
-        (((), "1", (), "close,far"), "'far' is no affinity"),
+        ({"program_threads_per_process": "1,"}, "--threads-per-process: '1,': a value is missing"),
+        ({"schedule": ("static,,dynamic",)}, "--schedule: 'static,,dynamic': a value is missing"),
+        ({"schedule": ("static,dinamic",)}, "did you mean 'dynamic'"),
+        ({"target_pin": "close,far"}, "'far' is no affinity"),
     ],
 )
-def test_what_is_no_value_is_said(given: Any, said: str) -> None:
+def test_what_is_no_value_is_said(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError) as refused:
-        lists.axes(*given)
+        lists.axes((), given)
     assert said in str(refused.value)
 
 
 def test_a_value_that_is_named_twice_counts_once() -> None:
-    assert lists.axes(
-        lists.items("--machine", "ksr1,cm5, ksr1"), "4,1,4", ("static,static",), "first,close"
-    ) == lists.Axes(("ksr1", "cm5"), (4, 1), ("static",), ("close",))
+    given = {"program_threads_per_process": "4,1,4", "schedule": ("static,static",), "target_pin": "first,close"}
+    found = lists.axes(lists.items("--machine", "ksr1,cm5, ksr1"), given)
+    assert found == lists.Axes(("ksr1", "cm5"), (4, 1), ("static",), ("close",))
 
 
 @pytest.mark.parametrize("text", ["ksr1,,cm5", "ksr1,", ",", " "])

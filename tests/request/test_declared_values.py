@@ -125,6 +125,6 @@ def test_the_command_line_refuses_what_the_request_would(words: tuple[str, ...],
 
 def test_sizes_and_times_of_the_command_line_have_any_unit() -> None:
     context = simulate.make_context("simulate", ["prog.c", "--timeout", "2min", "--memory", "512M"])
-    assert (context.params["timeout"], context.params["memory"]) == (120.0, 512 * 2**20)
+    assert (context.params["limits_time_s"], context.params["limits_memory_bytes"]) == (120.0, 512 * 2**20)
     usual = simulate.make_context("simulate", ["prog.c"]).params
-    assert (usual["timeout"], usual["memory"]) == (600.0, 4 * 2**30)
+    assert (usual["limits_time_s"], usual["limits_memory_bytes"]) == (600.0, 4 * 2**30)

@@ -13,10 +13,10 @@ import click
 from click.core import ParameterSource
 
 from scalegraph.base.errors import Cancelled, Fault, InputError
-from scalegraph.cli.asked import request_option
+from scalegraph.cli.asked import option_keys, parameter, request_options
 from scalegraph.cli.asserting import check_given, outcome
 from scalegraph.cli.interrupt import interruptible
-from scalegraph.cli.measuring.request import Asked, command_request
+from scalegraph.cli.measuring.request import command_request
 from scalegraph.cli.measuring.table import print_command
 from scalegraph.cli.progress import Unrecorded, progress
 from scalegraph.cli.simulate import ProgramArguments, simulate
@@ -39,35 +39,17 @@ With sources in C, C++ or Fortran, or the name of a shipped program, it is `scal
 program is built with a monitor, and the runs land in the same study as simulated ones, with the same quantities; what
 was not measured is missing in them.
 """
-# Options for programs built by ScaleGraph, by parameter name.
-_BUILT: Final = frozenset(
-    (
-        "build",
-        "executable",
-        "name",
-        "overrides",
-        "cflags",
-        "ldflags",
-        "include",
-        "schedules",
-        "openmp",
-        "task_queue",
-        "no_instrument",
-        "classes",
-        "sample",
-        "monitor",
-        "output_by_rank",
-        "ideals",
-        "ideal_network",
-        "speedups",
-        "part",
-    )
+# How the parameters begin of options that only programs built by ScaleGraph have.
+_BUILT: Final = (
+    *("machine_", "collect_", "what_if_", "schedule", "timed", "openmp", "task_queue", "output_by_rank"),
+    *("program_build", "program_executable", "program_cflags", "program_ldflags", "program_include", "ideal_network"),
 )
+_COMMANDS: Final = tuple(map(parameter, option_keys("measure")))
 
 
 def _here(parameter: click.Parameter) -> click.Parameter:
     """Return *parameter*; for the option ``--target`` a copy whose default is this computer."""
-    if parameter.name != "target":
+    if parameter.name != "target_name":
         return parameter
     made = copy.copy(parameter)
     made.default = "host"
@@ -106,36 +88,23 @@ def _measure(
     ctx: click.Context,
     /,
     *,
-    command: str,
-    shell: bool,
-    time_from: str,
-    rate_from: str,
-    stacks: bool,
     grow: tuple[str, ...],
     hold: str,
     on: str | None,
     **given: Any,
 ) -> None:
-    words = () if command else _words(given["sources"], given["executable"])
+    command = given["program_command"]
+    words = () if command else _words(given["sources"], given["program_executable"])
     if not command and not words:
         _refuse_command_options(ctx)
-        ctx.invoke(simulate, **given)
+        ctx.invoke(simulate, **{name: value for name, value in given.items() if name not in _COMMANDS})
         return
     if command and given["sources"]:
         raise InputError("sources and --command were given; expected one of them")
     _refuse_built_options(ctx)
-    asked = Asked(
-        command=command or shlex.join(words),
-        shell=shell,
-        time_from=time_from,
-        rate_from=rate_from,
-        stacks=stacks,
-        grow=grow,
-        hold=hold,
-        arguments=ctx.meta.get("program_arguments", ()),
-        given=given,
-    )
-    request, shown = command_request(asked, on=on is not None)
+    given["program_command"] = command or shlex.join(words)
+    arguments = ctx.meta.get("program_arguments", ())
+    request, shown = command_request(given, arguments, grow, hold, on=on is not None)
     check_given(given["statements"], given["junit"])
     with interruptible() as cancel, progress() as bar:
         emit = Unrecorded(bar)
@@ -164,34 +133,36 @@ def _submitted(request: Any, study: Path | None, on: str | None, emit: Unrecorde
         return as_typed(lambda: there.submit(request, study, emit, cancel))
 
 
+def _given(ctx: click.Context) -> list[click.Parameter]:
+    """Return the options that are on the command line."""
+    known = ctx.command.params
+    return [one for one in known if ctx.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE]
+
+
 def _refuse_built_options(ctx: click.Context) -> None:
     """Raise `InputError` for options that apply only to programs built by ScaleGraph."""
     faults = [
-        Fault("belongs to a program that ScaleGraph builds; a command is measured as it is", key=parameter.opts[0])
-        for parameter in ctx.command.params
-        if parameter.name in _BUILT and ctx.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+        Fault("belongs to a program that ScaleGraph builds; a command is measured as it is", key=option.opts[0])
+        for option in _given(ctx)
+        if str(option.name).startswith(_BUILT)
     ]
     if faults:
         raise InputError(faults)
 
 
 def _refuse_command_options(ctx: click.Context) -> None:
-    wanted = ("shell", "time_from", "rate_from", "stacks", "grow", "hold", "on")
+    wanted = (*_COMMANDS, "grow", "hold", "on")
     faults = [
-        Fault("belongs to a command that is measured as it is; --command was expected, too", key=parameter.opts[0])
-        for parameter in ctx.command.params
-        if parameter.name in wanted and ctx.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+        Fault("belongs to a command that is measured as it is; --command was expected, too", key=option.opts[0])
+        for option in _given(ctx)
+        if option.name in wanted
     ]
     if faults:
         raise InputError(faults)
 
 
 _OPTIONS: Final = (
-    request_option("program.command", "command"),
-    request_option("program.shell", "shell"),
-    request_option("program.time_from", "time_from"),
-    request_option("program.rate_from", "rate_from"),
-    request_option("program.stacks", "stacks"),
+    request_options({}, only="measure"),
     click.option(
         "--grow",
         "grow",

@@ -1,35 +1,16 @@
-"""Options of the target, and values derived from it."""
+"""What follows from the chosen target: counts, place, and the runs to show."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from scalegraph.base.run import SIMULATED, RunRecord
-from scalegraph.cli.asked import request_option
 from scalegraph.link.targets import named
 from scalegraph.machine import Machine
-from scalegraph.request.model.parts import PINS
 from scalegraph.store import Study
 
 _ANY: Final = 2**16  # upper limit for ranges of counts
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-
-def target_options(command: _Command) -> _Command:
-    """Add the options that choose a target and how a real one is measured."""
-    options = (
-        request_option("target.warm_up"),
-        request_option("target.pin", "pin", type=str, metavar=f"[{'|'.join(PINS)}],.."),
-        request_option("target.disturbed"),
-        request_option("target.most_runs"),
-        request_option("target.until"),
-        request_option("target.settings", "target_set", default=()),
-        request_option("target.name", "target"),
-    )
-    for option in options:
-        command = option(command)
-    return command
 
 
 def most_processors(target: str, machine: Machine, settings: Mapping[str, str] | None = None) -> tuple[int, str]:

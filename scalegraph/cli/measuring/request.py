@@ -2,98 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Value
+from scalegraph.cli.asked import request_data
 from scalegraph.cli.measuring.options import own_counts
 from scalegraph.cli.pairs import pairs
 from scalegraph.cli.processors import parse_processors
 from scalegraph.cli.simulating import lists
+from scalegraph.cli.simulating.request import read_parameters, valid
 from scalegraph.request.model.commands import grown
-from scalegraph.request.model.parts import Bound, Scaling, TargetChoice
-from scalegraph.request.model.prediction import read_sizes
-from scalegraph.request.model.program_choice import ProgramChoice
-from scalegraph.request.model.request import Limits, Request
+from scalegraph.request.model.parts import Bound, Scaling
+from scalegraph.request.model.request import Request
 
 _ANY: Final = 65536
+# Options that are read here, or belong to programs that ScaleGraph builds.
+_APART: Final = (*lists.PARAMETERS, "parameters", "processors", "program_args_at", "program_cflags")
 _HELD: Final = ("efficiency", "time")
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The command line input: the options for commands, and *given*, those common to all measured programs."""
-
-    command: str
-    shell: bool
-    time_from: str
-    rate_from: str
-    stacks: bool
-    grow: tuple[str, ...]
-    hold: str
-    arguments: tuple[str, ...]
-    given: dict[str, Any]
-
-
-def command_request(asked: Asked, *, on: bool) -> tuple[Request, tuple[int, ...]]:
+def command_request(
+    given: Mapping[str, Any], arguments: Sequence[str], grow: Sequence[str], hold: str, *, on: bool
+) -> tuple[Request, tuple[int, ...]]:
     """Return the request and the processor counts to show; raise `InputError` with the faults of the options.
 
-    *on*: whether workers of a cluster measure.
+    *given*: options by parameter; *on*: whether workers of a cluster measure.
     """
-    given = asked.given
-    if asked.time_from and asked.rate_from:
+    if given["program_time_from"] and given["program_rate_from"]:
         raise InputError(Fault("--time-from and --rate-from exclude each other"))
+    faults: list[Fault] = []
+    data = request_data({name: value for name, value in given.items() if name not in _APART}, faults)
+    if faults:
+        raise InputError(faults)
     counts = parse_processors(given["processors"] or own_counts(), _ANY, "a request")
-    base, grow = _grown(asked.grow)
-    parameters = {**_parameters(given["parameters"]), **base}
-    bound = _bound(asked.hold, grow)
-    axes = lists.axes((), given["threads_per_process"], (), given["pin"])
-    reference = not given["no_reference"]
-    request = Request(
-        program=ProgramChoice(
-            command=asked.command,
-            shell=asked.shell,
-            time_from=asked.time_from,
-            rate_from=asked.rate_from,
-            stacks=asked.stacks,
-            args=asked.arguments or None,
-            env=pairs("--env", given["env"]),
-            stdin=str(given["stdin"] or ""),
-            directory=str(Path.cwd()),
-            cwd=str(given["cwd"] or ""),
-            accept_exit=given["accept_exit"],
-            threads_per_process=axes.threads[0],
-        ),
-        parameters=parameters,
-        scaling=Scaling(grow=grow),
-        bound=(bound,),
-        target=TargetChoice(
-            name="dask" if on and given["target"] == "host" else given["target"],
-            settings=pairs("--target-set", given["target_set"]),
-            pin=axes.affinities[0],
-            warm_up=given["warm_up"],
-            until=given["until"],
-            most_runs=given["most_runs"],
-            disturbed=given["disturbed"],
-        ),
-        space=axes.space(),
-        processors=tuple(counts),
-        repetitions=given["repeat"],
-        reference=reference,
-        limits=Limits(time_s=given["timeout"], memory_bytes=given["memory"]),
-    )
-    return request, tuple(counts)
-
-
-def _parameters(given: Sequence[str]) -> dict[str, Any]:
-    try:
-        found = read_sizes(";".join(given)) if given else {}
-    except ValueError as error:
-        raise InputError(Fault(str(error), key="--parameter")) from None
-    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+    base, factors = _grown(grow)
+    axes = lists.axes((), given)
+    program, target = data["program"], data["target"]
+    program |= {"args": tuple(arguments) or None, "directory": str(Path.cwd()), **axes.of_program}
+    target |= {"name": "dask" if on and target["name"] == "host" else target["name"], "pin": axes.affinities[0]}
+    known = ("program", "target", "repetitions", "reference", "limits")
+    request = {name: data[name] for name in known} | {
+        "parameters": {**read_parameters(given["parameters"]), **base},
+        "scaling": Scaling(grow=factors),
+        "bound": (_bound(hold, factors),),
+        "space": axes.space(),
+        "processors": tuple(counts),
+    }
+    return valid(request), tuple(counts)
 
 
 def _grown(given: Sequence[str]) -> tuple[dict[str, Value], dict[str, str]]:

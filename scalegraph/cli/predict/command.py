@@ -21,7 +21,7 @@ from scalegraph.cli.processors import parse_processors
 from scalegraph.cli.progress import progress
 from scalegraph.cli.run_table import ESTIMATED, sampling_document
 from scalegraph.cli.simulate import ProgramArguments, as_typed
-from scalegraph.cli.simulating.request import Given, make_request, one_choice
+from scalegraph.cli.simulating.request import make_request, one_choice
 from scalegraph.predict.graph import dump
 from scalegraph.predict.limits import Limit, limits
 from scalegraph.predict.next_sample import document as next_document
@@ -30,7 +30,7 @@ from scalegraph.request import Session
 from scalegraph.request.imports.graphs import is_graph
 from scalegraph.request.imports.kinds import is_trace
 from scalegraph.request.model.prediction import by_point, read_sizes
-from scalegraph.request.model.request import Limits, Request
+from scalegraph.request.model.request import Request
 from scalegraph.request.run.keeping import keep
 from scalegraph.request.run.predicting import (
     Point,
@@ -85,10 +85,10 @@ _REGIONS = 3  # regions named in the text for each point
     metavar="FILE|NAME",
     help="Predict a data-parallel program by its blocks: a file, or a shipped program's.",
 )
-@request_option("program.cflags", default="")
-@request_option("program.ldflags", default="")
+@request_option("program.cflags")
+@request_option("program.ldflags")
 @request_option("program.include")
-@request_option("collect.sample", "sample")
+@request_option("collect.sample")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @click.option(
     "-o",
@@ -113,7 +113,7 @@ def predict(
     verify: bool,
     graph: Path | None,
     blocks: str,
-    sample: bool,
+    collect_sample: bool,
     as_json: bool,
     study: Path | None,
     **given: Any,
@@ -129,26 +129,26 @@ def predict(
     sampled; what counts come from, and what --verify runs, are whole runs.
     """
     if len(sources) == 1 and is_graph(Path(sources[0])):
-        _fits_graph(samples, blocks, graph, study, runs=verify or sample or no_counting or no_smaller_caches)
+        _fits_graph(samples, blocks, graph, study, runs=verify or collect_sample or no_counting or no_smaller_caches)
         _predict_graph(ctx, Path(sources[0]), at, at_processors or processors, as_json=as_json)
         return
     targets = sizes(_needed(at), "--at")
-    if sample:
+    if collect_sample:
         _may_sample(sources, samples, blocks)
-    traces = _are_traces(sources, asked=verify or processors or at_processors or study or sample)
+    traces = _are_traces(sources, asked=verify or processors or at_processors or study or collect_sample)
     if blocks and (graph is not None or traces or any(source.endswith(SUFFIX) for source in sources)):
         raise click.UsageError("--blocks needs a program, and has no thread graph")
     if traces:
         found = _from_traces(sources, samples, targets)
     elif len(sources) == 1 and sources[0].endswith(SUFFIX):
-        _fits_study(Path(sources[0]), study, runs=verify or no_counting or no_smaller_caches or sample)
+        _fits_study(Path(sources[0]), study, runs=verify or no_counting or no_smaller_caches or collect_sample)
         found = _from_study(Path(sources[0]), samples, targets, processors, at_processors)
         if study is not None:
             keep(found, study)
     else:
         if not samples:
             raise click.UsageError("--samples is missing: parameters of the sample runs, as in n=64,160")
-        given["sample"] = sample
+        given["collect_sample"] = collect_sample
         request, counts = _request(sources, processors, given, ctx.meta.get("program_arguments", ()))
         predicted = _counts(at_processors, "--at-processors") or counts
         how = {"counting": not no_counting, "verify": verify, "reference": not blocks, "levels": not no_smaller_caches}
@@ -218,24 +218,8 @@ def _same_names(wanted: Wanted) -> None:
 def _request(
     sources: tuple[str, ...], processors: str, given: dict[str, Any], arguments: Sequence[str]
 ) -> tuple[Request, tuple[int, ...]]:
-    request, counts = make_request(
-        Given(
-            **{**given, "cflags": (given["cflags"],)},
-            sources=sources,
-            arguments=tuple(arguments),
-            processors=processors or None,
-            overrides=(),
-            schedule=(),
-            env=(),
-            stdin=None,
-            cwd=None,
-            executable="",
-            build="",
-            limits=Limits(),
-            regions=True,
-            reference=False,
-        )
-    )
+    given = {**given, "sources": sources, "processors": processors or None, "reference": False}
+    request, counts = make_request(given, arguments)
     one_choice(request)
     if arguments:  # including their braces, which mark parameters
         request = request.model_copy(update={"program": request.program.model_copy(update={"args": tuple(arguments)})})

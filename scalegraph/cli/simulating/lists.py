@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import click
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.cli.asked import Amount
+from scalegraph.cli.asked import Amount, flag_of, parameter
 from scalegraph.link import loops
 from scalegraph.request.model.parts import PINS, Pin
 from scalegraph.request.model.space import Space
 from scalegraph.request.model.values import request_value
+
+_THREADS: Final = request_value("program.threads_per_process")
+PARAMETERS: Final = ("schedule", "target_pin", parameter(_THREADS.key))
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,11 @@ class Axes:
     threads: tuple[int, ...] = (1,)
     schedules: tuple[str, ...] = ("",)
     affinities: tuple[Pin, ...] = ("close",)
+
+    @property
+    def of_program(self) -> dict[str, Any]:
+        """The program's single values: the first of each."""
+        return {_THREADS.key.partition(".")[2]: self.threads[0]}
 
     def space(self, cflags: Sequence[str] = ()) -> Space:
         """Return what is varied: every option with several values."""
@@ -41,8 +50,8 @@ class Axes:
         )
 
 
-def axes(machines: tuple[str, ...], threads: str, schedule: Sequence[str], affinity: str) -> Axes:
-    """Return the values of the options besides *machines*; raise `InputError` with every fault in them."""
+def axes(machines: tuple[str, ...], given: Mapping[str, Any]) -> Axes:
+    """Return the values of the options in *given* besides *machines*; raise `InputError` with every fault in them."""
     faults: list[Fault] = []
 
     def taken(read: Callable[[], Any], usual: Any) -> Any:
@@ -54,9 +63,9 @@ def axes(machines: tuple[str, ...], threads: str, schedule: Sequence[str], affin
 
     made = Axes(
         machines=machines,
-        threads=taken(lambda: splits(threads), (1,)),
-        schedules=taken(lambda: schedules(schedule), ("",)),
-        affinities=taken(lambda: pins(affinity), ("close",)),
+        threads=taken(lambda: splits(given.get(parameter(_THREADS.key), "1")), (1,)),
+        schedules=taken(lambda: schedules(given.get("schedule", ())), ("",)),
+        affinities=taken(lambda: pins(given.get("target_pin", "close")), ("close",)),
     )
     if faults:
         raise InputError(faults)
@@ -78,7 +87,7 @@ class Splits(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return *value* as it is."""
-        amount = Amount(request_value("program.threads_per_process"))
+        amount = Amount(_THREADS)
         for item in (one.strip() for one in str(value).split(",")):
             if item:  # a value missing beside a comma is reported with all other faults
                 amount.convert(item, param, ctx)
@@ -87,7 +96,7 @@ class Splits(click.ParamType[str]):
 
 def splits(text: str) -> tuple[int, ...]:
     """Return the numbers of threads per process in *text*, as validated by `Splits`."""
-    return tuple(dict.fromkeys(int(item) for item in items("--threads-per-process", text)))
+    return tuple(dict.fromkeys(int(item) for item in items(flag_of(_THREADS.key), text)))
 
 
 def schedules(given: Sequence[str]) -> tuple[str, ...]:
@@ -111,3 +120,15 @@ def pins(text: str) -> tuple[Pin, ...]:
             raise InputError(Fault(f"'{item}' is no affinity{known}", key="--affinity"))
         found.append(name)
     return tuple(dict.fromkeys(found))
+
+
+OPTIONS: Final[dict[str, dict[str, Any]]] = {
+    _THREADS.key: {"default": _THREADS.default_text(), "type": Splits()},
+    "schedule": {"multiple": True, "default": ()},
+    "program.cflags": {"multiple": True},
+    "program.stdin": {"type": click.Path(exists=True, dir_okay=False, path_type=Path), "default": None},
+    "program.cwd": {"type": click.Path(exists=True, file_okay=False, path_type=Path), "default": None},
+    "target.pin": {"type": str, "metavar": f"[{'|'.join(PINS)}],.."},
+    "collect.classes": {"is_flag": False, "type": click.Choice(["classes"])},
+}
+"""What click is told about options besides the declaration of their value: files, and lists that are varied."""

@@ -38,13 +38,13 @@ class _Files(Strict):
         label="Command",
         hint="mpirun -np {N} ./app input",
         help="A command to measure as it is; it may use {N}, {threads}, {processes}, {nodes} and parameters",
-        option=option("--command", metavar="CMD"),
+        option=option("--command", metavar="CMD", only="measure"),
     )
     shell: bool = asked(
         default=False,
         label="a shell runs the command",
         help="A shell runs the command: pipes, redirections and variables work. Otherwise it is only split into words",
-        option=option("--shell"),
+        option=option("--shell", only="measure"),
     )
     time_from: str = asked(
         default="",
@@ -53,7 +53,7 @@ class _Files(Strict):
         hint=r"Elapsed: (\S+) s",
         help="Regular expression that finds the time to use in the command's output, instead of the "
         "time from its start to its end; the unit after the number is read",
-        option=option("--time-from", metavar="REGEX"),
+        option=option("--time-from", metavar="REGEX", only="measure"),
     )
     rate_from: str = asked(
         default="",
@@ -61,14 +61,14 @@ class _Files(Strict):
         label="Rate from the output",
         hint=r"Performance: (\S+) GFLOP/s",
         help="The same for a rate (work per second, larger is better); the time is that of equal work",
-        option=option("--rate-from", metavar="REGEX"),
+        option=option("--rate-from", metavar="REGEX", only="measure"),
     )
     stacks: bool = asked(
         default=False,
         label="sample call paths",
         help="One more run of each point samples the command's call paths, by py-spy (Python) or perf: they say which "
         "function stops scaling",
-        option=option("--stacks"),
+        option=option("--stacks", only="measure"),
     )
     args: tuple[Text, ...] | None = asked(
         default=None,
