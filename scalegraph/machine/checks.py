@@ -184,7 +184,7 @@ def _topology(machine: Machine) -> Found:
         found.append((("cache", len(machine.cache) - 1, "shared_by"), "expected 1 in an attraction memory"))
     elif attraction and machine.coherence.owned_state:
         found.append((("coherence", "owned_state"), "expected false: an attraction memory has no other memory"))
-    return [*found, *_places(machine), *_prefetch(machine), *_times(machine)]
+    return [*found, *_places(machine), *_balancing(machine), *_prefetch(machine), *_times(machine)]
 
 
 def _nodes(machine: Machine) -> Found:
@@ -235,6 +235,18 @@ def _places(machine: Machine) -> Found:
     if machine.memory.placement == "node" and machine.memory.node >= nodes:
         found.append((("memory", "node"), f"expected a node from 0 to {nodes - 1}, got {machine.memory.node}"))
     return [*found, *((("network", name), text) for name, text in network.faults())]
+
+
+def _balancing(machine: Machine) -> Found:
+    balancing = machine.balancing
+    found: Found = []
+    if balancing.scan_period_max_ms < balancing.scan_period_min_ms:
+        text = f"expected at least scan_period_min_ms ({balancing.scan_period_min_ms:g})"
+        found.append((("balancing", "scan_period_max_ms"), f"{text}, got {balancing.scan_period_max_ms:g}"))
+    if balancing.scan_delay_ms > 0 and machine.coherence.kind == "ring_snoop":
+        text = "expected 0: lines of an attraction memory are where they are used"
+        found.append((("balancing", "scan_delay_ms"), text))
+    return found
 
 
 def _prefetch(machine: Machine) -> Found:

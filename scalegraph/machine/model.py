@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
 
+from scalegraph.machine.balancing import Balancing
 from scalegraph.machine.checks import Inconsistent, contradictions
 from scalegraph.machine.disturbance import Disturbance
 from scalegraph.machine.fields import (
@@ -304,6 +305,9 @@ class Machine(Section):
     synchronisation: Synchronisation
     branches: Branches = Field(default_factory=Branches, description="Branch prediction.")
     translation: Translation = Field(default_factory=Translation, description="Address translation.")
+    balancing: Balancing = Field(
+        default_factory=Balancing, description="How the operating system moves pages to who uses them."
+    )
     threads: Threads = Field(default_factory=Threads, description="The operating system's threads.")
     prefetch: Prefetch = Field(default_factory=Prefetch, description="The prefetcher.")
     monitor: Monitor = Field(default_factory=Monitor, description="Monitoring of programs, and its cost.")
@@ -429,6 +433,7 @@ SECTIONS: Final = {
     "disturbance": "",
     "branches": "",
     "translation": "",
+    "balancing": "",
     "nodes": "",
     "messages": "",
 }
@@ -447,6 +452,7 @@ OPTIONAL: Final = (  # the runtime has defaults for them
     "disturbance",
     "branches",
     "translation",
+    "balancing",
     "nodes",
     "messages",
 )

@@ -15,7 +15,11 @@ CATEGORIES: Final[tuple[tuple[str, str, str], ...]] = (
     ("stall_remote_read", "memory_stall", "read served over the network"),
     ("stall_remote_write", "memory_stall", "write served over the network"),
     ("stall_upgrade", "memory_stall", "ownership of a line already held: other copies invalidated"),
-    ("stall_page", "memory_stall", "page miss: first touch of a page"),
+    (
+        "stall_page",
+        "memory_stall",
+        "page miss: first touch of a page; hint faults and moves of pages between memory nodes",
+    ),
     ("stall_contention", "memory_stall", "waiting for a ring slot, link, directory or memory module"),
     ("idle_not_started", "idle", "before the processor's first parallel region"),
     ("idle_finished", "idle", "after the processor's last work until the program ends"),
@@ -88,4 +92,6 @@ COUNTERS: Final[tuple[tuple[str, str], ...]] = (
     ("translation_misses", "references whose page translation was not in the TLB"),
     ("serial_ops", "operations executed by one processor while all others waited; not counted with virtual speedups"),
     ("memory_lines", "lines fetched from memory, including by prefetchers"),
+    ("hint_faults", "first references of pages that the system had marked (automatic NUMA balancing)"),
+    ("page_migrations", "pages that the system moved to the memory node of the processor that used them"),
 )

@@ -22,7 +22,7 @@ enum sg_category {
     SG_CATEGORY_STALL_REMOTE_READ, /* read served over the network */
     SG_CATEGORY_STALL_REMOTE_WRITE, /* write served over the network */
     SG_CATEGORY_STALL_UPGRADE, /* ownership of a line already held: other copies invalidated */
-    SG_CATEGORY_STALL_PAGE, /* page miss: first touch of a page */
+    SG_CATEGORY_STALL_PAGE, /* page miss: first touch of a page; hint faults and moves of pages between memory nodes */
     SG_CATEGORY_STALL_CONTENTION, /* waiting for a ring slot, link, directory or memory module */
     SG_CATEGORY_IDLE_NOT_STARTED, /* before the processor's first parallel region */
     SG_CATEGORY_IDLE_FINISHED, /* after the processor's last work until the program ends */
@@ -80,6 +80,8 @@ enum sg_counter {
     SG_COUNTER_TRANSLATION_MISSES, /* references whose page translation was not in the TLB */
     SG_COUNTER_SERIAL_OPS, /* operations executed by one processor while all others waited; not counted with virtual speedups */
     SG_COUNTER_MEMORY_LINES, /* lines fetched from memory, including by prefetchers */
+    SG_COUNTER_HINT_FAULTS, /* first references of pages that the system had marked (automatic NUMA balancing) */
+    SG_COUNTER_PAGE_MIGRATIONS, /* pages that the system moved to the memory node of the processor that used them */
     SG_COUNTER_COUNT
 };
 
@@ -272,7 +274,7 @@ enum sg_task_step {
 #define SG_CATEGORY_CAUSES {SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_ATOMIC, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER}
 #define SG_CATEGORY_WAITS {SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_BARRIER, SG_WHY_LOCK, SG_WHY_ORDERED, SG_WHY_TASK, SG_WHY_RECEIVE, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_CONDITION, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_RECEIVE, SG_WHY_SEND, SG_WHY_RECEIVE, SG_WHY_RECEIVE, SG_WHY_COLLECTIVE, SG_WHY_OTHER, SG_WHY_OTHER}
 #define SG_CATEGORY_NAMES {"busy_int", "busy_fp", "busy_mem", "busy_control", "stall_local", "stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_page", "stall_contention", "idle_not_started", "idle_finished", "idle_serial", "idle_barrier", "idle_lock", "idle_order", "idle_task", "idle_message", "prim_fork_join", "prim_barrier", "prim_lock", "prim_atomic", "prim_schedule", "prim_task", "prim_message", "prim_thread", "idle_wait", "prim_monitor", "prim_send", "prim_receive", "prim_pack", "idle_late_sender", "idle_late_receiver", "idle_transfer", "idle_network", "idle_collective", "idle_masked", "prim_disturbance"}
-#define SG_COUNTER_NAMES {"ops", "flops", "reads", "writes", "l1_misses", "misses", "remote_reads", "remote_writes", "upgrades", "invalidations", "writebacks", "page_misses", "atomics", "barriers", "locks", "chunks", "visits", "prefetches", "tasks", "steals", "mispredictions", "translation_misses", "serial_ops", "memory_lines"}
+#define SG_COUNTER_NAMES {"ops", "flops", "reads", "writes", "l1_misses", "misses", "remote_reads", "remote_writes", "upgrades", "invalidations", "writebacks", "page_misses", "atomics", "barriers", "locks", "chunks", "visits", "prefetches", "tasks", "steals", "mispredictions", "translation_misses", "serial_ops", "memory_lines", "hint_faults", "page_migrations"}
 #define SG_OP_NAMES {"int_alu", "int_mul", "int_div", "load", "store", "branch", "call", "fp_add", "fp_mul", "fp_fma", "fp_div", "fp_sqrt", "fp_other"}
 #define SG_STATUS_NAMES {"ok", "deadlock", "crashed", "stack_overflow", "out_of_memory", "timeout", "unsupported", "internal"}
 
@@ -324,9 +326,9 @@ typedef struct sg_cost {
     uint32_t processor;
     uint32_t region;
     uint64_t categories[38];
-    uint64_t counters[24];
+    uint64_t counters[26];
 } sg_cost;
-_Static_assert(sizeof(sg_cost) == 504, "sg_cost differs from format.py");
+_Static_assert(sizeof(sg_cost) == 520, "sg_cost differs from format.py");
 
 typedef struct sg_site {
     uint64_t address;
@@ -641,9 +643,9 @@ typedef struct sg_sample {
     uint64_t skipped;
     uint64_t skipped_work;
     uint64_t categories[38];
-    uint64_t counters[24];
+    uint64_t counters[26];
 } sg_sample;
-_Static_assert(sizeof(sg_sample) == 544, "sg_sample differs from format.py");
+_Static_assert(sizeof(sg_sample) == 560, "sg_sample differs from format.py");
 
 typedef struct sg_context_record {
     uint32_t parent;

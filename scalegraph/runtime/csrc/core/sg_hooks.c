@@ -28,8 +28,8 @@ static inline uint32_t absorb_counts(sg_processor *p)
         o->count[SG_COUNTER_L1_MISSES + i] = 0;
     }
     absorb_rare(p, SG_COUNTER_PREFETCHES);
-    absorb_rare(p, SG_COUNTER_TRANSLATION_MISSES);
-    absorb_rare(p, SG_COUNTER_MEMORY_LINES);
+    for (int rare = SG_COUNTER_TRANSLATION_MISSES; rare <= SG_COUNTER_PAGE_MIGRATIONS; rare++)
+        absorb_rare(p, (enum sg_counter)rare);
     o->cycles = 0;
     return misses;
 }

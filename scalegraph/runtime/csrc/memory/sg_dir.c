@@ -92,6 +92,20 @@ char *sg_dir_make_chunk(sg_dir *dir, uint64_t number)
     return *chunk;
 }
 
+char *sg_dir_next_chunk(const sg_dir *dir, uint64_t *number)
+{
+    for (; *number < FAN * (uint64_t)FAN; ++*number) {
+        char **branch = dir->root[*number >> FAN_BITS];
+        if (!branch) {
+            *number |= FAN - 1;
+            continue;
+        }
+        if (branch[*number & (FAN - 1)])
+            return branch[*number & (FAN - 1)];
+    }
+    return NULL;
+}
+
 int sg_dir_each(const sg_dir *dir, int (*visit)(void *, uint64_t, const sg_line *), void *context)
 {
     for (uint64_t high = 0; high < FAN; high++) {

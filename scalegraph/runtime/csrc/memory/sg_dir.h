@@ -47,7 +47,10 @@ void sg_dir_destroy(sg_dir *dir);
 /* The chunk of `address`, made if need be. Aborts with a message when the host is out of memory. */
 char *sg_dir_make_chunk(sg_dir *dir, uint64_t number);
 
-/* The same, or NULL if not made yet. */
+/* The first chunk from `*number` on, whose number it becomes; NULL: none. */
+char *sg_dir_next_chunk(const sg_dir *dir, uint64_t *number);
+
+/* The chunk of an address, or NULL if not made yet. */
 static inline char *sg_dir_known_chunk(const sg_dir *dir, uint64_t address)
 {
     uint64_t number = address >> dir->chunk_shift;
@@ -61,9 +64,20 @@ static inline char *sg_dir_chunk(sg_dir *dir, uint64_t address)
     return chunk ? chunk : sg_dir_make_chunk(dir, address >> dir->chunk_shift);
 }
 
-/* Node where the page of `address` lives, + 1; 0 = untouched. SG_DIR_PLACED: assigned, but not touched
- * yet. */
-#define SG_DIR_PLACED 0x80000000u
+/* What is known of a page; 0: untouched. */
+#define SG_DIR_NODE   0x7fffu     /* the node where it lives, + 1 */
+#define SG_DIR_LAST   15u         /* shift of the processor of its last hint fault, + 1; 0: none */
+#define SG_DIR_STAYS  0x3fff8000u /* instead of that processor: the program placed it */
+#define SG_DIR_MARKED 0x40000000u /* the next reference is a hint fault: sg_mem_balance.c */
+#define SG_DIR_PLACED 0x80000000u /* assigned, but not touched yet */
+
+/* Node of a page that is not untouched. */
+static inline uint32_t sg_dir_node(uint32_t home)
+{
+    return (home & SG_DIR_NODE) - 1;
+}
+
+/* The word of the page of `address`. */
 
 static inline uint32_t *sg_dir_home(const sg_dir *dir, char *chunk, uint64_t address)
 {

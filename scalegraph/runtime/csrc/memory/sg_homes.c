@@ -57,7 +57,8 @@ static uint32_t choose(const sg_mem *mem, const sg_policy *policy, uint32_t proc
 uint32_t sg_homes_choose(const sg_mem *mem, uint32_t processor, uint64_t address)
 {
     const sg_policy *own = mem->homes->policy_of ? mem->homes->policy_of(mem->first + processor) : NULL;
-    return choose(mem, own ? own : &mem->homes->machine, processor, address);
+    uint32_t home = choose(mem, own ? own : &mem->homes->machine, processor, address) + 1;
+    return own && own->kind != SG_PLACE_FIRST_TOUCH ? home | SG_DIR_STAYS : home;
 }
 
 uint32_t sg_mem_nodes(const sg_mem *mem)
@@ -81,8 +82,7 @@ static uint32_t *home_of(const sg_mem *mem, uint64_t address)
 int64_t sg_mem_page_node(const sg_mem *mem, uint32_t processor, uint64_t address)
 {
     mem = sg_mem_part(mem, &processor);
-    uint32_t home = *home_of(mem, address);
-    return (int64_t)(home & ~SG_DIR_PLACED) - 1;
+    return (int64_t)(*home_of(mem, address) & SG_DIR_NODE) - 1;
 }
 
 void sg_mem_place(sg_mem *mem, uint32_t processor, uint64_t address, uint64_t bytes, const sg_policy *policy,
@@ -97,12 +97,14 @@ void sg_mem_place(sg_mem *mem, uint32_t processor, uint64_t address, uint64_t by
         if (touched && how == SG_PLACE_UNTOUCHED)
             continue;
         if (policy->kind == SG_PLACE_FIRST_TOUCH) {
-            if (!touched || how == SG_PLACE_FRESH)
-                *home = 0; /* decided at the first touch */
-            continue;
+            if (touched && how != SG_PLACE_FRESH)
+                continue;
+            *home = 0; /* decided at the first touch */
+        } else {
+            uint32_t node = (choose(mem, policy, 0, address) + 1) | SG_DIR_STAYS;
+            *home = touched && how == SG_PLACE_MOVE ? node : node | SG_DIR_PLACED;
         }
-        uint32_t node = choose(mem, policy, 0, address) + 1;
-        *home = touched && how == SG_PLACE_MOVE ? node : node | SG_DIR_PLACED;
+        mem->touched -= touched && how == SG_PLACE_FRESH ? 1 : 0;
     }
 }
 

@@ -276,12 +276,15 @@ static void hold(sg_line *entry, uint32_t p, enum sg_copy state)
 
 static uint32_t touch_page(sg_mem *mem, uint32_t *home, uint64_t address, sg_request *r, sg_outcome *out)
 {
-    if (*home == 0 || (*home & SG_DIR_PLACED)) {
-        *home = *home ? *home & ~SG_DIR_PLACED : sg_homes_choose(mem, r->processor, address) + 1;
+    if (*home & SG_DIR_MARKED) {
+        sg_balance_fault(mem, home, r, out);
+    } else if (*home == 0 || (*home & SG_DIR_PLACED)) {
+        *home = *home ? *home & ~SG_DIR_PLACED : sg_homes_choose(mem, r->processor, address);
+        mem->touched++;
         out->count[SG_COUNTER_PAGE_MISSES]++;
         sg_mem_stall(out, SG_CATEGORY_STALL_PAGE, mem->page_miss_cycles, &r->now);
     }
-    return *home - 1;
+    return sg_dir_node(*home);
 }
 
 /* Collects a line's other holders in mem->others. */
@@ -392,12 +395,13 @@ uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level,
     char *chunk = sg_dir_chunk(&mem->dir, wide);
     sg_line *entry = sg_dir_line(&mem->dir, chunk, wide);
     uint32_t home = *sg_dir_home(&mem->dir, chunk, wide);
-    if (home == 0 || (home & SG_DIR_PLACED) || (mem->attraction && entry->state == SG_LINE_UNTOUCHED))
+    if (home == 0 || (home & (SG_DIR_PLACED | SG_DIR_MARKED)) ||
+        (mem->attraction && entry->state == SG_LINE_UNTOUCHED))
         return UINT64_MAX;
     sg_outcome own = {0};
     sg_request r;
     ask(mem, &r, p, wide, SG_FETCH_READ, now);
-    r.home = home - 1;
+    r.home = sg_dir_node(home);
     r.claim = claim;
     enum sg_copy state = transact(mem, entry, &r, &own);
     hold(entry, p, state);
@@ -462,6 +466,8 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
         at->entry = sg_dir_line(&mem->dir, chunk, wide);
     }
     sg_line *entry = at->entry;
+    if (__builtin_expect(r.now >= mem->mark_at, 0))
+        sg_balance_mark(mem, r.now);
     r.home = touch_page(mem, at->home, wide, &r, outcome);
     uint64_t seen = r.now; /* by the prefetcher */
     if (r.kind == SG_FETCH_WRITE && mem->claim != SG_CLAIM_READS &&

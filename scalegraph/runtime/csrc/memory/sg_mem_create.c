@@ -177,6 +177,8 @@ static int create_parts(sg_mem *mem, const sg_config *config, sg_dir *store, cha
     mem->net = mem->ops->create(config, error, error_size);
     if (!mem->net)
         return -1;
+    if (sg_balance_open(mem, config) != 0)
+        REFUSE("the host has no memory for the simulated machine");
     if (config->placement == SG_PLACE_NODE && config->placement_node >= mem->ops->nodes(mem->net))
         REFUSE("machine.placement_node: expected a node from 0 to %u, got %u", mem->ops->nodes(mem->net) - 1,
                config->placement_node);
@@ -227,6 +229,7 @@ void sg_mem_destroy_one(sg_mem *mem)
     sg_dir_destroy(&mem->dir);
     sg_homes_destroy(mem->homes);
     sg_prefetch_destroy(mem->prefetch);
+    free(mem->balance);
     free(mem->filter);
     sg_unmap(mem->found, mem->processors * sizeof *mem->found);
     free(mem->others);

@@ -44,6 +44,9 @@ struct sg_mem {
     uint32_t remote_only; /* the shared level keeps only lines of other nodes */
     struct sg_homes *homes;       /* sg_homes.c */
     struct sg_prefetch *prefetch; /* sg_mem_prefetch.c; NULL: none */
+    struct sg_balance *balance;   /* sg_mem_balance.c; NULL: pages stay where they are */
+    uint64_t mark_at;             /* when the system marks pages next; UINT64_MAX: never */
+    uint64_t touched;             /* pages */
     uint32_t inclusive;           /* the shared level holds everything in the private ones */
     enum sg_claim claim;          /* of a stream of stores */
     uint32_t read_millicycles; /* a line takes this long to enter a processor's private caches; 0: no time */
@@ -145,7 +148,7 @@ static inline uint32_t sg_mem_home_of(const sg_mem *mem, uint64_t address)
 {
     sg_dir *dir = (sg_dir *)&mem->dir;
     uint32_t home = *sg_dir_home(dir, sg_dir_chunk(dir, address), address);
-    return home ? (home & ~SG_DIR_PLACED) - 1 : 0;
+    return home ? sg_dir_node(home) : 0;
 }
 
 /* ---- sg_mem_shared.c ---- */
@@ -203,8 +206,17 @@ int sg_mem_has(const sg_mem *mem, uint32_t p, uint64_t address);
 /* sg_homes.c */
 struct sg_homes *sg_homes_create(const sg_config *config);
 void sg_homes_destroy(struct sg_homes *homes);
-/* The node for a page that `processor` touches first. */
+/* What is known of a page that `processor` touches first: its node, and whether it stays there. */
 uint32_t sg_homes_choose(const sg_mem *mem, uint32_t processor, uint64_t address);
+
+/* ---- sg_mem_balance.c ---- */
+
+/* After the network and the directory. Returns 0, or -1 if the host has no memory. */
+int sg_balance_open(sg_mem *mem, const sg_config *config);
+/* At mem->mark_at or later: the system marks pages. */
+void sg_balance_mark(sg_mem *mem, uint64_t now);
+/* The first reference of a marked page. */
+void sg_balance_fault(sg_mem *mem, uint32_t *home, sg_request *r, sg_outcome *out);
 
 /* sg_mem_prefetch.c */
 struct sg_prefetch *sg_prefetch_create(const sg_config *config);
