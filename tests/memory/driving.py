@@ -19,12 +19,14 @@ SOURCES += [*sorted(CSRC.glob("memory/sg_mem*.c")), *sorted(CSRC.glob("network/s
 SOURCES += sorted(CSRC.glob("interconnect/sg_wire*.c"))
 RUN = {"arena_bytes": 2**20, "stack_bytes": 2**16, "quantum_cycles": 1000, "result_path": "r", "blocks_path": "b"}
 
+# Pages move all the time.
+BALANCING = {"balancing.scan_delay_ms": "0.01", "balancing.scan_period_min_ms": "0.01", "balancing.scan_size_mib": "1"}
 # Every shipped machine with caches so small that lines are pushed out all the time.
 SMALL = {
     "ksr1": {"cache.subcache.size_kib": "1", "cache.local.size_kib": "8", "memory.page_bytes": "1024"},
     "cerberus": {"cache.cache.size_kib": "2", "coherence.exclusive_state": "true"},
     "server-2x32-inorder": {"cache.l1.size_kib": "3", "cache.l2.size_kib": "4", "cache.l3.size_kib": "60"},
-    "server-8s": {"cache.l1.size_kib": "3", "cache.l2.size_kib": "4", "cache.l3.size_kib": "60"},
+    "server-8s": {"cache.l1.size_kib": "3", "cache.l2.size_kib": "4", "cache.l3.size_kib": "60"} | BALANCING,
     "a64fx": {"cache.l1.size_kib": "16", "cache.l2.size_kib": "48", "cache.l2.ways": "4"},
     "xeon-8360y": {"cache.l1.size_kib": "3", "cache.l2.size_kib": "5", "cache.l3.size_kib": "18"},
     "bus-smp": {"cache.primary.size_kib": "1", "cache.secondary.size_kib": "4"},
