@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scalegraph.base.errors import InputError
 from scalegraph.base.measures import percent
 from scalegraph.base.units import counted, thousands
 from scalegraph.cli.output import echo, print_json, print_rows
@@ -37,20 +38,27 @@ def show_formats() -> None:
 def show_preview(
     sources: Sequence[Path], name: str, choices: TableChoices, answers: dict[str, Any], *, as_json: bool
 ) -> None:
-    """Print how files would be read, the assumed meaning of their names, and what is uncertain; write nothing."""
+    """Print how files would be read, the assumed meaning of their names, and what is uncertain; write nothing.
+
+    A table with a bad cell is printed before the `InputError` that names it is raised.
+    """
     from scalegraph.measurements import asking
-    from scalegraph.measurements.mapping import Unanswered
     from scalegraph.measurements.table import guess_table
     from scalegraph.request.imports import sets as imports
 
     reader = imports.reader_of(sources[0], name)
     choices = imports.with_roles(choices, answers, sources[0], name)
     table = guess_table(sources[0], choices) if reader.name == "table" else None
-    measured = guess = None
+    measured = guess = fault = None
     read_as = asking.assumed(choices, table.questions) if table is not None and table.questions else choices
     if read_as is not None:
-        measured = imports.read_set(sources, name=name, choices=read_as if table else None)
-        guess, _ = asking.complete(measured, answers)
+        try:
+            measured = imports.read_set(sources, name=name, choices=read_as if table else None)
+            guess, _ = asking.complete(measured, answers)
+        except InputError as error:
+            if table is None:
+                raise
+            fault = error
     if as_json:
         print_json(
             {
@@ -63,8 +71,16 @@ def show_preview(
                 "notes": _notes(measured, guess) if measured else list(table.notes if table else ()),
             }
         )
-        return
-    echo(f"format: {reader.title}")
+    else:
+        _show_all(reader.title, table, measured, guess)
+    if fault is not None:
+        raise fault
+
+
+def _show_all(title: str, table: TableGuess | None, measured: MeasurementSet | None, guess: Guess | None) -> None:
+    from scalegraph.measurements.mapping import Unanswered
+
+    echo(f"format: {title}")
     if table is not None:
         _show_table(table)
     if measured is not None and guess is not None:

@@ -10,11 +10,12 @@ import click
 from click.core import ParameterSource
 
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.cli import mapping_words
 from scalegraph.cli.import_report import describe, no_runs, report, show_formats, show_preview
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import print_json
 from scalegraph.cli.pairs import pairs
-from scalegraph.cli.places import WRITTEN_FILE
+from scalegraph.cli.places import WRITTEN_FILE, as_argument
 from scalegraph.cli.progress import share_bar
 from scalegraph.store import Study
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from scalegraph.measurements.table import TableChoices
 
 _SUFFIX = ".sgstudy"
-_CHARACTERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "bar": "|"}
 
 
 @click.command("import")
@@ -167,7 +167,7 @@ def _again() -> str:
             continue
         several = value if isinstance(value, tuple) else (value,)
         if isinstance(one, click.Argument):
-            words[:0] = [quote(str(each)) for each in several]
+            words[:0] = [as_argument(each) for each in several]
         elif isinstance(value, bool):
             words.append((one.opts if value else one.secondary_opts)[-1])
         else:
@@ -188,9 +188,10 @@ def _choices(said: dict[str, Any]) -> TableChoices:
     from scalegraph.measurements.table import TableChoices
 
     roles = pairs("--column", said["roles"], "NAME=ROLE", last=True)
-    delimiter = _CHARACTERS.get(said["delimiter"], said["delimiter"])
-    if len(delimiter) > 1:
-        raise InputError(Fault(f"'{delimiter}' is not a single character", key="--delimiter"))
+    try:
+        delimiter = mapping_words.character(said["delimiter"])
+    except ValueError as error:
+        raise InputError(Fault(str(error), key="--delimiter")) from None
     return TableChoices(
         encoding=said["encoding"],
         delimiter=delimiter,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -23,6 +24,12 @@ class Written(click.Path):
         if ctx is None or not ctx.resilient_parsing:
             check_directory(path)
         return path
+
+
+def as_argument(path: Path) -> str:
+    """Return *path* as a word of a command to copy: quoted, and ``./-x`` if it would look like an option."""
+    text = str(path)
+    return quote(f"./{text}" if text.startswith("-") else text)
 
 
 WRITTEN_FILE = Written(dir_okay=False)

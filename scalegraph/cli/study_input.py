@@ -10,65 +10,24 @@ from typing import Any, TypeVar
 import click
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.cli import switch_words
+from scalegraph.cli import mapping_words, switch_words
+from scalegraph.cli.mapping_words import KEYS
 from scalegraph.cli.output import echo
+from scalegraph.cli.places import as_argument
 from scalegraph.store import Study
 
-
-def _one_of(*choices: str) -> Callable[[str], str]:
-    def taken(value: str) -> str:
-        if value not in choices:
-            raise ValueError(f"one of {', '.join(choices)} was expected")
-        return value
-
-    return taken
-
-
-def _hertz(value: str) -> float:
-    try:
-        found = float(value)
-    except ValueError:
-        found = 0.0
-    if not 0 < found < float("inf"):
-        raise ValueError("a clock rate in Hz was expected, as in 2.4e9")
-    return found
-
-
 _META = "scalegraph.mapping"
+_TABLE = "scalegraph.table"
 _WORK = "scalegraph.work"
 _SELECT = "scalegraph.select"
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-# statement about measurements -> field of the answers, and its type
-_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "processors": ("processors", str),
-    "time": ("time", str),
-    "unit": ("unit", str),
-    "clock": ("clock_hz", _hertz),
-    "total": ("total", str),
-    "values": ("extent", _one_of("inclusive", "exclusive")),
-    "summed": ("summed", lambda value: _one_of("yes", "no")(value) == "yes"),
-    "scaling": ("scaling", _one_of("strong", "weak")),
-    "sizes": ("sizes", str),
-}
 
 
 def _meaning(ctx: click.Context, _parameter: click.Parameter, words: tuple[str, ...]) -> None:
     """Save the statements about measurements for `open_input`; raise `InputError` for every invalid word."""
-    said: dict[str, Any] = {}
-    faults = []
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals or key not in _KEYS:
-            faults.append(Fault(f"'{word}': expected KEY=VALUE, KEY one of {', '.join(_KEYS)}", key="--mapping"))
-            continue
-        field, taken = _KEYS[key]
-        try:
-            said[field] = taken(value)
-        except ValueError as error:
-            faults.append(Fault(f"'{word}': {error}", key="--mapping"))
-    if faults:
-        raise InputError(faults)
+    said, table = mapping_words.parsed(words)
     ctx.meta[_META] = said | ctx.meta.get(_META, {})  # a dedicated option overrides a word of --mapping
+    ctx.meta[_TABLE] = table
 
 
 # the options of `scalegraph import` accepted by every command with measurements as INPUT: messages may name them
@@ -86,7 +45,7 @@ def _switched(ctx: click.Context, parameter: click.Parameter, value: str | None)
     """Save one option's statement about measurements; raise `InputError` if it is invalid."""
     if value is None:
         return
-    field, taken = _KEYS[str(parameter.name)]
+    field, taken = KEYS[str(parameter.name)]
     try:
         ctx.meta[_META] = {**ctx.meta.get(_META, {}), field: taken(value)}
     except ValueError as error:
@@ -203,6 +162,7 @@ def _opened(path: Path) -> Study:
     """
     context = click.get_current_context(silent=True)
     said: dict[str, Any] = context.meta.get(_META, {}) if context is not None else {}
+    table: dict[str, Any] = context.meta.get(_TABLE, {}) if context is not None else {}
     if not path.exists():
         raise InputError(Fault("no such file; a study (.sgstudy) or measurements were expected", file=str(path)))
     from scalegraph.cli.interrupt import interruptible
@@ -213,32 +173,32 @@ def _opened(path: Path) -> Study:
     from scalegraph.request.imports.graphs import study_of as graph_study
     from scalegraph.request.imports.kinds import is_study
 
-    if is_study(path) and not said:
+    if is_study(path) and not said and not table:
         return Study.open(path)
     if is_graph(path):
         return graph_study(path)
     try:
         with interruptible() as token, share_bar(f"reading {path.name}") as progress:
-            return imports.opened([path], said=said, cancel=token, progress=progress)
+            choices = mapping_words.choices(table) if table else None
+            return imports.opened([path], choices=choices, said=said, cancel=token, progress=progress)
     except Unanswered as error:
-        fields = {field: key for key, (field, _) in _KEYS.items()}
-        hint = f"`scalegraph import {path} ..` takes these options and makes a study of it"
-        known = all(question.key in fields for question in error.questions)
-        if known and context is not None and any(option.name == "mapping" for option in context.command.params):
-            each = [quote(f"{fields[one.key]}={one.guess or '..'}") for one in error.questions]
-            words = " ".join(f"--mapping {word}" for word in each)
-            hint = f"to take every guess here: {words}; `scalegraph import {path} ..` keeps the answers in a study"
-        faults = _here(InputError(error.points()), context).faults
+        hint = f"`scalegraph import {as_argument(path)} ..` takes these options and makes a study of it"
+        each = [mapping_words.answer(one) for one in error.questions]
+        if all(each) and context is not None and any(option.name == "mapping" for option in context.command.params):
+            words = " ".join(f"--mapping {quote(word)}" for word in each)
+            kept = f"`scalegraph import {as_argument(path)} ..` keeps the answers in a study"
+            hint = f"to take every guess here: {words}; {kept}"
+        faults = _here(InputError(error.points()), context, path).faults
         raise InputError([*faults, Fault(hint, severity="remark")]) from None
     except InputError as error:
-        raise _here(error, context) from None
+        raise _here(error, context, path) from None
 
 
-def _here(error: InputError, context: click.Context | None) -> InputError:
+def _here(error: InputError, context: click.Context | None, path: Path) -> InputError:
     """Return *error* with options that the running command accepts in the same meaning as `import`."""
     if context is None:
         return error
-    return switch_words.faults(error, switch_words.taken(context.command, _switched), _KEYS)
+    return switch_words.faults(error, switch_words.taken(context.command, _switched), mapping_words.ALL, path)
 
 
 def known_endings() -> tuple[str, ...]:

@@ -12,12 +12,11 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.base.units import significant
-from scalegraph.measurements import counted, derived, grids, names, rates
+from scalegraph.measurements import counted, derived, grids, names, quantities, rates, units
 from scalegraph.measurements import sizes as sizes_
 from scalegraph.measurements.following import filled, following, named_without_counts
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question
-from scalegraph.measurements.model import MeasurementSet, Metric
+from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.products import multiplied
 from scalegraph.measurements.runs import ALL, varies
 from scalegraph.measurements.scaling import falling, with_scaling
@@ -25,21 +24,7 @@ from scalegraph.measurements.scaling import falling, with_scaling
 SERIAL_NOTE = "{0} = 0 is taken as the serial program"
 NONE = "none"  # the answer that there is nothing of the kind
 _RELATIVE = ("speedup", "speed_up", "efficiency", "parallel_efficiency", "scaling", "scalability")
-_DAYS = 1e6  # a time that is unlikely to be in seconds
 _WHOLE = ("program", "main", "total", "application", "whole program", "overall", "all", "root")
-# Columns of the run table, and further names of their metrics.
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "work_ops": ("ops", "operations", "papi_tot_ins", "tot_ins", "instructions"),
-    "work_flops": ("flops", "flop", "fp_ops", "papi_fp_ops", "papi_dp_ops"),
-    "references": ("memory_references", "papi_lst_ins"),
-    "misses": ("cache_misses", "llc_misses", "papi_l3_tcm"),
-    "invalidations": (),
-    "memory_bytes": ("memory", "max_rss", "rss", "maxrss", "footprint"),
-    "busy_s": (),
-    "memory_stall_s": (),
-    "idle_s": (),
-    "primitive_s": (),
-}
 
 
 @dataclass(frozen=True)
@@ -89,10 +74,10 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     unit = total = ""
     if time:
         measured = _with_extent(measured, measured.metric(time), answers, questions, notes)
-        measured = _by_rate(measured, time, processors, answers)
+        measured = units.by_rate(measured, time, processors, answers)
         at = measured.metric(time)
         largest = float(measured.values["value"][measured.values["metric"] == at].max())
-        unit = _unit(measured.metrics[at], largest, answers, questions, asked=bool(processors))
+        unit = units.unit_of(measured.metrics[at], largest, answers, questions, asked=bool(processors))
         total = _total(measured, measured.metric(time), answers, questions)
     elif processors:
         none.append(_no_time(measured))
@@ -152,9 +137,9 @@ def unused(said: Table[str, Any], guess: Guess) -> list[Fault]:
                 message = "no parameter counts processors: this has no effect; name one by --processors"
                 faults.append(Fault(message, key=switch))
     return faults + [
-        Fault(f"'{column}' is no column of the run table{near(column, COLUMNS)}", key="--as")
+        Fault(f"'{column}' is no column of the run table{near(column, quantities.COLUMNS)}", key="--as")
         for column in said.get("columns") or ()
-        if column not in COLUMNS and column != "time_s"
+        if column not in quantities.COLUMNS and column != quantities.TIME
     ]
 
 
@@ -163,7 +148,8 @@ def _rate(measured: MeasurementSet, answers: dict[str, Any]) -> None:
 
     A unit of ``1/s`` makes the metric of time a rate. Raises `InputError` if time and rate are two metrics.
     """
-    if str(answers.get("unit", "")).lower().replace(" ", "") in ("1/s", "/s", "s^-1", "s-1", "hz"):
+    by_unit = str(answers.get("unit", "")).lower().replace(" ", "") in ("1/s", "/s", "s^-1", "s-1", "hz")
+    if by_unit:
         del answers["unit"]
         others = [metric.name for metric in measured.metrics if metric.kind in ("other", "time")]
         alone = others[0] if len(others) == 1 else ""
@@ -178,6 +164,10 @@ def _rate(measured: MeasurementSet, answers: dict[str, Any]) -> None:
         raise InputError(
             Fault(f"'{word}' is no metric of the set{near(word, known)}; there is {', '.join(known[:8])}", key="--rate")
         )
+    metric = measured.metrics[measured.metric(word)]
+    if metric.kind == "time" and (metric.unit or not by_unit):
+        what = f"is a time in {metric.unit}" if metric.unit else "is a time by its name"
+        raise InputError(Fault(f"'{word}' {what}, and no rate; say --time {quote(word)}", key="--rate"))
     if answers.get("time", word) not in (word, rates.TIME):
         raise InputError(Fault(f"times are made of one metric, and --time says '{answers['time']}'", key="--rate"))
     answers["rate"] = answers["time"] = word
@@ -200,7 +190,7 @@ def _problem(
         notes.append(f"processors are counted by {processors}; {listed}{kind} {others} no problems apart")
     left = [name for name in measured.parameters if name not in (processors, *follow)]
     numeric = [name for name in left if _numeric(measured.points[name])]
-    if (chosen := said_sizes(said)) is not None:
+    if (chosen := said_sizes(said, left)) is not None:
         texts = sizes_.splitting_texts(measured, processors, left) if processors else []
         dropped = tuple(name for name in (*numeric, *texts) if name not in chosen and varies(measured.points[name]))
         if dropped:
@@ -212,13 +202,29 @@ def _problem(
     return follow, tuple(numeric)
 
 
-def said_sizes(said: Table[str, Any]) -> tuple[str, ...] | None:
-    """Return the problem sizes that were stated, as names or separated by commas; None if none were."""
+def said_sizes(said: Table[str, Any], known: Sequence[str] = ()) -> tuple[str, ...] | None:
+    """Return the problem sizes that were stated, as names or separated by commas; None if none were.
+
+    A name among those *known* may hold commas.
+    """
     word = said.get("sizes")
     if word is None:
         return None
-    listed = word.split(",") if isinstance(word, str) else word
-    return tuple(name.strip() for name in listed if name.strip() and name.strip() != NONE)
+    if not isinstance(word, str):
+        return tuple(name.strip() for name in word if name.strip() and name.strip() != NONE)
+    parts = [part.strip() for part in word.split(",")]
+    made, at = [], 0
+    while at < len(parts):
+        ends = range(len(parts), at, -1)
+        whole = (end for end in ends if any(_parts(name) == parts[at:end] for name in known))
+        end = next(whole, at + 1)
+        made.append(next((name for name in known if _parts(name) == parts[at:end]), parts[at]))
+        at = end
+    return tuple(name for name in made if name and name != NONE)
+
+
+def _parts(name: str) -> list[str]:
+    return [part.strip() for part in name.split(",")]
 
 
 def _check(measured: MeasurementSet, said: Table[str, Any]) -> None:
@@ -241,17 +247,25 @@ def _check(measured: MeasurementSet, said: Table[str, Any]) -> None:
         faults.append(Fault(f"'{unit}' is no unit of time{near(unit, SECONDS)}; s, ms, us, ns, say", key="--unit"))
     faults += [
         Fault(f"'{name}' is no parameter of the set{near(name, measured.parameters)}", key="--sizes")
-        for name in said_sizes(said) or ()
+        for name in said_sizes(said, measured.parameters) or ()
         if name not in measured.parameters
     ]
     for column, metric in said.get("columns", {}).items():
         if metric not in metrics:
             faults.append(Fault(f"'{metric}' is no metric of the set{near(metric, metrics)}", key=column))
+    faults += quantities.faults(measured.metrics, said.get("columns", {}))
+    faults += [
+        Fault(f"'{metric}' counts work a second; the work itself was expected for {column}", key="--as")
+        for column, metric in said.get("columns", {}).items()
+        if metric in rates.rates(measured)
+    ]
     word = said.get("processors")
     if word in measured.points and not _numeric(measured.points[word]):
         example = str(measured.points[word].iloc[0]) if len(measured.points) else ""
         message = f"'{word}' is a text ('{example}'); a number of processors was expected, or a grid such as 2x2"
         faults.append(Fault(message, file=measured.files[0] if measured.files else "", key="--processors"))
+    if word in measured.points and names.is_time(str(word)) and names.plain(str(word)) != "t":  # t: threads, or time
+        faults.append(Fault(f"'{word}' is a time by its name, and counts no processors", key="--processors"))
     if faults:
         raise InputError(faults)
 
@@ -333,7 +347,7 @@ def _time(
     measured: MeasurementSet, processors: str, said: Table[str, Any], questions: list[Question], notes: list[str]
 ) -> tuple[str, dict[str, str], bool]:
     """Return the time metric, the metrics for columns of the run table, and whether times are sums."""
-    columns = _columns(measured.metrics)
+    columns = _columns(measured, notes)
     if (word := said.get("time")) is not None:
         return "" if word == NONE else str(word), columns, False
     times = [metric for metric in measured.metrics if metric.kind == "time"]
@@ -384,48 +398,11 @@ def _time(
     return (times[0].name if times else ""), columns, False
 
 
-def _columns(metrics: Sequence[Metric]) -> dict[str, str]:
-    by_name = {names.plain(metric.name): metric.name for metric in metrics}
-    made = {}
-    for column, others in COLUMNS.items():
-        short = next((name for name in (column, column.removesuffix("_s"), *others) if name in by_name), None)
-        if short is not None:
-            made[column] = by_name[short]
+def _columns(measured: MeasurementSet, notes: list[str]) -> dict[str, str]:
+    """Return the metrics for columns of the run table by their names; those in other units go to *notes*."""
+    made, left_out = quantities.by_name([metric for metric in measured.metrics if rates.per(metric) is None])
+    notes += left_out
     return made
-
-
-def _by_rate(measured: MeasurementSet, time: str, processors: str, answers: dict[str, Any]) -> MeasurementSet:
-    """Put the unit of *time* implied by a rate into *answers*; return the set with a remark on that."""
-    unit = measured.metrics[measured.metric(time)].unit
-    if unit or not processors or "unit" in answers or (decided := rates.unit_of(measured, time, processors)) is None:
-        return measured
-    answers["unit"] = decided[0]
-    remark = f"'{time}' is in {decided[0]}, {decided[1]}"
-    return replace(measured, remarks=(*measured.remarks, remark))
-
-
-def _unit(metric: Metric, largest: float, said: Table[str, Any], questions: list[Question], *, asked: bool) -> str:
-    """Return the unit of the time *metric*, whose *largest* value tells what is likely where nobody says it."""
-    unit = str(said["unit"]) if "unit" in said else metric.unit
-    if unit.lower() in CYCLES:
-        if asked and not said.get("clock_hz"):
-            questions.append(Question("clock_hz", f"'{metric.name}' is in cycles", "--clock HZ"))
-        return unit
-    if "unit" in said:
-        return unit
-    if metric.unit.lower() in SECONDS:
-        return metric.unit
-    if asked:
-        what = f"is in '{metric.unit}', which is no known unit of time" if metric.unit else "has no unit"
-        because = "" if metric.unit else "is what most leave out"
-        units = ("s", "ms", "us", "ns", "min", "h")
-        if largest >= _DAYS:
-            units, because = (
-                ("us", "ms", "s", "ns", "min", "h"),
-                f"is likely, as {significant(largest, 3)} s would be days",
-            )
-        questions.append(Question("unit", f"'{metric.name}' {what}", f"--unit {units[0]}", units, because))
-    return ""
 
 
 def _with_extent(
@@ -488,6 +465,6 @@ def _total(measured: MeasurementSet, metric: int, said: Table[str, Any], questio
     listed = tuple(measured.paths[index] for index in roots[:20])
     message = f"no call path is plainly the whole program ({', '.join(listed[:4])}{', ..' if len(listed) > 4 else ''})"
     questions.append(
-        Question("total", message, f"--total '{listed[0]}', or --total '{ALL}' for all together", (*listed, ALL))
+        Question("total", message, f"--total {quote(listed[0])}, or --total '{ALL}' for all together", (*listed, ALL))
     )
     return ""

@@ -10,8 +10,8 @@ from shlex import quote
 import numpy as np
 import pandas as pd
 
-from scalegraph.measurements import names
-from scalegraph.measurements.mapping import SECONDS, Question
+from scalegraph.measurements import names, quantities
+from scalegraph.measurements.mapping import SECONDS, Mapping, Question
 from scalegraph.measurements.model import Floats, MeasurementSet, Metric, Skipped
 from scalegraph.measurements.runs import varies
 
@@ -178,7 +178,8 @@ def _work(
     if same and pd.api.types.is_numeric_dtype(points[same[0]].dtype):
         return points[same[0]].to_numpy(dtype=np.float64)[rows["point"]], f"which is '{same[0]}'"
     if (letters := _LETTERS.match(what)) and (counted := _operations(measured)):
-        grid = _aligned(measured, rows, counted)
+        scale = quantities.factor(measured.metrics[measured.metric(counted)], "work_flops", Mapping())
+        grid = _aligned(measured, rows, counted) * (np.nan if scale is None else scale)
         if np.isfinite(grid).any():
             return grid / _PREFIX.get(letters["prefix"].lower(), 1.0), f"which is '{counted}'"
     if grows:

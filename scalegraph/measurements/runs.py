@@ -14,6 +14,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.run import RunPoint, RunRecord, Value
 from scalegraph.base.units import as_read, assigned
+from scalegraph.measurements import quantities
 from scalegraph.measurements.mapping import Mapping
 from scalegraph.measurements.model import Floats, MeasurementSet
 from scalegraph.measurements.reader import Progress
@@ -23,7 +24,6 @@ ALL = "*"  # the whole program: all call paths together
 SIZE = "problem"  # parameter that distinguishes grown problems in weak scaling if no other parameter does
 MOST_RUNS = 20_000  # in a study; models use every value of a set, however many
 _COUNTS = frozenset({"work_ops", "work_flops", "references", "misses", "invalidations"})
-_SUMS_S = frozenset({"busy_s", "memory_stall_s", "idle_s", "primitive_s"})
 
 
 def totals(measured: MeasurementSet, mapping: Mapping, metric: str = "") -> Floats:
@@ -80,9 +80,9 @@ def make_runs(
         message = f"has {len(known)} points with a time; a study holds {MOST_RUNS} runs at most"
         raise InputError(Fault(message, file=_file(measured)))
     others = {
-        column: totals(measured, mapping, metric) * _scale(measured, metric, column)
+        column: totals(measured, mapping, metric) * scale
         for column, metric in mapping.columns.items()
-        if column != "time_s"
+        if column != quantities.TIME and (scale := _scale(measured, mapping, metric, column)) is not None
     }
     split = _split_of(measured)
     token = cancel or CancelToken()
@@ -130,6 +130,10 @@ def _split_of(measured: MeasurementSet) -> Callable[[int, int, int], dict[str, i
     return found
 
 
+def _scale(measured: MeasurementSet, mapping: Mapping, metric: str, column: str) -> float | None:
+    return quantities.factor(measured.metrics[measured.metric(metric)], column, mapping)
+
+
 def _values(others: dict[str, Any], point: int, repetition: int) -> dict[str, Any]:
     """Return a run's values other than its time, by column: counts as whole numbers."""
     values: dict[str, Any] = {}
@@ -163,8 +167,9 @@ def serial_times(measured: MeasurementSet, mapping: Mapping, runs: Sequence[RunR
 
 def _elapsed(measured: MeasurementSet, mapping: Mapping, counts: Floats) -> Floats:
     """Return the elapsed seconds, shape (points, repetitions); NaN if unknown."""
-    elapsed = mapping.columns.get("time_s")
-    times = totals(measured, mapping, elapsed or mapping.time) * mapping.seconds
+    elapsed = mapping.columns.get(quantities.TIME)
+    seconds = _scale(measured, mapping, elapsed, quantities.TIME) if elapsed else None
+    times = totals(measured, mapping, elapsed or mapping.time) * (mapping.seconds if seconds is None else seconds)
     if elapsed is None and mapping.summed:
         times = times / np.maximum(counts, 1.0)[:, np.newaxis]
     return times
@@ -229,14 +234,6 @@ def _parameters(measured: MeasurementSet, mapping: Mapping, counts: Floats) -> l
 def _value(value: Any) -> Value:
     plain = value.item() if hasattr(value, "item") else value
     return int(plain) if isinstance(plain, float) and plain.is_integer() and abs(plain) < 2**53 else plain
-
-
-def _scale(measured: MeasurementSet, metric: str, column: str) -> float:
-    """Return the factor by which a metric's values become a column of the run table."""
-    if column not in _SUMS_S:
-        return 1.0
-    unit = measured.metrics[measured.metric(metric)].unit
-    return Mapping(unit=unit).seconds
 
 
 def _file(measured: MeasurementSet) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 import numpy as np
 
 from scalegraph.base.units import assigned, counted, plain
@@ -49,7 +51,7 @@ def falling(measured: MeasurementSet, made: Mapping) -> list[Question]:
     kept = ",".join(name for name in made.sizes if name not in others) or "none"
     whole = ",".join(made.sizes)
     message = f"{listed} grow with the processors, but times fall as those of one problem do: results, or sizes"
-    switch = f"--sizes {kept} if they are results, or --sizes {whole} if they are sizes"
+    switch = f"--sizes {quote(kept)} if they are results, or --sizes {quote(whole)} if they are sizes"
     return [Question("sizes", message, switch, (kept, whole))]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shlex import quote
 
 import numpy as np
 import pandas as pd
@@ -43,7 +44,7 @@ def question(measured: MeasurementSet, processors: str, left: Sequence[str], *, 
         f"{listed} {verb} at nearly every number of processors, so that hardly two runs are of one problem: a size of "
         "the problem, or a result of the run"
     )
-    switch = f"--sizes {without} if {what}, or --sizes {whole} if {size}"
+    switch = f"--sizes {quote(without)} if {what}, or --sizes {quote(whole)} if {size}"
     return Question("sizes", message, switch, (without, whole))
 
 
@@ -80,7 +81,7 @@ def _of_texts(measured: MeasurementSet, processors: str, left: Sequence[str], fo
         f"the texts of '{found[0]}' differ at nearly every number of processors, so that hardly two runs are of one "
         "problem: a remark on the run, or the problem's name"
     )
-    switch = f"--sizes {without} if it is a remark, or --sizes {whole} if it names the problem"
+    switch = f"--sizes {quote(without)} if it is a remark, or --sizes {quote(whole)} if it names the problem"
     rest = [processors, *(name for name in left if name not in found)]
     choices = (whole, without) if points.duplicated(rest).any() else (without, whole)  # names tell these apart
     return Question("sizes", message, switch, choices)

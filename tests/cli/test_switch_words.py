@@ -11,8 +11,10 @@ from typing import Final
 import click
 import pytest
 
-from scalegraph.cli import study_input, switch_words
+from scalegraph.base.errors import InputError
+from scalegraph.cli import mapping_words, study_input, switch_words
 from scalegraph.cli.main import COMMANDS, cli, run
+from scalegraph.measurements.mapping import Question
 
 pytestmark = pytest.mark.slow
 
@@ -44,6 +46,7 @@ SAID_BY: Final[dict[str, tuple[str, ...]]] = {
     "request/run/batches.py": ("run", "collect"),
     "request/run/predicting.py": ("predict",),
     "cli/spreadsheets.py": ("analyze", "matrix", "export", "compare"),
+    "cli/mapping_words.py": READERS,
     "cli/study_input.py": READERS,
     "cli/switch_words.py": READERS,
     "cli/trace.py": ("trace", "trace info", "trace convert"),
@@ -139,7 +142,7 @@ def test_what_is_said_of_measurements_is_worded_for_the_command_that_reads_them(
     for module, text in named():
         if not module.startswith(("measurements/", "request/imports/sets.py")):
             continue
-        said = switch_words.worded(text, own, study_input._KEYS)
+        said = switch_words.worded(text, own, mapping_words.ALL)
         for found in SWITCH.findall(ANOTHER.sub("", said)):
             assert found == "--mapping" or found[2:] in own, (text, said)
             assert found in taken[name]
@@ -159,10 +162,49 @@ def test_what_is_said_of_measurements_is_worded_for_the_command_that_reads_them(
         ("--column NAME=metric", "scalegraph import --column NAME=metric"),
         ("`scalegraph import --list-formats` says more", "`scalegraph import --list-formats` says more"),
         ("--summed says another", "--mapping summed says another"),
+        ("say --decimal , or --decimal .", "say --mapping decimal=, or --mapping decimal=."),
+        ("--cell 2=skip its row", "--mapping cell=2=skip its row"),
+        ("--cell '2:time [s]=none' leaves", "--mapping cell='2:time [s]=none' leaves"),
     ],
 )
 def test_switches_are_reworded(text: str, said: str) -> None:
-    assert switch_words.worded(text, {"unit"}, {"processors", "time", "summed", "unit"}) == said
+    assert switch_words.worded(text, {"unit"}, {"processors", "time", "summed", "unit", "decimal", "cell"}) == said
+
+
+def test_an_option_of_import_alone_comes_with_the_file() -> None:
+    assert switch_words.worded("--format table", {"unit"}, {"unit"}, Path("-a b.csv")) == (
+        "scalegraph import './-a b.csv' --format table"
+    )
+
+
+def test_every_word_of_a_mapping_is_taken() -> None:
+    words = ["unit=ms", "rate=a", "as=work_ops=b", "decimal=,", "cell=2=skip", "cell=3:a=b=none", "header=3"]
+    said, table = mapping_words.parsed([*words, "delimiter=tab", "names=a, b", "column=x=skip"])
+    assert said == {"unit": "ms", "rate": "a", "columns": {"work_ops": "b"}}
+    assert mapping_words.choices(table).model_dump(exclude_defaults=True) == {
+        "decimal": ",",
+        "cells": {"2": "skip", "3:a=b": "none"},
+        "header": 3,
+        "delimiter": "\t",
+        "names": ("a", "b"),
+        "columns": {"x": "skip"},
+    }
+    with pytest.raises(InputError) as error:
+        mapping_words.parsed(["decimal=;", "header=x", "delimiter=ab", "cel=2"])
+    assert len(error.value.faults) == 4
+
+
+@pytest.mark.parametrize(
+    ("key", "choices", "word"),
+    [
+        ("unit", ("s",), "unit=s"),
+        ("decimal", (",", "."), "decimal=,"),
+        ("columns.a b", ("metric",), "column=a b=metric"),
+        ("clock_hz", (), "clock=.."),
+    ],
+)
+def test_guesses_are_words_of_a_mapping(key: str, choices: tuple[str, ...], word: str) -> None:
+    assert mapping_words.answer(Question(key, "", "", choices)) == word
 
 
 @pytest.mark.parametrize("name", ["analyze", "matrix", "report"])

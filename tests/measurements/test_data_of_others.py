@@ -289,7 +289,8 @@ def test_a_name_with_the_number_of_processors_tells_no_problems_apart(tmp_path: 
 def test_a_bad_cell_of_a_short_table_is_named(tmp_path: Path, text: str, fault: str) -> None:
     with pytest.raises(InputError) as error:
         meant(tmp_path, text)
-    assert f"{fault}; --cell 3=skip leaves its row out" in str(error.value)
+    assert f"{fault}; --cell 3" in str(error.value)
+    assert "--cell 3=skip" in str(error.value)
 
 
 def test_a_time_of_nothing_is_no_run(tmp_path: Path) -> None:
@@ -485,7 +486,7 @@ def test_the_sum_of_the_other_times_is_the_time(tmp_path: Path) -> None:
     ("roles", "words"),
     [
         ({"run": "repetition", "p": "repetition"}, "would both number the repetition"),
-        ({"run": "unit"}, "as unit has no effect without a column that is value"),
+        ({"run": "unit"}, "as unit has no effect: it holds no units"),
         ({"run": "metric_name"}, "as metric_name has no effect"),
     ],
 )

@@ -63,7 +63,9 @@ def test_rows_that_sum_up_others_are_no_runs(tmp_path: Path, text: str, runs: in
 @pytest.mark.parametrize(
     ("text", "key", "guess"),
     [
-        ("cores;time_ms\n1;2.300\n2;1.250\n4;640\n", "decimal", "."),  # 2300 and 640, or 2.3 and 640?
+        ("cores;time_ms\n1;2.300\n2;1.250\n4;640\n", "decimal", ","),  # 2300 and 640, or 2.3 and 640?
+        ("p;time_s\n1;2.300\n2;1.150\n4;640\n8;330\n", "decimal", ","),  # times would rise from 2.3 to 640
+        ("p;time_s\n1;4.300\n2;2.150\n4;1.075\n8;1\n", "decimal", "."),
         ("n,1,2,3\n10,8,4.2,2.1\n20,16,8.3,4.4\n", "across", "processors"),
         ("n,1,2,3\n10,8,6.2,7.1\n20,16,18.3,14.4\n", "across", "repetition"),
         ("p,n,time_s\n1,1K,1.0\n2,2K,1.0\n4,4K,1.1\n1,1M,1000\n2,1M,510\n", "sizes", "n"),

@@ -236,7 +236,7 @@ def test_result_tables_of_jube(tmp_path: Path, text: str) -> None:
 def test_a_cell_without_a_value_and_a_row_that_is_left_out_are_said(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("# head\np,time_s\n1,8\n2,4.1\n4,crashed\n8,1.2\nrest,15\n")
-    with pytest.raises(InputError, match="got 'rest'; --cell 7=skip"):
+    with pytest.raises(InputError, match="got 'rest'; --cell 7=skip leaves its row out"):
         read_table(path)
     choices = TableChoices(cells={"5:time_s": "none", "7": "skip"})
     measured = read_table(path, choices)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from pyarrow import compute
 
 from scalegraph.base.cancel import CancelToken
@@ -18,7 +19,7 @@ from scalegraph.measurements import names
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.model import CallPath, Floats, MeasurementSet, Metric, Skipped
 from scalegraph.measurements.reader import Progress
-from scalegraph.measurements.table import jobs, layout, marking, summaries
+from scalegraph.measurements.table import jobs, layout, marking, summaries, unit_columns
 from scalegraph.measurements.table.columns import Column
 from scalegraph.measurements.table.guess import TableChoices, TableGuess, guess_table
 from scalegraph.measurements.table.rows import Flags, Ints, Rows, parse
@@ -48,7 +49,8 @@ def read_table(
     progress(0.1)
     lines, marks = text.lines, choices.cells if choices else {}
     if marks:
-        found = layout.Layout(guess.delimiter, guess.comment, guess.header, (), guess.first, ())
+        first = min([guess.first, *marking.skipped(marks)])  # rows may be left out before the first that is read
+        found = layout.Layout(guess.delimiter, guess.comment, guess.header, (), first, ())
         titles = [column.title for column in guess.columns]
         lines = marking.marked(lines, marks, found, titles, guess.file, whole=True)
     del text
@@ -121,10 +123,11 @@ class _Builder:
                 message = f"holds no run that completed: {why[0][0]}"
                 raise InputError(Fault(message, file=self.guess.file, line=int(self.rows.lines[why[0][1]])))
             self._leave_out(why)
-        numeric = [column for column in self.guess.columns if column.kind in ("count", "number")]
-        texts = [self.rows.texts(column.index) for column in numeric]
-        words = [one for one in texts if compute.any(compute.match_substring_regex(one, "^[A-Za-z]")).as_py()]
-        again = summaries.rows([one.to_pylist() for one in words])
+        texts = [self.rows.texts(column.index) for column in self.guess.columns]
+        known = pa.array(sorted(summaries.WORDS), pa.string())
+        words = [compute.utf8_rtrim(compute.utf8_lower(one), ":") for one in texts]
+        some = any(compute.any(compute.is_in(one, value_set=known)).as_py() for one in words)
+        again = summaries.rows([one.to_pylist() for one in texts]) if some else []
         self._leave_out([("sum up other rows, as total or mean", row) for row in again])
 
     def _leave_out(self, why: Sequence[tuple[str, int]]) -> None:
@@ -160,9 +163,7 @@ class _Builder:
                 numbers, infinite = self.rows.numbers(column)
                 wrong = np.flatnonzero((np.isnan(numbers) | infinite) & keep)
                 if len(wrong):
-                    size = " from 1e-150 to 1e150, or 0," if infinite[wrong[0]] else ""
-                    message = f"a number{size} was expected: a parameter"
-                    raise InputError(self.rows.fault(int(wrong[0]), column, message))
+                    raise InputError(self._without_number(int(wrong[0]), column, infinite=bool(infinite[wrong[0]])))
                 whole = bool((numbers[keep] == np.floor(numbers[keep])).all()) and bool(
                     (abs(numbers[keep]) < 2**53).all()
                 )
@@ -175,6 +176,15 @@ class _Builder:
         number = np.full(len(self.rows), -1, dtype=np.int64)
         number[keep] = there.groupby(list(table.columns), sort=False).ngroup().to_numpy()
         return number, there.drop_duplicates().reset_index(drop=True)
+
+    def _without_number(self, row: int, column: Column, *, infinite: bool) -> Fault:
+        """Return the fault of a row whose parameter *column* has no number."""
+        size = " from 1e-150 to 1e150, or 0," if infinite else ""
+        line = int(self.rows.lines[row])
+        message = (
+            f"a number{size} was expected in every row, as it tells runs apart; --cell {line}=skip leaves its row out"
+        )
+        return self.rows.fault(row, column, message)
 
     def _paths(self) -> tuple[Ints, tuple[CallPath, ...]]:
         """Return the call path number of every row, and the paths with all their ancestors."""
@@ -221,6 +231,7 @@ class _Builder:
                 self.cancel.check()
                 self.progress(0.9 * number / len(measured))
             found, infinite = self.rows.numbers(column)
+            found = unit_columns.converted(self.rows, column, found)
             there = np.flatnonzero(~np.isnan(found))
             missing.add(np.flatnonzero(np.isnan(found) & keep), infinite)
             metric = metrics.get(column.name)

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias, get_args
 
 from scalegraph.measurements import grids, names, rates
 from scalegraph.measurements.model import Metric
-from scalegraph.measurements.table import durations, jobs, series, suffixes
-from scalegraph.measurements.table.layout import COMMA_NUMBER, GROUPED, GROUPED_POINT, NUMBER, is_missing, is_number
+from scalegraph.measurements.table import durations, jobs, series, slips, suffixes, unit_columns
+from scalegraph.measurements.table.layout import NUMBER, is_missing, is_number
 
 # parameter: a coordinate; metric: measured; wide: measured at the parameter value `at`; call_path: the place in the
 # program; metric_name, value, unit: one measured value per row; repetition: its number; skip: left out, with a note
@@ -22,6 +22,7 @@ Kind: TypeAlias = Literal["count", "number", "duration", "text", "empty"]
 ROLES: tuple[str, ...] = get_args(Role)
 SURE = 0.6  # below this, the user is asked
 _SAME = 1.05  # maximum ratio between repetitions
+_FRACTIONS = "its numbers are not whole"
 _OF_ITS_OWN = "a text of its own in every row"
 _INDEXED = re.compile(r"^\s*(.*?)[\s_.\-#=:]*(\d+)\s*$")
 _ASSIGNED = re.compile(r"^\s*([A-Za-z][\w ]*?)\s*=\s*(\d+)\s*$")
@@ -35,7 +36,7 @@ class Column:
 
     *at*: for a wide column the parameter value, a number or a series' name; *repetition*: number from 0 among columns
     of one metric. *confidence*: 0 to 1; *why*: its reason. *suffix*: text after the number in every cell (``%`` of
-    ``96%``).
+    ``96%``). *unit_from*: the column whose cells are the units of this one's.
     """
 
     index: int
@@ -49,6 +50,7 @@ class Column:
     why: str = ""
     kind: Kind = "text"
     suffix: str = ""
+    unit_from: int | None = None
 
 
 def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str = "") -> tuple[tuple[Column, ...], str]:
@@ -64,21 +66,34 @@ def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str =
     columns = [
         _alone(index, title, [row[index] for row in shown if index < len(row)]) for index, title in enumerate(titles)
     ]
-    columns = _settle(_hosts(_labelled(columns, shown), shown))
+    columns = _settle(_hosts(_labelled(_like_their_kin(columns), shown), shown))
     columns, parameter = _wide(columns, across, shown)
     if not parameter:
         columns, parameter = series.found(columns, shown, across)
+    columns = _constant(columns, shown)
     return tuple(_unique(_repeated(columns))), parameter
 
 
-def _kind(found: Sequence[str], *, counted: bool = False) -> Kind:
-    """Return the kind of cells; if the name implies that numbers are *counted* or measured, half of them suffice."""
+def _kind(found: Sequence[str], *, counted: bool = False, timed: bool = False) -> Kind:
+    """Return the kind of cells; if the name implies that numbers are *counted* or measured, half of them suffice.
+
+    In a column that is *timed* by its name ``15m`` are minutes.
+    """
     there = [cell for cell in found if not is_missing(cell)]
     if not there:
         return "empty"
+    numeric = slips.without(there)
+    if len(numeric) < len(there) and (kind := _kind(numeric, counted=counted, timed=timed)) in (
+        "count",
+        "number",
+        "duration",
+    ):
+        return "duration" if kind == "duration" else "number"  # the cells that are no numbers are named when read
     if all(cell.isascii() and cell.isdigit() for cell in there):
         return "count"
-    if durations.are_all(there):
+    if durations.are_all(there, timed=timed):
+        return "duration"
+    if counted and 2 * sum(durations.seconds(cell, minutes=timed) is not None for cell in there) >= len(there):
         return "duration"
     numbers = sum(map(is_number, there))
     enough = numbers >= 0.5 * len(there) if counted else numbers > 1 and numbers >= 0.8 * len(there)
@@ -87,9 +102,9 @@ def _kind(found: Sequence[str], *, counted: bool = False) -> Kind:
 
 def _alone(index: int, title: str, found: Sequence[str]) -> Column:
     """Return the column judged by itself."""
-    suffix = suffixes.of_all(found)
+    suffix = suffixes.of_all(slips.without(found))
     found = [suffixes.without(cell, suffix) for cell in found] if suffix else found
-    kind = _kind(found, counted=_of_number(title))
+    kind = _kind(found, counted=_of_number(title), timed=names.is_time(names.without_unit(title)[0]))
     title = _WHOLE.sub(r"\1", title)  # pandas writes the columns 1.0, 2.0
     if title.isdigit() and kind == "duration":
         return Column(index, title, title, "s", "metric", None, None, 0.9, "its cells are times", kind)
@@ -152,6 +167,8 @@ def _role(name: str, unit: str, kind: str, found: Sequence[str]) -> tuple[Role, 
 
 
 def _of_text(short: str, found: Sequence[str]) -> tuple[Role, float, str]:
+    if unit_columns.are_units(short, found):
+        return "unit", 0.9, "its cells are units"
     for known, role in ((names.REGIONS, "call_path"), (names.METRIC_NAMES, "metric_name"), (names.UNITS, "unit")):
         if short in known:
             return role, 0.9, "its name"  # type: ignore[return-value]
@@ -168,7 +185,7 @@ def _of_numbers(name: str, *, counts: bool, again: bool) -> tuple[Role, float, s
     if not name:
         return "skip", 0.3, "it has no name"
     if not counts:
-        return "metric", 0.7, "its numbers are not whole"
+        return "metric", 0.7, _FRACTIONS
     return (
         ("parameter", 0.65, "whole numbers that come again")
         if again
@@ -233,6 +250,18 @@ def _settle(columns: list[Column]) -> list[Column]:
     return columns
 
 
+def _constant(columns: list[Column], rows: Sequence[Sequence[str]]) -> list[Column]:
+    """Return the columns, fractions that are the same in all rows as a parameter if something else is measured."""
+    made = []
+    for item in columns:
+        measured = any(other.role in ("metric", "wide", "value") for other in columns if other is not item)
+        found = {row[item.index] for row in rows if item.index < len(row)}
+        if item.why == _FRACTIONS and item.role == "metric" and measured and len(found) == 1 and len(rows) > 2:
+            item = replace(item, role="parameter", confidence=0.65, why="the same in every row")
+        made.append(item)
+    return made
+
+
 def _is_study(columns: Sequence[Column]) -> bool:
     """Whether names clearly show which column counts processors and which is a time or a rate."""
     return any(
@@ -240,13 +269,44 @@ def _is_study(columns: Sequence[Column]) -> bool:
     ) and any(item.role == "metric" and item.confidence >= 0.9 for item in columns)
 
 
-def _wide(columns: list[Column], across: str, rows: Sequence[Sequence[str]]) -> tuple[list[Column], str]:
-    """Return the columns, those for values of one parameter or for repetitions marked as wide, and that parameter."""
+_NUMERIC = ("count", "number", "duration")
+
+
+def _like_their_kin(columns: list[Column]) -> list[Column]:
+    """Return the columns, texts among columns of one measurement as numbers too, so that a bad cell is named."""
+    groups, assigned, many = _groups(columns)
+    made = list(columns)
+    for prefix, group in groups.items():
+        members = [column for column, _ in group]
+        kin = [column for column in members if column.kind in _NUMERIC]
+        others = [column for column in members if column.kind == "text"]
+        stands_for_values = (
+            prefix in assigned or _across(many.get(prefix, prefix), [at for _, at in group], columns, "")[0]
+        )
+        if len(kin) > 1 and others and stands_for_values:
+            like = max(kin, key=lambda column: (column.kind == "duration", column.kind == "number"))
+            for column in others:
+                made[column.index] = replace(
+                    column,
+                    kind="duration" if like.kind == "duration" else "number",
+                    unit=column.unit or like.unit,
+                    suffix=like.suffix,
+                    role="metric",
+                    confidence=0.7,
+                    why="it belongs to columns of numbers",
+                )
+    return made
+
+
+def _groups(
+    columns: Sequence[Column],
+) -> tuple[dict[str, list[tuple[Column, int]]], set[str], dict[str, str]]:
+    """Return columns with the number in their name by the words before it; words like ``T`` of ``T=4``, and plurals."""
     groups: dict[str, list[tuple[Column, int]]] = {}
     assigned: set[str] = set()  # `T=4`
     many: dict[str, str] = {}  # what is counted, as in the last column
     for column in columns:
-        if column.kind not in ("count", "number", "duration") or column.role in ("repetition", "value"):
+        if column.role in ("repetition", "value"):
             continue
         if match := _ASSIGNED.match(column.name):
             assigned.add(match[1].strip())
@@ -258,6 +318,12 @@ def _wide(columns: list[Column], across: str, rows: Sequence[Sequence[str]]) -> 
             one = counted.removesuffix("s") if len(counted) > 2 else counted  # `1 thread`, `2 threads`
             many[one] = counted
             groups.setdefault(one, []).append((column, int(match[1])))
+    return groups, assigned, many
+
+
+def _wide(columns: list[Column], across: str, rows: Sequence[Sequence[str]]) -> tuple[list[Column], str]:
+    """Return the columns, those for values of one parameter or for repetitions marked as wide, and that parameter."""
+    groups, assigned, many = _groups([column for column in columns if column.kind in _NUMERIC])
     for prefix, group in groups.items():
         prefix = many.get(prefix, prefix)
         numbers = [number for _, number in group]
@@ -384,40 +450,6 @@ def _unique(columns: list[Column]) -> list[Column]:
             taken.add(name)
         made.append(replace(column, name=name))
     return made
-
-
-def grouped(found: Sequence[str]) -> bool:
-    """Whether numbers among *found* certainly have groups of thousands (``1,234.5``, ``1 234 567``)."""
-    return any(
-        GROUPED.fullmatch(cell)
-        and ("." in cell or not cell.replace(",", "").lstrip("+-").isdigit() or cell.count(",") > 1)
-        for cell in found
-    )
-
-
-def decimal_comma(found: Sequence[str]) -> str:
-    """Return ``comma`` if numbers have decimal commas, ``unsure`` if these may separate thousands, else empty."""
-    if any("," in cell and GROUPED_POINT.fullmatch(cell) for cell in found):  # 8.100,5
-        return "comma"
-    with_comma = [cell for cell in found if COMMA_NUMBER.fullmatch(cell)]
-    if with_comma and any(cell.count(",") > 1 and GROUPED.fullmatch(cell) for cell in found):
-        return "thousands" if all(GROUPED.fullmatch(cell) for cell in with_comma) else "comma"
-    if not with_comma or any("." in cell and NUMBER.fullmatch(cell) for cell in found):
-        return "thousands" if with_comma and all(GROUPED.fullmatch(cell) for cell in with_comma) else ""
-    if all(GROUPED.fullmatch(cell) for cell in with_comma):
-        return "unsure"
-    return "comma"
-
-
-def point_groups(found: Sequence[str]) -> bool:
-    """Whether points may separate thousands: some of *found* are like ``2.300`` and the others, like ``950``, whole."""
-    pointed = [cell for cell in found if "." in cell]
-    whole = [cell for cell in found if "." not in cell and not is_missing(cell)]
-    return (
-        bool(pointed and whole)
-        and all(re.fullmatch(r"[+-]?[1-9]\d{0,2}\.\d{3}", cell) for cell in pointed)
-        and all(re.fullmatch(r"[+-]?\d{1,3}", cell) for cell in whole)
-    )
 
 
 def fall(group: Sequence[Column], rows: Sequence[Sequence[str]]) -> bool:

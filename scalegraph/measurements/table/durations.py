@@ -25,11 +25,11 @@ _LONGEST = 60  # characters of a duration
 _PARTS = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0, "ms": 1e-3}
 
 
-def seconds(text: str) -> float | None:
+def seconds(text: str, *, minutes: bool = False) -> float | None:
     """Return the seconds of a duration, None for anything else, including plain numbers.
 
-    Of two parts (``8:01``) the first are minutes, as written by ``time`` and Slurm; a single part needs a unit, and
-    ``8m`` alone, which may be metres, is refused.
+    Of two parts (``8:01``) the first are minutes, as written by ``time`` and Slurm; a single part needs a unit. ``8m``
+    alone, which may be metres, is a duration only if it can only be *minutes*.
     """
     text = text.strip()
     if len(text) > _LONGEST:
@@ -43,7 +43,7 @@ def seconds(text: str) -> float | None:
         parts = {name: _number(part) for name, part in found.groupdict().items() if part and name in _PARTS}
         if pattern is _CLOCK and not _fits(parts):
             return None
-        if pattern is _WORDS and (not parts or (set(parts) == {"minutes"} and not found["min"])):
+        if pattern is _WORDS and (not parts or (set(parts) == {"minutes"} and not found["min"] and not minutes)):
             return None
         return sum(_PARTS[name] * value for name, value in parts.items()) if parts else None
     return None
@@ -58,6 +58,12 @@ def _number(text: str) -> float:
     return float(text.replace(",", "."))
 
 
-def are_all(cells: Sequence[str]) -> bool:
-    """Whether every one of *cells* is a duration."""
-    return bool(cells) and all(seconds(cell) is not None for cell in cells)
+def are_all(cells: Sequence[str], *, timed: bool = False) -> bool:
+    """Whether every one of *cells* is a duration; ``15m`` is one beside others, or if the column is *timed*."""
+    if not cells:
+        return False
+    first = seconds(cells[0], minutes=True)
+    if first is None:
+        return False
+    minutes = timed or any(seconds(cell) is not None for cell in cells)
+    return all(seconds(cell, minutes=minutes) is not None for cell in cells)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,7 +14,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.names import counts_processors
 from scalegraph.measurements.table import columns as columns_
-from scalegraph.measurements.table import jobs, layout, marking, summaries
+from scalegraph.measurements.table import decimals, jobs, layout, marking, summaries, unit_columns
 from scalegraph.measurements.table.columns import ROLES, SURE, Column, Role
 from scalegraph.measurements.table.text import read_lines
 
@@ -25,6 +26,7 @@ Form: TypeAlias = Literal["long", "tall", "wide"]
 
 HEAD = 1 << 20  # bytes examined
 _PREVIEW = 30  # rows
+_SAID = "it was said"
 _ROLE_WORDS: dict[str, Role] = {"region": "call_path", "ignore": "skip", "coordinate": "parameter"}
 
 
@@ -112,11 +114,13 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
         lines = marking.marked(text.lines, said.cells, found, titles, file, whole=whole)
         found = layout.find(lines, file, found.delimiter, said.comment, found.header or header)
     columns, across = columns_.guess(titles, _runs(titles, found.rows), across=said.across)
-    columns = _chosen(columns, said.columns, file)
+    columns = unit_columns.applied(_chosen(columns, said.columns, file), _runs(titles, found.rows), file)
     _check_roles(columns, said.columns, file)
     _check_across(columns, across, said, file)
-    decimal, thousands, doubts = _numbers(found, columns, said)
-    questions = [*doubts, *_questions(found, columns, said)]
+    numeric = [column.index for column in columns if column.kind in ("number", "count")]
+    cells = [[row[index] for row in found.rows if index < len(row)] for index in numeric]
+    decimal, thousands, doubts = decimals.numbers(cells, found.first, said.decimal)
+    questions = [*doubts, *_questions(found, columns, said, file)]
     return TableGuess(
         file=file,
         encoding=text.encoding,
@@ -189,7 +193,7 @@ def _chosen(columns: Sequence[Column], said: Mapping[str, str], file: str) -> tu
                 role=role,  # type: ignore[arg-type]
                 at=None if role != "wide" else made[index].at,
                 confidence=1.0,
-                why="it was said",
+                why=_SAID,
             )
     return tuple(made)
 
@@ -204,7 +208,12 @@ def _check_roles(columns: Sequence[Column], said: Mapping[str, str], file: str) 
         faults.append(
             Fault(f"{listed} would both number the repetition: only one column can", file=file, key="--column")
         )
-    for role, lacking in (("unit", "value"), ("metric_name", "value"), ("value", "metric_name")):
+    units = [column for column in columns if column.role == "unit" and column.why == _SAID]
+    for column in units if "metric_name" not in roles else ():
+        if all(other.unit_from != column.index for other in columns):
+            message = f"'{column.title}' as unit has no effect: it holds no units, or is beside no measured column"
+            faults.append(Fault(message, file=file, key="--column"))
+    for role, lacking in (("metric_name", "value"), ("value", "metric_name")):
         if role in said.values() and lacking not in roles:
             title = next(key for key, word in said.items() if word == role)
             message = f"'{title}' as {role} has no effect without a column that is {lacking}"
@@ -225,48 +234,7 @@ def _check_across(columns: Sequence[Column], across: str, said: TableChoices, fi
     raise InputError(Fault(message, file=file, key="--across"))
 
 
-def _numbers(found: layout.Layout, columns: Sequence[Column], said: TableChoices) -> tuple[str, str, list[Question]]:
-    """Return the decimal sign, the digit grouping character, and uncertainties about them."""
-    numeric = [column.index for column in columns if column.kind in ("number", "count")]
-    cells = [row[index] for row in found.rows for index in numeric if index < len(row)]
-    if said.decimal:
-        return said.decimal, _grouping(cells, said.decimal, said=True), []
-    comma = columns_.decimal_comma(cells)
-    if comma == "unsure":
-        example = next(cell for cell in cells if layout.COMMA_NUMBER.fullmatch(cell))
-        question = Question(
-            "decimal",
-            f"{found.first}: '{example}' may have a decimal comma or a group of thousands",
-            "--decimal , or --decimal .",
-            (",", "."),
-        )
-        return ".", "", [question]
-    by_column = [[row[at] for row in found.rows if at < len(row)] for at in numeric]
-    if not comma and (doubtful := next((each for each in by_column if columns_.point_groups(each)), None)):
-        example = next(cell for cell in doubtful if "." in cell)
-        message = f"{found.first}: '{example}', beside whole numbers, may have a decimal point or a group of thousands"
-        question = Question("decimal", message, "--decimal . or --decimal ,", (".", ","))
-        return ".", "", [question]
-    decimal = "," if comma == "comma" else "."
-    return decimal, _grouping(cells, decimal), []
-
-
-def _grouping(cells: Sequence[str], decimal: str, *, said: bool = False) -> str:
-    """Return the digit grouping character of *cells*; if the decimal comma was *said*, `1.500` is above a thousand."""
-    pattern = layout.GROUPED_POINT if decimal == "," else layout.GROUPED
-    for cell in cells:
-        if said and decimal == "," and pattern.fullmatch(cell):
-            return "."
-        if pattern.fullmatch(cell) and not layout.NUMBER.fullmatch(
-            cell.replace(decimal, "." if decimal == "," else decimal)
-        ):
-            return next(
-                character for character in cell.lstrip("+-") if not character.isdigit() and character != decimal
-            )
-    return ""
-
-
-def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoices) -> list[Question]:
+def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoices, file: str) -> list[Question]:
     if not found.header and not said.names:
         message = "no line has names of the columns"
         return [Question("names", message, f"--names A,B,.. ({len(columns)} names) or --header LINE")]
@@ -286,10 +254,18 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
             message = f"column {column.index + 1} '{column.title}' holds {column.why}, and may be left out"
         key = column.title or str(column.index + 1)
         roles_ = tuple(dict.fromkeys((column.role, "parameter", "metric", "skip")))
-        asked.append(Question(f"columns.{key}", message, f"--column '{key}=ROLE', ROLE one of {words}", roles_))
+        asked.append(
+            Question(f"columns.{key}", message, f"--column {quote(f'{key}=ROLE')}, ROLE one of {words}", roles_)
+        )
     roles = {column.role for column in columns}
     if not asked and not roles & {"metric", "wide", "value"}:
         numeric = tuple(column.title for column in columns if column.kind in ("number", "count", "duration"))
+        if not numeric:
+            message = (
+                "has no column of numbers; a log of one run is read together with those of the other runs, from one "
+                "directory (run_p4.log, run_p8.log, ..)"
+            )
+            raise InputError(Fault(message, file=file, line=found.first))
         asked.append(Question("columns", "no column holds measured values", "--column NAME=metric", numeric))
     return asked
 
@@ -320,6 +296,7 @@ def _remarks(columns: Sequence[Column], across: str, decimal: str, thousands: st
         notes.append(
             f"times in {', '.join(clocks)} were turned into seconds; of two parts (8:01) the first are minutes"
         )
+    notes += unit_columns.remarks(columns)
     repeated = {column.name for column in columns if column.repetition}
     notes += [f"columns of {name} were taken as its repetitions" for name in sorted(repeated)]
     return notes

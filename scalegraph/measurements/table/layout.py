@@ -28,6 +28,7 @@ GROUPED_POINT = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 _WIDE_GAP = re.compile(r"\s{2,}|\t")
 _RULES = ("|", "-", "+", "=", ":")
 _SAMPLE = 400  # lines
+_MOST_TITLES = 12  # lines above the names
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,7 @@ def find(lines: Sequence[str], file: str, delimiter: str = "", comment: str = ""
         check_quotes(text, line, file)
     counted = [(line, cells(text, delimiter)) for line, text in sample]
     start = 0 if header else _start([len(row) for _, row in counted])
+    start += 0 if header is not None else _titles([row for _, row in counted[start : start + _MOST_TITLES]])
     before = tuple(line for line, _ in counted[:start])
     table = counted[start:]
     has_names = header > 0 if header is not None else _is_header(table)
@@ -271,6 +273,24 @@ def _start(counts: Sequence[int]) -> int:
         ):
             return index
     return counts.index(most)
+
+
+def _titles(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many *rows* are a title of the table, as in spreadsheets: one cell, or a word and its value.
+
+    They stand above a row of names, begin in its first column and fill fewer cells.
+    """
+    filled = [[index for index, cell in enumerate(row) if cell] for row in rows]
+    most = max(map(len, filled), default=0)
+    for at in range(1, len(rows) - 1):
+        here, below = filled[at], filled[at + 1]
+        words = here and not any(is_number(rows[at][index]) for index in here)
+        numbers = any(is_number(rows[at + 1][index]) for index in below)
+        if 1 < len(here) > 0.7 * most and words and numbers and 2 * len(below) > len(here):
+            above = [each for each in filled[:at] if each]
+            alone = all(each == [here[0]] or (each == here[:2] and len(here) > 2) for each in above)
+            return at if alone and above else 0
+    return 0
 
 
 def _is_header(table: list[tuple[int, list[str]]]) -> bool:

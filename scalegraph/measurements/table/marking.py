@@ -7,6 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 
 from scalegraph.base.errors import Fault, InputError, near
+from scalegraph.measurements import names
 from scalegraph.measurements.table import layout
 
 EMPTY = "none"  # role of a cell: it has no value
@@ -31,11 +32,22 @@ def marked(
     """
     made = list(lines)
     faults = []
+    seen: dict[tuple[int, int], str] = {}
     for key, role in marks.items():
         number, _, column = key.partition(":")
         line = int(number) if number.isdecimal() else 0
+        at = _index(column, titles) if column else -1
+        other = seen.setdefault((line, at), key)
         if not line or role != (EMPTY if column else SKIP):
             faults.append(Fault(f"'{key}={role}': expected LINE:COLUMN={EMPTY} or LINE={SKIP}", key="--cell"))
+        elif column and marks.get(number) == SKIP:
+            faults.append(
+                Fault(
+                    f"'{number}={SKIP}' leaves out the whole row, '{key}' a cell of it: say one of them", key="--cell"
+                )
+            )
+        elif other != key and at >= 0:
+            faults.append(Fault(f"'{other}' and '{key}' are the same cell: say it once", key="--cell"))
         elif line > len(lines) and not whole:
             continue
         elif line < found.first or line > len(lines) or not _is_row(lines[line - 1], found):
@@ -60,11 +72,22 @@ def _is_row(line: str, found: layout.Layout) -> bool:
     return bool(line.strip()) and not layout.is_comment(line, found.comment)
 
 
+def _index(column: str, titles: Sequence[str]) -> int:
+    """Return the position of a column, by its title, the title without its unit or its number; -1 if there is none."""
+    known = [title.strip() for title in titles]
+    if column in known:
+        return known.index(column)
+    short = [names.without_unit(title)[0].strip() for title in known]
+    if short.count(column) == 1:
+        return short.index(column)
+    return int(column) - 1 if column.isdecimal() else -1
+
+
 def _without(line: str, column: str, found: layout.Layout, titles: Sequence[str]) -> str | tuple[str]:
     """Return *line* with a missing value in *column*, or in a tuple why there is no such cell."""
     row = layout.cells(line, found.delimiter)
     known = [title.strip() for title in titles]
-    at = known.index(column) if column in known else int(column) - 1 if column.isdecimal() else -1
+    at = _index(column, titles)
     if not 0 <= at < len(row):
         return (f"has no cell of a column '{column}'{near(column, known)}",)
     if layout.is_missing(row[at]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ from pyarrow import compute, csv
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import counted
 from scalegraph.measurements.model import LEAST, MOST, Floats
 from scalegraph.measurements.reader import Progress
 from scalegraph.measurements.table import durations, layout, suffixes
@@ -84,15 +86,14 @@ class Rows:
         """Return the seconds of a column of durations, NaN for missing ones."""
         distinct = cells.combine_chunks().dictionary_encode()
         words = distinct.dictionary.to_pylist()
-        known = {word: durations.seconds(word) for word in words if not layout.is_missing(word)}
+        known = {word: durations.seconds(word, minutes=True) for word in words if not layout.is_missing(word)}
         codes = distinct.indices.to_numpy()
         wrong = [code for code, word in enumerate(words) if word in known and known[word] is None]
         if wrong:
             rows = np.flatnonzero(np.isin(codes, wrong))[:_MOST_FAULTS].tolist()
             expected = "a time such as 00:08:01 or 8m1.5s was expected, as in other rows"
-            raise InputError(
-                [self.fault(row, column, f"{expected}; got '{_short(words[codes[row]])}'") for row in rows]
-            )
+            faults = [self.fault(row, column, f"{expected}; got '{_short(words[codes[row]])}'") for row in rows]
+            raise InputError([self._with_marks(faults[0], column), *faults[1:]])
         values = np.array([np.nan if (found := known.get(word)) is None else found for word in words])
         return values[codes], np.zeros(len(codes), dtype=bool)
 
@@ -107,8 +108,7 @@ class Rows:
                 self.fault(row, column, f"a number was expected, got '{_short(shown[row].as_py())}'")
                 for row in wrong[:_MOST_FAULTS].tolist()
             ]
-            mark = f"; --cell {faults[0].line}=skip leaves its row out"
-            faults[0] = replace(faults[0], message=f"{faults[0].message}{mark}")
+            faults[0] = self._with_marks(faults[0], column)
             if len(wrong) > _MOST_FAULTS:
                 faults.append(
                     Fault(f"{len(wrong) - _MOST_FAULTS} more cells of '{column.title}' are no numbers", self.file)
@@ -122,6 +122,15 @@ class Rows:
         cells = compute.replace_substring_regex(cells, r"\.($|[eE])", r".0\1")
         found: Floats = compute.cast(cells, pa.float64()).to_numpy().astype(np.float64)
         return found
+
+    @staticmethod
+    def _with_marks(fault: Fault, column: Column) -> Fault:
+        """Return the fault of a bad cell with the options that leave it out."""
+        mark = f"--cell {fault.line}=skip leaves its row out"
+        if column.role != "parameter":
+            cell = quote(f"{fault.line}:{column.title or column.index + 1}=none")
+            mark = f"--cell {cell} leaves out the value, --cell {fault.line}=skip its row"
+        return replace(fault, message=f"{fault.message}; {mark}")
 
     def fault(self, row: int, column: Column | None, message: str) -> Fault:
         """Return a fault in a cell of a row."""
@@ -208,5 +217,7 @@ def _ragged(found: Sequence[tuple[int, int]], numbers: Ints, count: int, guess: 
         hint = ""
         if guess.delimiter == "," and actual > count:
             hint = "; a decimal comma or an unquoted comma in a text?"
-        faults.append(Fault(f"has {actual} cells; {count} were expected, one for each column{hint}", guess.file, line))
+        faults.append(
+            Fault(f"has {counted(actual, 'cell')}; {count} were expected, one for each column{hint}", guess.file, line)
+        )
     return faults

@@ -7,21 +7,39 @@ from collections.abc import Sequence
 from scalegraph.measurements.names import words as _words
 from scalegraph.measurements.table.layout import is_missing, is_number
 
-_WORDS = _words(
+WORDS = _words(
     "total totals sum subtotal mean average avg median min minimum max maximum std stddev sd stdev variance gesamt "
     "summe mittel mittelwert durchschnitt somme moyenne suma media"
 )
 
 
+def is_word(cell: str) -> bool:
+    """Whether *cell* is a word such as ``total``."""
+    return cell.strip().rstrip(":").lower() in WORDS
+
+
 def rows(columns: Sequence[Sequence[str]]) -> list[int]:
-    """Return the rows with a word such as ``total`` in a column of numbers; *columns*: the cells of each."""
+    """Return the rows with a word such as ``total`` in a column of numbers; *columns*: the cells of each.
+
+    In a column of texts (hosts, say) the word counts in rows that lack a number which all others have.
+    """
     found: set[int] = set()
     for cells in columns:
-        words = [row for row, cell in enumerate(cells) if cell.strip().rstrip(":").lower() in _WORDS]
-        if not words or len(words) > len(cells) / 2:
+        marked = {row for row, cell in enumerate(cells) if is_word(cell)}
+        if not marked or len(marked) > len(cells) / 2:
             continue
-        marked = set(words)
         others = [cell for row, cell in enumerate(cells) if row not in marked and not is_missing(cell)]
         if others and all(map(is_number, others)):
             found |= marked
+        else:
+            found |= {row for row in marked if _lacks(columns, row, marked)}
     return sorted(found)
+
+
+def _lacks(columns: Sequence[Sequence[str]], row: int, marked: set[int]) -> bool:
+    """Whether a column of whole numbers has no cell in *row*, and one in every row that is not *marked*."""
+    for cells in columns:
+        others = [cell for at, cell in enumerate(cells) if at not in marked]
+        if row < len(cells) and is_missing(cells[row]) and others and all(cell.isdecimal() for cell in others):
+            return True
+    return False

@@ -16,8 +16,8 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements import asking, foreign
 from scalegraph.measurements.filenames import with_names
 from scalegraph.measurements.guessing import NONE, Guess, guess_mapping, unused
+from scalegraph.measurements.mapping import SECONDS, Question, Unanswered
 from scalegraph.measurements.mapping import Mapping as Meaning
-from scalegraph.measurements.mapping import Question, Unanswered
 from scalegraph.measurements.merging import merged
 from scalegraph.measurements.model import MeasurementSet, beyond
 from scalegraph.measurements.reader import Progress, Reader, readers, recognised
@@ -312,7 +312,12 @@ def with_roles(choices: TableChoices, said: Mapping[str, Any], path: Path, name:
     roles = {word: role for word, role in roles.items() if word != NONE and word not in choices.columns}
     if not roles or not path.is_file() or reader_of(path, name).name != _TABLE:
         return choices
-    known = {word for column in guess_table(path, choices).columns for word in (column.title, column.name)}
+    columns = guess_table(path, choices).columns
+    for column in columns:
+        if said.get("processors") in (column.title, column.name) and column.unit.lower() in SECONDS:
+            message = f"'{said['processors']}' is a time in {column.unit}, and counts no processors"
+            raise InputError(Fault(message, file=str(path), key="--processors"))
+    known = {word for column in columns for word in (column.title, column.name)}
     made = {word: role for word, role in roles.items() if word in known or role == "metric"}
     return choices.model_copy(update={"columns": {**choices.columns, **made}}) if made else choices
 

@@ -1,0 +1,58 @@
+"""The unit of the elapsed time: as the file says, as a rate implies, or asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Table
+from dataclasses import replace
+from typing import Any
+
+from scalegraph.base.errors import Fault, InputError
+from scalegraph.base.units import significant
+from scalegraph.measurements import rates
+from scalegraph.measurements.mapping import CYCLES, SECONDS, Question
+from scalegraph.measurements.model import MeasurementSet, Metric
+
+_DAYS = 1e6  # a time that is unlikely to be in seconds
+
+
+def by_rate(measured: MeasurementSet, time: str, processors: str, answers: dict[str, Any]) -> MeasurementSet:
+    """Put the unit of *time* implied by a rate into *answers*; return the set with a remark on that."""
+    unit = measured.metrics[measured.metric(time)].unit
+    if unit or not processors or "unit" in answers or (decided := rates.unit_of(measured, time, processors)) is None:
+        return measured
+    answers["unit"] = decided[0]
+    remark = f"'{time}' is in {decided[0]}, {decided[1]}"
+    return replace(measured, remarks=(*measured.remarks, remark))
+
+
+def unit_of(metric: Metric, largest: float, said: Table[str, Any], questions: list[Question], *, asked: bool) -> str:
+    """Return the unit of the time *metric*, whose *largest* value tells what is likely where nobody says it."""
+    unit = str(said["unit"]) if "unit" in said else metric.unit
+    if unit.lower() in CYCLES:
+        if asked and not said.get("clock_hz"):
+            questions.append(Question("clock_hz", f"'{metric.name}' is in cycles", "--clock HZ"))
+        return unit
+    if "unit" in said:
+        _check_unit(metric, unit)
+        return unit
+    if metric.unit.lower() in SECONDS:
+        return metric.unit
+    if asked:
+        what = f"is in '{metric.unit}', which is no known unit of time" if metric.unit else "has no unit"
+        because = "" if metric.unit else "is what most leave out"
+        units = ("s", "ms", "us", "ns", "min", "h")
+        if largest >= _DAYS:
+            units, because = (
+                ("us", "ms", "s", "ns", "min", "h"),
+                f"is likely, as {significant(largest, 3)} s would be days",
+            )
+        questions.append(Question("unit", f"'{metric.name}' {what}", f"--unit {units[0]}", units, because))
+    return ""
+
+
+def _check_unit(metric: Metric, said: str) -> None:
+    """Refuse a unit that contradicts that of the file."""
+    known = SECONDS.get(metric.unit.lower())
+    if known is not None and known != SECONDS.get(said.lower()):
+        message = f"'{metric.name}' is in {metric.unit} by the file, and not in {said}"
+        raise InputError(Fault(message, key="--unit"))
