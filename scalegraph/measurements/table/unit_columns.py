@@ -102,7 +102,8 @@ def converted(rows: Rows, column: Column, found: Floats) -> Floats:
         raise InputError(
             rows.fault(row, column, f"its unit is '{said[row][:40]}'; {expected} other rows, was expected")
         )
-    return found * scale
+    made: Floats = found * scale
+    return made
 
 
 def _factor(word: str, unit: str) -> float | None:
