@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.figure_widget import FigureWidget
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.selection import SelectionModel
 
 SIZES = {"large": (1280, 720), "middle": (640, 420), "small": (380, 280)}
@@ -31,7 +32,7 @@ def main(directory: Path, names: list[str]) -> None:
         for name, figure in synthetic.all_figures().items():
             if names and name not in names:
                 continue
-            widget = FigureWidget(selection, theme)
+            widget = FigureWidget(Context(selection, theme))
             widget.show_figure(figure)
             for size, (width, height) in SIZES.items():
                 widget.resize(width, height)

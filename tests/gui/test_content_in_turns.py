@@ -15,6 +15,7 @@ from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.dock.figure_widget import FigureWidget
 from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.selection import SelectionModel
 from tests.gui.pictures import view_figures as figures
 from tests.gui.test_turns import settle
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def widget(qtbot: Any) -> FigureWidget:
-    made = FigureWidget(SelectionModel(), Theme("light"))
+    made = FigureWidget(Context(SelectionModel(), Theme("light")))
     qtbot.addWidget(made)
     made.resize(800, 500)
     made.show()

@@ -25,6 +25,7 @@ from scalegraph.gui.dock.view_bar import ViewBar
 from scalegraph.gui.figures.plot.panel import PlotPanel
 from scalegraph.gui.figures.source.panel import SourcePanel
 from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.selection import SelectionModel
 from tests.gui.pictures import view_figures as figures
 from tests.views import studies
@@ -361,7 +362,7 @@ class _KeyWatcher(QObject):
 def test_panels_that_were_being_made_take_the_theme_that_was_chosen_meanwhile(qtbot: Any) -> None:
     theme = Theme("dark")
     theme.apply()
-    made = FigureWidget(SelectionModel(), theme)
+    made = FigureWidget(Context(SelectionModel(), theme))
     qtbot.addWidget(made)
     made.show()
     shown: list[bool] = []

@@ -26,6 +26,7 @@ from scalegraph.gui.dock.view_area import ViewArea
 from scalegraph.gui.dock.view_dock import ViewDock
 from scalegraph.gui.figures.export_dialog import ExportDialog
 from scalegraph.gui.figures.plot.panel import PlotPanel
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.selection import SelectionModel
 from scalegraph.subjects.study import SourceText, StudyData
 from scalegraph.views import View
@@ -93,7 +94,9 @@ def make_area(
     made: list[ViewArea] = []
 
     def act() -> ViewArea:
-        area = ViewArea(selection, Theme("light"), jobs, settings)
+        area = ViewArea(
+            Context(selection, Theme("light"), jobs, settings, lambda: [desk.handle for desk in area._desks.values()])
+        )
         area.resize(1280, 720)
         area.show()
         qtbot.waitExposed(area)

@@ -14,6 +14,7 @@ from scalegraph.gui.dock.view_dock import ViewDock
 from scalegraph.gui.request.form import read
 from scalegraph.gui.request.widgets import Choice
 from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.study.page import StudyPage
 from scalegraph.store import Study
 from scalegraph.traces.container import write_container
 from tests.gui.conftest import record
@@ -27,8 +28,13 @@ LEFT = Qt.MouseButton.LeftButton
 
 
 def press(window: MainWindow, qtbot: Any, view: str, text: str) -> None:
-    """Show *view* and press its button *text*."""
-    area = window.study.area
+    """Show *view* in the first window and press its button *text*."""
+    press_in(window.study, window, qtbot, view, text)
+
+
+def press_in(page: StudyPage, window: MainWindow, qtbot: Any, view: str, text: str) -> None:
+    """Show *view* on *page* and press its button *text*."""
+    area = page.area
     assert area is not None
     assert window.study.handle is not None
     dock = area.show_view(window.study.handle, view)  # type: ignore[arg-type]
@@ -143,6 +149,15 @@ def test_the_hottest_lines_are_chosen_in_the_what_if_panel(window: MainWindow, q
     press(window, qtbot, "virtual-speedup", "Run with faster lines")
     assert window.whatif.isVisible()
     assert window.whatif.sweep.isChecked()
+
+
+def test_a_button_in_a_further_window_acts_in_the_first(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    shown(window, qtbot, one_size(tmp_path / "one.sgstudy", SHIPPED))
+    second = window.windows.open()
+    qtbot.waitUntil(lambda: second.study.area is not None and not window.jobs.running)
+    press_in(second.study, window, qtbot, "what-if", "Open the What if panel")
+    assert window.whatif.isVisible()
+    second.close()
 
 
 def test_the_what_if_panel_is_opened(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:

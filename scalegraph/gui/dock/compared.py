@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu
 
 from scalegraph.gui.dock.arrangements import COMPARED, TOGETHER, Layout, Split, Tabs
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.handle import Handle
 from scalegraph.views import View, ways
 
@@ -20,13 +20,10 @@ class Compared(QObject):
     """The studies compared with the view's own: all comparable ones except those the user excludes."""
 
     changed = Signal()
-    way_wanted = Signal(object)  # a way to open another study
 
-    def __init__(
-        self, view: View, handle: Handle, others: Callable[[], Sequence[Handle]], parent: QObject | None = None
-    ) -> None:
+    def __init__(self, view: View, handle: Handle, context: Context, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._view, self._handle, self._others = view, handle, others
+        self._view, self._handle, self._context = view, handle, context
         self._left_out: set[str] = set()  # keys of excluded studies
 
     def handles(self) -> list[Handle]:
@@ -36,7 +33,7 @@ class Compared(QObject):
         return [other for other in self._comparable() if other.key not in self._left_out]
 
     def _comparable(self) -> list[Handle]:
-        return [other for other in self._others() if other is not self._handle and self._fits(other)]
+        return [other for other in self._context.studies() if other is not self._handle and self._fits(other)]
 
     def _fits(self, other: Handle) -> bool:
         if self._view.subject == "trace":
@@ -53,7 +50,7 @@ class Compared(QObject):
             action.toggled.connect(lambda on, key=other.key: self._choose(key, on=on))
         if menu.isEmpty():
             way = ways.OPEN_TRACE if self._view.subject == "trace" else ways.OPEN_STUDY
-            menu.addAction(way.text, lambda: self.way_wanted.emit(way)).setToolTip(way.tip)
+            menu.addAction(way.text, lambda: self._context.way_wanted.emit(way)).setToolTip(way.tip)
 
     def _choose(self, key: str, *, on: bool) -> None:
         (self._left_out.discard if on else self._left_out.add)(key)

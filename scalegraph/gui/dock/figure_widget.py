@@ -13,7 +13,6 @@ from scalegraph.figures.diagram import Diagram
 from scalegraph.figures.figure import Field, Figure, Flame, Grid, Panel, Plot, Radar, Surface, Table, Timeline
 from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.retire import retire
-from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.dock.sentence import Sentence
 from scalegraph.gui.figures.diagram.panel import DiagramPanel
@@ -31,8 +30,9 @@ from scalegraph.gui.figures.table.panel import TablePanel
 from scalegraph.gui.figures.timeline.paint import Picture
 from scalegraph.gui.figures.timeline.panel import TimelinePanel
 from scalegraph.gui.figures.way_buttons import WayButtons
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.figure_state import FigureState, figure_label
-from scalegraph.gui.state.selection import Selection, SelectionModel
+from scalegraph.gui.state.selection import Selection
 from scalegraph.gui.state.what_if_state import target_of
 from scalegraph.gui.trace.link import TraceLink
 
@@ -52,7 +52,7 @@ _NOTES_FROM = 300  # pixels of height below which notes are hidden
 
 
 class FigureWidget(QWidget):
-    """Shows one figure; *selection* is shared with all other views.
+    """Shows one figure; *context* is shared with all other views.
 
     *study* is the figure's study: its regions are highlighted only while that study is selected. *with_title* is off
     inside a frame that already has the title.
@@ -60,15 +60,12 @@ class FigureWidget(QWidget):
 
     retry_wanted = Signal()
     shown = Signal(object)  # the Figure now on the screen
-    faster_wanted = Signal(str)  # a target for a virtual speedup
     option_moved = Signal(str, float, bool)  # option set by a dragged line, value, whether it was released
-    way_wanted = Signal(object)  # a Way that the figure offers
-    place_chosen = Signal(str)  # key of a row that stands for a source location
+    place_chosen = Signal()  # a row that stands for a source location
 
     def __init__(
         self,
-        selection: SelectionModel,
-        theme: Theme,
+        context: Context,
         study: str | None = None,
         *,
         with_title: bool = True,
@@ -78,8 +75,8 @@ class FigureWidget(QWidget):
         super().__init__(parent)
         self._pictures: Pictures = {}
         self._link = link  # to a trace: its time and marks
-        self._selection = selection
-        self._theme = theme
+        self._context = context
+        self._selection, self._theme = context.selection, context.theme
         self._study = study
         self._figure: Figure | None = None
         self._panels: list[PanelWidget] = []
@@ -90,8 +87,8 @@ class FigureWidget(QWidget):
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self.setAutoFillBackground(True)
         self._build()
-        selection.changed.connect(self._follow)
-        theme.changed.connect(self._dress)
+        self._selection.changed.connect(self._follow)
+        self._theme.changed.connect(self._dress)
         self.show_loading()
 
     def _build(self) -> None:
@@ -114,7 +111,7 @@ class FigureWidget(QWidget):
         self._stack.addWidget(self._row)
         self._stack.addWidget(self._state)
         self.ways = WayButtons(self._state)
-        self.ways.wanted.connect(self.way_wanted)
+        self.ways.wanted.connect(self._context.way_wanted)
         layout = vertical(self, (10, 6, 10, 6), spacing=4)
         for widget in (self._title, self._sentence):
             layout.addWidget(widget)
@@ -299,7 +296,7 @@ class FigureWidget(QWidget):
             table = TablePanel(panel, theme)
             table.row_chosen.connect(self._choose_row)
             table.can_be_faster = lambda key: bool(self._target(key))
-            table.faster_wanted.connect(lambda key: self.faster_wanted.emit(self._target(key)))
+            table.faster_wanted.connect(lambda key: self._context.faster_wanted.emit(self._target(key)))
             return table
         if isinstance(panel, Flame):
             flame = FlamePanel(panel, theme)
@@ -319,7 +316,7 @@ class FigureWidget(QWidget):
             return self._make_of_trace(panel)
         source = SourcePanel(panel, theme)
         source.region_chosen.connect(lambda region, line: self._choose(region=region, line=line))
-        source.faster_wanted.connect(self.faster_wanted)
+        source.faster_wanted.connect(self._context.faster_wanted)
         return source
 
     def _make_of_trace(self, panel: Timeline | Radar) -> TimelinePanel | RadarPanel:
@@ -357,7 +354,7 @@ class FigureWidget(QWidget):
         if changes:
             self._choose(**changes)
             if {"line", "region"} & changes.keys() and self._link is None:
-                self.place_chosen.emit(key)
+                self.place_chosen.emit()
 
     def _region_key(self, selection: Selection) -> Sequence[str]:
         mine = self._study is None or selection.study in (None, self._study)

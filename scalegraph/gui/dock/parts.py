@@ -8,13 +8,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDockWidget, QMenu
 
-from scalegraph.gui.base.theme import Theme
+from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.dock.figure_widget import FigureWidget
 from scalegraph.gui.dock.tab_names import tab_name
 from scalegraph.gui.dock.view_options import OptionBar
 from scalegraph.gui.dock.view_title import ViewTitle
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.handle import Handle
-from scalegraph.gui.state.selection import SelectionModel
 from scalegraph.gui.trace.link import TraceLink
 from scalegraph.gui.trace.options import SHARED
 from scalegraph.views import View
@@ -28,13 +28,13 @@ class Parts:
         dock: QDockWidget,
         view: View,
         handle: Handle,
-        selection: SelectionModel,
-        theme: Theme,
+        context: Context,
         link: TraceLink | None,
     ) -> None:
         self.options = OptionBar(view, shared=SHARED if handle.subject == "trace" else ())
-        self.title = ViewTitle(view.title, handle.title, self.options, theme, tab_name(view))
-        self.picture = FigureWidget(selection, theme, handle.key, with_title=False, link=link)
+        self.title = ViewTitle(view.title, handle.title, self.options, context.theme, tab_name(view))
+        self.picture = FigureWidget(context, handle.key, with_title=False, link=link)
+        self.picture.place_chosen.connect(tied(self.picture, lambda: context.source_wanted.emit(dock)))
         self.copy_picture = QAction("Copy picture", dock)
         self.copy_picture.setShortcut(QKeySequence("Ctrl+Shift+C"))
         self.copy_text = QAction("Copy numbers as text", dock)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -20,12 +19,9 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from scalegraph import views
-from scalegraph.gui.base.jobs import Jobs
 from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.retire import retire
-from scalegraph.gui.base.settings import Settings
-from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.dock.arrangements import (
     COMPARE,
@@ -50,8 +46,8 @@ from scalegraph.gui.dock.places import restored, saved
 from scalegraph.gui.dock.view_bar import ViewBar
 from scalegraph.gui.dock.view_dock import ViewDock
 from scalegraph.gui.figures.timeline.panel import TimelinePanel
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.handle import Handle
-from scalegraph.gui.state.selection import SelectionModel
 from scalegraph.gui.trace.bar import TraceBar
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.trace.replay_bar import ReplayBar
@@ -66,31 +62,17 @@ _LEADING_TO_SOURCE: Final = ("hottest", "lines", "thread-graph")  # views whose 
 class ViewArea(QWidget):
     """Holds a desk of views for every open study and shows the current study's.
 
-    *jobs* builds figures in threads; *settings* saves the places per study (key ``places<slot>/<study>``).
+    The settings keep the places per study (key ``places<slot>/<study>``).
     """
 
     views_changed = Signal()
     undo_changed = Signal()
-    faster_wanted = Signal(str)  # target for a virtual speedup
-    way_wanted = Signal(object)  # a Way that a figure offers
-    remark_wanted = Signal(str, object)  # a sentence, and the Way offered with it
 
-    def __init__(
-        self,
-        selection: SelectionModel,
-        theme: Theme,
-        jobs: Jobs | None = None,
-        settings: Settings | None = None,
-        parent: QWidget | None = None,
-        *,
-        studies: Callable[[], Sequence[Handle]] | None = None,
-        slot: str = "",
-    ) -> None:
-        super().__init__(parent)
-        self._studies = studies or (lambda: [desk.handle for desk in self._desks.values()])
-        self._selection, self._theme = selection, theme
-        self._jobs = jobs or Jobs(self)
-        self._settings, self._places = settings, f"places{slot}"
+    def __init__(self, context: Context, *, slot: str = "") -> None:
+        super().__init__()
+        self._context = context
+        self._settings, self._places = context.settings, f"places{slot}"
+        context.source_wanted.connect(self._show_place)
         self._desks: dict[str, Desk] = {}
         self._desk: Desk | None = None
         self._maximised = Maximised()
@@ -104,13 +86,13 @@ class ViewArea(QWidget):
         column.addWidget(self.bar)
         self.trace_bar = TraceBar()
         self.trace_bar.hide()
-        self.search = TraceSearch(self._selection, self._jobs)
+        self.search = TraceSearch(context.selection, context.jobs)
         self.trace_bar.tools.addWidget(self.search)
         self.trace_bar.below.addWidget(self.search.answer)
         self.search.answered.connect(self.trace_bar.answered)
         self.bar.hold(self.trace_bar.line)
         column.addWidget(self.trace_bar)
-        self.replay_bar = ReplayBar(selection, theme)
+        self.replay_bar = ReplayBar(context.selection, context.theme)
         self.replay_bar.now_wanted.connect(self._show_now)
         self.replay_bar.fold_with(self.trace_bar.replay)
         column.addWidget(self.replay_bar)
@@ -339,7 +321,7 @@ class ViewArea(QWidget):
     def _make(self, view: views.View, handle: Handle, options: dict[str, OptionValue], name: str = "") -> ViewDock:
         assert self._desk is not None
         desk = self._desk
-        dock = ViewDock(view, handle, self._selection, self._theme, self._jobs, options, self._studies)
+        dock = ViewDock(view, handle, self._context, options)
         taken = {other.objectName() for other in desk.docks}
         wanted = name or (view.name if handle is desk.handle else f"{view.name}@{handle.key}")
         dock.setObjectName(wanted if wanted not in taken else f"{wanted}#{len(taken)}")
@@ -347,9 +329,6 @@ class ViewArea(QWidget):
         dock.maximise_wanted.connect(lambda: self.maximise(dock))
         dock.closed.connect(lambda: self._closed(dock))
         dock.export_wanted.connect(lambda: self._export(dock))
-        dock.faster_wanted.connect(self.faster_wanted)
-        dock.way_wanted.connect(self.way_wanted)
-        dock.place_chosen.connect(lambda _key: self._show_place(dock))
         dock.option_moved.connect(lambda option, value, last: desk.drag(dock, option, value, last=last))
         dock.option_changed.connect(lambda option, old, new: desk.chose(dock, option, old, new))
         desk.docks.append(dock)
@@ -393,10 +372,10 @@ class ViewArea(QWidget):
     def _compare(self) -> str:
         assert self._desk is not None
         one = self._desk.handle
-        others = [handle for handle in self._studies() if handle is not one]
+        others = [handle for handle in self._context.studies() if handle is not one]
         others = [handle for handle in others if has_runs(handle)] or others
         if not others:
-            self.remark_wanted.emit(_NO_SECOND, OPEN_STUDY)
+            self._context.remark_wanted.emit(_NO_SECOND, OPEN_STUDY)
             return _NO_SECOND
         layout, content = side_by_side(one, others[-1], self.current_dock())
         self.bar.say(f"{one.title} beside {', '.join(handle.title for handle in others)}")
@@ -415,7 +394,7 @@ class ViewArea(QWidget):
 
     def _show_place(self, dock: ViewDock) -> None:
         """Open the source location chosen in *dock* beside it, unless it is visible; the focus stays."""
-        if dock.view.name not in _LEADING_TO_SOURCE or dock.handle.subject != "study":
+        if dock not in self.docks or dock.view.name not in _LEADING_TO_SOURCE or dock.handle.subject != "study":
             return
         there = [other for other in self.docks if other.view.name == "source" and other.handle is dock.handle]
         if there and not there[0].visibleRegion().isEmpty():
@@ -467,7 +446,9 @@ class ViewArea(QWidget):
 
         figure = dock.figure()
         if figure is not None:
-            dialog = ExportDialog(figure, f"{dock.handle.title}-{dock.view.name}", self._jobs, self._settings, self)
+            dialog = ExportDialog(
+                figure, f"{dock.handle.title}-{dock.view.name}", self._context.jobs, self._settings, self
+            )
             dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             dialog.open()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -15,10 +15,9 @@ from scalegraph.base.errors import InputError, ScaleGraphError
 from scalegraph.base.measures import percent
 from scalegraph.figures import render
 from scalegraph.figures.figure import Figure, Timeline
-from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
+from scalegraph.gui.base.jobs import Latest, Reporter
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.silence import silence
-from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.dock.chosen import Chosen
 from scalegraph.gui.dock.compared import Compared
@@ -31,10 +30,11 @@ from scalegraph.gui.dock.view_options import OptionBar
 from scalegraph.gui.dock.view_title import ViewTitle
 from scalegraph.gui.figures.kinds import PanelWidget
 from scalegraph.gui.figures.timeline.paint import prepare
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.following import Followed, build_following, to_follow
 from scalegraph.gui.state.handle import Handle
 from scalegraph.gui.state.option_history import Place
-from scalegraph.gui.state.selection import Selection, SelectionModel
+from scalegraph.gui.state.selection import Selection
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.trace.link import TraceLink
 from scalegraph.gui.trace.options import selected_trace_row, trace_options, trace_row_keys
@@ -61,28 +61,21 @@ class ViewDock(QDockWidget):
     export_wanted = Signal()
     option_changed = Signal(str, object, object)  # name, old value, chosen value
     option_moved = Signal(str, float, bool)  # a line is dragged: option, value, whether it was released
-    faster_wanted = Signal(str)  # a target for a virtual speedup
-    way_wanted = Signal(object)  # a Way that the figure offers
-    place_chosen = Signal(str)  # key of a row that stands for a source location
 
     def __init__(
         self,
         view: View,
         handle: Handle,
-        selection: SelectionModel,
-        theme: Theme,
-        jobs: Jobs,
+        context: Context,
         options: Mapping[str, OptionValue] | None = None,
-        others: Callable[[], Sequence[Handle]] = tuple,
     ) -> None:
         super().__init__(view.title)
         self.handle = handle
-        self._selection, self._theme = selection, theme
+        self._context = context
         self._chosen = Chosen(view, options or {})
-        self._compared = Compared(view, handle, others, self)
+        self._compared = Compared(view, handle, context, self)
         self._compared.changed.connect(self._mark_stale)
-        self._compared.way_wanted.connect(self.way_wanted)
-        self._builds = Latest(jobs, f"drawing {view.name}", self, quick=view.window)
+        self._builds = Latest(context.jobs, f"drawing {view.name}", self, quick=view.window)
         self._stale = True
         self._stood_back = 0  # times that it let the first picture go first
         self._followed: Followed = {}
@@ -90,7 +83,9 @@ class ViewDock(QDockWidget):
         self._trace = handle if isinstance(handle, TraceHandle) else None
         self.link: TraceLink | None = None
         if self._trace is not None:
-            self.link = TraceLink(self._trace, selection, jobs, self, apart=view.window and view.several)
+            self.link = TraceLink(
+                self._trace, context.selection, context.jobs, self, apart=view.window and view.several
+            )
         self._builds.every = view.window  # while the time moves, late pictures are better than none
         self._builds.shared.connect(self._tell_share)
         self._parts: Parts | None = None  # built when first shown or needed
@@ -104,7 +99,7 @@ class ViewDock(QDockWidget):
             self._follow_time(self._trace)
         handle.changed.connect(self._study_changed)
         handle.failed.connect(self._study_failed)
-        selection.changed.connect(self._selection_changed)
+        context.selection.changed.connect(self._selection_changed)
         self.visibilityChanged.connect(self._seen)
         self.topLevelChanged.connect(self._name_window)
         NativeWindow(self)
@@ -128,7 +123,7 @@ class ViewDock(QDockWidget):
     def furnish(self) -> Parts:
         """Build the content if necessary and return it."""
         if self._parts is None:
-            self._parts = parts = Parts(self, self.view, self.handle, self._selection, self._theme, self.link)
+            self._parts = parts = Parts(self, self.view, self.handle, self._context, self.link)
             self._wire(parts)
             self.setTitleBarWidget(parts.title)
             parts.title.name_study(self._named)
@@ -159,9 +154,6 @@ class ViewDock(QDockWidget):
             picture.selection_of = selected_trace_row
         picture.retry_wanted.connect(self.refresh)
         picture.option_moved.connect(self.option_moved)
-        picture.faster_wanted.connect(self.faster_wanted)
-        picture.way_wanted.connect(self.way_wanted)
-        picture.place_chosen.connect(self.place_chosen)
 
     @property
     def options(self) -> OptionBar:
@@ -301,7 +293,7 @@ class ViewDock(QDockWidget):
         view = self.view
         beside = [other.data() for other in self.compared()]
 
-        theme = self._theme.name
+        theme = self._context.theme.name
 
         def build(reporter: Reporter) -> tuple[Figure, Pictures]:
             reporter.token.check()
@@ -336,7 +328,7 @@ class ViewDock(QDockWidget):
 
     def _to_follow(self, data: StudyData | TraceData) -> Followed:
         """Return the selection's values for options without a choice of their own."""
-        selection = self._selection.current
+        selection = self._context.selection.current
         if isinstance(data, TraceData):
             assert self._trace is not None
             shown = self.link.window if self.link is not None else None

@@ -45,6 +45,7 @@ from scalegraph.gui.shell.start_page import StartPage
 from scalegraph.gui.shell.trace_actions import TraceActions
 from scalegraph.gui.shell.windows import Windows
 from scalegraph.gui.starting.ahead import load_ahead
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.selection import Selection, SelectionModel
 from scalegraph.gui.study.navigator import Navigator, reveal_path
 from scalegraph.gui.study.page import StudyPage
@@ -99,7 +100,8 @@ class MainWindow(QMainWindow):
         self.trace_actions = TraceActions(self.actions_, self.selection)
         self.setCentralWidget(self._stack)  # while still empty, because Qt restyles everything inside
         self.start = StartPage(theme, settings)
-        self.study = StudyPage(self.studies, self.selection, self.jobs, theme, settings)
+        self.context = Context(self.selection, theme, self.jobs, settings, lambda: list(self.studies), self)
+        self.study = StudyPage(self.studies, self.context)
         self.late = LatePages(self)
 
     def _make_docks(self) -> None:
@@ -302,8 +304,8 @@ class MainWindow(QMainWindow):
         self.runner.landed.connect(self.outcomes.landed)
         self.runner.ended.connect(self.outcomes.ended)
         self.study.area_made.connect(self._area_made)
-        self.study.faster_wanted.connect(self.way_commands.ask_faster)
-        self.study.way_wanted.connect(self.way_commands.go)
+        self.context.faster_wanted.connect(self.way_commands.ask_faster)
+        self.context.way_wanted.connect(self.way_commands.go)
         self.whatif.view_wanted.connect(self.study.show_answer)
         self.whatif.undo_changed.connect(lambda: self._edited("whatif"))
         self.actions_["toggle_whatif"].toggled.connect(self.offered.update)

@@ -28,10 +28,13 @@ class FurtherWindow(QMainWindow):
         super().__init__()  # no parent, so the desktop treats it as a window of its own
         self._main, self.number = main, number
         self.setObjectName(f"ScaleGraph {number}")
-        self.study = StudyPage(main.studies, main.selection, main.jobs, main.theme, main.settings, slot=f"-{number}")
+        context = main.context.beside(self)
+        self.study = StudyPage(main.studies, context, slot=f"-{number}")
         self.setCentralWidget(self.study)
-        self.study.faster_wanted.connect(tied(self, lambda target: self._in_first(main.study.faster_wanted, target)))
-        self.study.way_wanted.connect(tied(self, lambda way: self._in_first(main.study.way_wanted, way)))
+        context.faster_wanted.connect(tied(self, main.context.faster_wanted.emit))
+        context.way_wanted.connect(tied(self, main.context.way_wanted.emit))
+        context.faster_wanted.connect(self._raise_first)
+        context.way_wanted.connect(self._raise_first)
         doing: dict[str, Callable[[], object]] = {
             "Ctrl+E": self._export,
             "Ctrl+W": self.close,
@@ -54,9 +57,8 @@ class FurtherWindow(QMainWindow):
         if place is not None:
             self.restoreGeometry(place)
 
-    def _in_first(self, signal: object, what: object) -> None:
-        """Emit *signal* of the first window, for a view here."""
-        signal.emit(what)  # type: ignore[attr-defined]
+    def _raise_first(self) -> None:
+        """Show the first window, where what a view here asked for is."""
         self._main.raise_()
         self._main.activateWindow()
 

@@ -10,15 +10,13 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from scalegraph.base.units import seconds
 from scalegraph.gui.base.banner import Banner
-from scalegraph.gui.base.jobs import Jobs
 from scalegraph.gui.base.layouts import vertical
-from scalegraph.gui.base.settings import Settings
-from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.handle import Handle
 from scalegraph.gui.state.loss import place_of_line
 from scalegraph.gui.state.reading_state import ReadingState
-from scalegraph.gui.state.selection import Selection, SelectionModel
+from scalegraph.gui.state.selection import Selection
 from scalegraph.gui.study.header import Header
 from scalegraph.gui.study.studies import Studies
 from scalegraph.gui.trace.handle import STOPPED, TraceHandle
@@ -34,30 +32,18 @@ _LEAST: Final = (360, 200)
 class StudyPage(QWidget):
     """Shows the selected study. The area of views is created with the first study.
 
-    *slot* distinguishes the saved places of views of several windows.
+    *context* is that of its views; *slot* distinguishes the saved places of views of several windows.
     """
 
     area_made = Signal()  # views can be opened from now on
-    faster_wanted = Signal(str)  # target of a virtual speedup, chosen in a view
-    way_wanted = Signal(object)  # a Way that a figure offers
 
-    def __init__(
-        self,
-        studies: Studies,
-        selection: SelectionModel,
-        jobs: Jobs,
-        theme: Theme,
-        settings: Settings,
-        *,
-        slot: str = "",
-    ) -> None:
+    def __init__(self, studies: Studies, context: Context, *, slot: str = "") -> None:
         super().__init__()
-        self._jobs = jobs
-        self._studies, self._selection = studies, selection
-        self._theme, self._settings, self._slot = theme, settings, slot
+        self._studies, self._context, self._slot = studies, context, slot
+        context.remark_wanted.connect(self._remark)
         self._handle: Handle | None = None
         self.area: ViewArea | None = None
-        self.header = Header(selection)
+        self.header = Header(context.selection)
         self.header.verdict.place_wanted.connect(self._go_to)
         self._stack = QStackedWidget()
         self._stack.setMinimumSize(*_LEAST)  # views yield to the docks; they must not push the window off the screen
@@ -67,7 +53,7 @@ class StudyPage(QWidget):
         column = vertical(self, spacing=0)
         column.addWidget(self.header)
         column.addWidget(self._stack, 1)
-        selection.changed.connect(self._follow)
+        context.selection.changed.connect(self._follow)
 
     @property
     def banner(self) -> Banner:
@@ -145,13 +131,14 @@ class StudyPage(QWidget):
         file = next((file for file in sorted(files) if PurePath(file).name == PurePath(name).name), "")
         if data is None or self.area is None or not file:
             return
-        self._selection.select(**place_of_line(data, f"{file}:{line}"))
+        self._context.selection.select(**place_of_line(data, f"{file}:{line}"))
         self.show_view("source")
 
     def keep(self) -> None:
         """Save the places of the views; for closing the window."""
-        if self.area is not None and self._handle is not None and self.area.docks:
-            self._settings.set_bytes(f"places{self._slot}/{self._handle.key}", self.area.save_state())
+        settings = self._context.settings
+        if settings is not None and self.area is not None and self._handle is not None and self.area.docks:
+            settings.set_bytes(f"places{self._slot}/{self._handle.key}", self.area.save_state())
 
     def release(self) -> None:
         """Delete all views, before their studies are deleted."""
@@ -220,20 +207,10 @@ class StudyPage(QWidget):
     def _make_area(self) -> None:
         from scalegraph.gui.dock.view_area import ViewArea
 
-        self.area = ViewArea(
-            self._selection,
-            self._theme,
-            self._jobs,
-            self._settings,
-            studies=lambda: list(self._studies),
-            slot=self._slot,
-        )
+        self.area = ViewArea(self._context, slot=self._slot)
         self._studies.changed.connect(self.area.others_changed)
-        self.area.faster_wanted.connect(self.faster_wanted)
-        self.area.way_wanted.connect(self.way_wanted)
-        self.area.remark_wanted.connect(self._remark)
         self._stack.addWidget(self.area)
         self.area_made.emit()
 
     def _remark(self, said: str, way: Way) -> None:
-        self.banner.show_remark(said, way.text, lambda: self.way_wanted.emit(way))
+        self.banner.show_remark(said, way.text, lambda: self._context.way_wanted.emit(way))

@@ -13,6 +13,7 @@ from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.figure_widget import FigureWidget
 from scalegraph.gui.figures.plot.panel import PlotPanel
 from scalegraph.gui.figures.scales import Scale
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.selection import SelectionModel
 
 
@@ -34,7 +35,7 @@ def named(widget: FigureWidget) -> list[str]:
 
 @pytest.mark.parametrize(("count", "width"), [(4, 900), (9, 420), (16, 600)])
 def test_all_bars_are_named_on_the_screen(qtbot: Any, count: int, width: int) -> None:
-    widget = FigureWidget(SelectionModel(), Theme("light"))
+    widget = FigureWidget(Context(SelectionModel(), Theme("light")))
     qtbot.addWidget(widget)
     widget.resize(width, 420)
     widget.show_figure(bars(count, 5))
@@ -45,7 +46,7 @@ def test_all_bars_are_named_on_the_screen(qtbot: Any, count: int, width: int) ->
 
 
 def test_the_largest_is_named_where_not_all_have_room(qtbot: Any) -> None:
-    widget = FigureWidget(SelectionModel(), Theme("light"))
+    widget = FigureWidget(Context(SelectionModel(), Theme("light")))
     qtbot.addWidget(widget)
     widget.resize(420, 420)
     widget.show_figure(bars(100, 37))

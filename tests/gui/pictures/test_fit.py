@@ -21,6 +21,7 @@ from scalegraph.gui.figures.grid.panel import GridPanel
 from scalegraph.gui.figures.table.panel import TablePanel
 from scalegraph.gui.figures.timeline.layout import tails
 from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.selection import SelectionModel
 from scalegraph.gui.study.headline import Headline
 from scalegraph.views import ways
@@ -38,7 +39,7 @@ TILE = (505, 204)  # picture size in one of four views of a 1280 x 720 window
 @pytest.fixture
 def figure(qtbot: Any) -> FigureWidget:
     Theme("light").apply()
-    made = FigureWidget(SelectionModel(), Theme("light"), with_title=False)
+    made = FigureWidget(Context(SelectionModel(), Theme("light")), with_title=False)
     qtbot.addWidget(made)
     made.resize(*TILE)
     made.show()

@@ -23,6 +23,7 @@ from scalegraph.gui.dock.view_options import OptionBar
 from scalegraph.gui.figures.flame import canvas
 from scalegraph.gui.figures.flame.panel import FlamePanel
 from scalegraph.gui.figures.flame.shades import Shades, strip
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.selection import SelectionModel
 from tests.views import studies
 
@@ -36,7 +37,7 @@ def figure() -> Figure:
 
 @pytest.fixture
 def widget(qtbot: Any, figure: Figure) -> Iterator[FigureWidget]:
-    made = FigureWidget(SelectionModel(), Theme("light"))
+    made = FigureWidget(Context(SelectionModel(), Theme("light")))
     qtbot.addWidget(made)
     made.resize(700, 420)
     made.show_figure(figure)

@@ -14,6 +14,7 @@ from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.figure_widget import FigureWidget
 from scalegraph.gui.figures.field.panel import FieldPanel
 from scalegraph.gui.figures.surface import SurfacePanel
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.selection import SelectionModel
 from tests.gui.pictures import view_figures as figures
 
@@ -30,7 +31,7 @@ def show(qtbot: Any, selection: SelectionModel) -> Iterator[Any]:
     kept: list[FigureWidget] = []
 
     def act(figure: Any) -> FigureWidget:
-        widget = FigureWidget(selection, Theme("light"))
+        widget = FigureWidget(Context(selection, Theme("light")))
         kept.append(widget)
         widget.resize(800, 500)
         widget.show_figure(figure)

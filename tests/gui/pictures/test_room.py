@@ -27,6 +27,7 @@ from scalegraph.gui.dock.view_options import OptionBar
 from scalegraph.gui.figures.plot.labels import EndLabel, EndLabels, most_important
 from scalegraph.gui.figures.plot.panel import PlotPanel
 from scalegraph.gui.shell.main_window import MainWindow
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.selection import SelectionModel
 from scalegraph.gui.study.headline import Headline
 from tests.gui.pictures.view_figures import all_figures
@@ -157,7 +158,7 @@ def test_widgets_tell_their_tooltips_through_the_helper(window: MainWindow, qtbo
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(all_figures()))
 def test_tooltips_of_pictures_are_narrow(qtbot: Any, name: str) -> None:
-    widget = FigureWidget(SelectionModel(), Theme("light"))
+    widget = FigureWidget(Context(SelectionModel(), Theme("light")))
     qtbot.addWidget(widget)
     widget.resize(900, 600)
     widget.show_figure(all_figures()[name])

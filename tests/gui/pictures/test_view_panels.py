@@ -21,6 +21,7 @@ from scalegraph.gui.figures.grid.panel import GridPanel
 from scalegraph.gui.figures.plot.panel import PlotPanel
 from scalegraph.gui.figures.source.panel import SourcePanel, inserted_spans
 from scalegraph.gui.figures.table.panel import TablePanel
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.selection import SelectionModel
 from tests.gui.pictures import view_figures as figures
 
@@ -40,7 +41,7 @@ def show(qtbot: Any, selection: SelectionModel, theme: Theme) -> Iterator[Any]:
     kept: list[FigureWidget] = []
 
     def act(figure: Figure, width: int = 800, height: int = 500, study: str | None = None) -> FigureWidget:
-        widget = FigureWidget(selection, theme, study)
+        widget = FigureWidget(Context(selection, theme), study)
         kept.append(widget)
         widget.resize(width, height)
         widget.show_figure(figure)

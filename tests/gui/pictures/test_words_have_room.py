@@ -18,6 +18,7 @@ from scalegraph.gui.dock.view_title import ViewTitle
 from scalegraph.gui.figures.legend_strip import LegendEntry, LegendStrip
 from scalegraph.gui.figures.plot.panel import PlotPanel
 from scalegraph.gui.request.widgets import Choice
+from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.selection import SelectionModel
 
 LONG = "overhead of synchronisation"
@@ -27,7 +28,7 @@ def axis_of(qtbot: Any, width: int, height: int) -> Any:
     """Return the left axis of a bar chart with a long title, drawn in *width* x *height* pixels."""
     made = Bars((0.0, 1.0), (("idle", "idle", (40_000.0, 50_000.0)),))
     plot = Plot(Axis("Region", scale="category", categories=("a", "b")), Axis(LONG, "% of processor time"), bars=made)
-    widget = FigureWidget(SelectionModel(), Theme("light"), with_title=False)
+    widget = FigureWidget(Context(SelectionModel(), Theme("light")), with_title=False)
     qtbot.addWidget(widget)
     widget.resize(width, height)
     widget.show_figure(Figure("Bars", "", (plot,), view="bars"))
