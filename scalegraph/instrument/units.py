@@ -27,7 +27,7 @@ from scalegraph.runtime.languages import Language
 
 UNITS = ".scalegraph.units"
 LINK = ".scalegraph.link"
-RUNTIME = ".scalegraph.runtime"  # the digest of the simulator's sources, see csrc/core/sg_start.c
+RUNTIME = ".scalegraph.runtime"  # the digest of the simulator's sources, see csrc/start/sg_start.c
 MONITOR = ".scalegraph.monitor"  # of programs for this computer, see runtime/monitor/sgm_core.c
 _HEAD = struct.Struct("<II")
 _WIDTH = 96  # characters of a line of assembler

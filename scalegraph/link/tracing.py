@@ -24,7 +24,7 @@ SUFFIX = ".sgtrace"
 RAW = "raw"  # the runtime's output
 RUN = "run"  # property of a trace: the run that it is of
 _MOST_NAMES = 1000
-_LONGEST = 255  # characters of trace.region, see csrc/core/sg_config.h
+_LONGEST = 255  # characters of trace.region, see csrc/ground/sg_config.h
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The one specification of everything that Python and the C runtime exchange.
 
-Names in this file are the only source: ``csrc/core/sg_format.h`` is generated from it by
+Names in this file are the only source: ``csrc/ground/sg_format.h`` is generated from it by
 `format_source`, and a test fails when the committed header differs from that.
 
 Four files cross the border:

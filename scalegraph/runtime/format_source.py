@@ -1,6 +1,6 @@
 """Generates the C header of the data exchanged by Python and the runtime from its specification.
 
-python -m scalegraph.runtime.format_source > scalegraph/runtime/csrc/core/sg_format.h
+python -m scalegraph.runtime.format_source > scalegraph/runtime/csrc/ground/sg_format.h
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A test fails when the committed header differs from what this module would write::
 
-    python -m scalegraph.runtime.machine_source > scalegraph/runtime/csrc/core/sg_machine.h
+    python -m scalegraph.runtime.machine_source > scalegraph/runtime/csrc/ground/sg_machine.h
 """
 
 from __future__ import annotations

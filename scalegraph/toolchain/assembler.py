@@ -7,7 +7,7 @@ only callee-saved registers are live, so nothing has to be saved.
 
 References are not counted one by one. A *segment* is code between two labels, jumps or calls of the program's own: it
 is executed as a whole. The hook of its block, or code of its own if it has none, counts it in a *slot*, and a table
-(section ``.debug_scalegraph``, not loaded) lists the references of each segment. ``csrc/arch/sg_inline.c`` reads it.
+(section ``.debug_scalegraph``, not loaded) lists the references of each segment. ``csrc/core/sg_inline.c`` reads it.
 
 This file runs as a script, without the package: ``python -I -S assembler.py ASSEMBLER OPTION.. FILE``.
 """
@@ -22,7 +22,7 @@ TABLE = ".debug_scalegraph"
 SLOTS = "scalegraph_slots"
 LATE = "_late"
 BLOCK, READ, WRITE, SEGMENT, LEFT_OUT = 1, 2, 3, 4, 5
-# Offsets in sg_processor, see csrc/arch/sg_inline.c.
+# Offsets in sg_processor, see csrc/core/sg_inline.c.
 _CLOCK, _LIMIT, _EXECUTED, _SLOT_PARTS, _FAST = 0, 8, 24, 32, 40
 _MOST = 30000  # references of a segment
 

@@ -68,18 +68,18 @@ def test_c_code_is_formatted(root: Path) -> None:
 def test_c_header_and_python_agree_on_the_format(root: Path) -> None:
     written = io.StringIO()
     format_source.write_header(written)
-    committed = (root / "scalegraph/runtime/csrc/core/sg_format.h").read_text()
+    committed = (root / "scalegraph/runtime/csrc/ground/sg_format.h").read_text()
     assert committed == written.getvalue(), (
-        "run: python -m scalegraph.runtime.format_source > scalegraph/runtime/csrc/core/sg_format.h"
+        "run: python -m scalegraph.runtime.format_source > scalegraph/runtime/csrc/ground/sg_format.h"
     )
 
 
 def test_c_header_and_machine_model_agree(root: Path) -> None:
     written = io.StringIO()
     machine_source.write_header(written)
-    committed = (root / "scalegraph/runtime/csrc/core/sg_machine.h").read_text()
+    committed = (root / "scalegraph/runtime/csrc/ground/sg_machine.h").read_text()
     assert committed == written.getvalue(), (
-        "run: python -m scalegraph.runtime.machine_source > scalegraph/runtime/csrc/core/sg_machine.h"
+        "run: python -m scalegraph.runtime.machine_source > scalegraph/runtime/csrc/ground/sg_machine.h"
     )
 
 

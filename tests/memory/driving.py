@@ -13,7 +13,7 @@ from scalegraph.runtime.cache import cache_root, get_or_make
 from scalegraph.runtime.library import include_flags
 
 CSRC = Path(machine.__file__).parent.parent / "runtime" / "csrc"
-SOURCES = [CSRC / "core" / "sg_config.c", CSRC / "observe" / "sg_whatif_mem.c", CSRC / "network" / "sg_calendar.c"]
+SOURCES = [CSRC / "start" / "sg_config.c", CSRC / "network" / "sg_calendar.c"]
 SOURCES += [CSRC / "memory" / f"sg_{part}.c" for part in ("cache", "dir", "homes")]
 SOURCES += [*sorted(CSRC.glob("memory/sg_mem*.c")), *sorted(CSRC.glob("network/sg_net*.c"))]
 SOURCES += sorted(CSRC.glob("interconnect/sg_wire*.c"))

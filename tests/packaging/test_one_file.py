@@ -262,7 +262,7 @@ def test_the_window_and_the_reference_list_what_was_added(run: Run) -> None:
 @pytest.mark.compiler
 def test_a_program_runs_on_the_new_network(run: Run, tree: Path) -> None:
     header = run("-m", "scalegraph.runtime.machine_source")
-    (tree / "scalegraph" / "runtime" / "csrc" / "core" / "sg_machine.h").write_text(header)
+    (tree / "scalegraph" / "runtime" / "csrc" / "ground" / "sg_machine.h").write_text(header)
     (tree / "p.c").write_text("volatile int a[9999];\nint main(void)\n{\n    return a[77] = a[7777];\n}\n")
     simulate = (*CLI, "simulate", "p.c", "-m", "railway", "-p", "1", "--json")
     times = [
@@ -275,7 +275,7 @@ def test_a_program_runs_on_the_new_network(run: Run, tree: Path) -> None:
 @pytest.mark.compiler
 def test_a_program_sends_messages_over_the_new_interconnect(run: Run, tree: Path) -> None:
     header = run("-m", "scalegraph.runtime.machine_source")
-    (tree / "scalegraph" / "runtime" / "csrc" / "core" / "sg_machine.h").write_text(header)
+    (tree / "scalegraph" / "runtime" / "csrc" / "ground" / "sg_machine.h").write_text(header)
     (tree / "e.c").write_text(EXCHANGE)
     simulate = (*CLI, "simulate", "e.c", "-m", "pipeline", "-p", "2,8", "--no-reference", "--json")
     alone, shared = (one["time_cycles"] for one in json.loads(run(*simulate))["runs"])

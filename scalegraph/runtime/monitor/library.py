@@ -14,7 +14,7 @@ from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.library import SOURCES
 
 _OWN: Final = Path(__file__).parent
-_FORMAT: Final = SOURCES / "core" / "sg_format.h"
+_FORMAT: Final = SOURCES / "ground" / "sg_format.h"
 _MPI: Final = "sgm_mpi"  # prefix of the sources that need mpi.h
 _FLAGS: Final = (
     *("-std=gnu11", "-O2", "-g", "-fno-pic", "-fno-pie", "-fvisibility=hidden", "-fno-strict-aliasing"),

@@ -77,7 +77,7 @@ struct sg_mem {
     uint32_t nodes;
     sg_divisor node_processors;
     uint32_t first; /* of a node: its first processor's number in the machine */
-    /* Idealised machines (sg_whatif_mem.c); otherwise all 0. */
+    /* Idealised machines (sg_mem_ideal.c); otherwise all 0. */
     uint32_t ideal;
     uint64_t alone, alone_step; /* when the previous transaction began on its own, and the time between two */
     uint64_t own_memory;        /* cycles of a fetch from the node's own memory */
@@ -187,7 +187,7 @@ void sg_limited_targets(sg_mem *mem, const sg_line *entry, sg_request *r);
 /* The holder that a limited directory drops in favour of a new one loses its copy. */
 void sg_limited_give_up(sg_mem *mem, sg_line *entry, const sg_request *r, sg_outcome *out);
 
-/* ---- sg_whatif_mem.c ---- */
+/* ---- sg_mem_ideal.c ---- */
 
 void sg_ideal_open(sg_mem *mem, const sg_config *config);
 /* Makes the levels of `config` so large that nothing is ever evicted. */

@@ -1,5 +1,5 @@
 /* Sampling: of a phase that the program repeats, some visits are simulated and the others run without
- * simulation (skimmed: arch/sg_skim.c). docs/SIMULATOR.md, "Sampling", says what is estimated and how
+ * simulation (skimmed: core/sg_skim.c). docs/SIMULATOR.md, "Sampling", says what is estimated and how
  * well.
  *
  * A phase runs from one boundary to the next: a boundary is where the outermost team starts, where all its
