@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "sg_start.h"
 #include "sg_wire.h"
 
 static void tell(void *context, const sg_usage *u)

@@ -22,6 +22,7 @@
 #include "sg_calendar.h"
 #include "sg_config.h"
 #include "sg_mem.h"
+#include "sg_start.h"
 
 static const char *const category_names[] = SG_CATEGORY_NAMES;
 static const char *const counter_names[] = SG_COUNTER_NAMES;

@@ -2,6 +2,7 @@
 #ifndef SG_INLINE_H
 #define SG_INLINE_H
 
+#include "sg_mem.h"
 #include "sg_state.h"
 
 enum sg_inlined_kind {

@@ -232,10 +232,4 @@ SG_OBSERVED_EVENTS(SG_DEFINE_EVENT)
 void sg_observer_register(const sg_observer *observer);
 void sg_observer_withdraw(const sg_observer *observer);
 
-/* observe/sg_observers.c: opens all observers; registers those that take part. */
-void sg_observers_open(void);
-void sg_observers_begin(void);
-/* The observers' parts of the result file, in order. */
-uint32_t sg_observers_parts(const sg_result_part **part, uint32_t most);
-
 #endif

@@ -3,6 +3,7 @@
 #define SG_REFERENCE_H
 
 #include "sg_account.h"
+#include "sg_mem.h"
 
 /* Does a reference within one line hit in the filter? */
 static inline bool sg_filtered(const sg_processor *p, uint64_t address, enum sg_access kind)
@@ -42,5 +43,14 @@ static inline uint64_t sg_moves(uint64_t words)
 
 /* A bulk operation of libc: references every line of the range and issues every word. */
 void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site);
+
+/* Line size such that no two variables of the simulated runtime share a line. */
+uint64_t sg_line_bytes(void);
+/* Addresses of whole lines for the simulated runtime's variables, without host memory; `own`: their kind. */
+uint64_t sg_variables_of(uint64_t lines, enum sg_own own);
+static inline uint64_t sg_variables(uint64_t lines)
+{
+    return sg_variables_of(lines, SG_OWN_VARIOUS);
+}
 
 #endif

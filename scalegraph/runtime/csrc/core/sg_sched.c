@@ -222,7 +222,7 @@ static sg_processor *take_next(void)
         if (SG_UNLIKELY(id == UINT64_MAX)) {
             if ((sg->nobody_runs == NULL || !sg->nobody_runs()) &&
                 (sg->wait_for_files == NULL || !sg->wait_for_files()))
-                sg_stop_deadlock();
+                sg->deadlock();
             continue;
         }
         if (SG_LIKELY(id != SG_TIMER)) {
@@ -339,7 +339,7 @@ static void give_way(sg_processor *p)
             return;
     }
     if (SG_UNLIKELY(sg->stop_signal))
-        sg_stop_timeout();
+        sg->timeout();
     if (SG_UNLIKELY(sg->next_tick != NULL))
         sg_tick_handle(p);
     if (SG_UNLIKELY(!sg_thread_fits(p->thread, p->id))) {
@@ -388,7 +388,7 @@ static void rest(sg_thread *t)
     t->complete = SG_NEVER;
     t->state = SG_BLOCKED;
     if (SG_UNLIKELY(sg->stop_signal))
-        sg_stop_timeout();
+        sg->timeout();
     run_another(p, t);
 }
 

@@ -25,9 +25,6 @@ void sg_sched_enter(void (*entry)(void)) __attribute__((noreturn));
  * sg_sched_continue switches to the thread's own stack and runs `entry` there. */
 void sg_sched_begin(void);
 void sg_sched_continue(void (*entry)(void)) __attribute__((noreturn));
-/* sg_start.c: starts simulating the program, which entered the runtime at `site` before main. False: it has
- * already ended. */
-extern bool (*sg_begin_early)(const void *site);
 /* ---- sg_sched.c ---- */
 
 /* Returns when no processor with a thread has an earlier clock (ties: lower number first) and p's pending

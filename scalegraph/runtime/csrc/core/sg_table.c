@@ -1,4 +1,5 @@
 /* Tables of keys and values: see sg_table.h. Their memory comes from the runtime's own heap. */
+#include "sg_alloc.h"
 #include "sg_table.h"
 
 #include <stdlib.h>

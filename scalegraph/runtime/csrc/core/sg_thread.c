@@ -7,8 +7,9 @@
 #include <link.h>
 #include <sys/mman.h>
 
+#include "sg_alloc.h"
 #include "sg_arch.h"
-#include "sg_rank.h"
+#include "sg_runtime.h"
 
 /* States of a host thread; AWAITED: not parked yet, and the runtime sleeps until it is. */
 enum { NO_HOST = 0, PARKED = 1, ENDS = 2, AWAITED = 3 };
@@ -243,7 +244,7 @@ sg_thread *sg_thread_new_on(void *stack, size_t stack_size)
     t->told = 0;
     t->in_runtime = false;
     t->rank = sg->rank;
-    t->places = t->rank != NULL ? t->rank->places : NULL;
+    t->places = NULL;
     t->policy = sg_self() != NULL ? sg_self()->policy : NULL;
     t->processor = NULL;
     sg_regions_reset(t, 0);

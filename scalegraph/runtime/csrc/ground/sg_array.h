@@ -2,7 +2,8 @@
 #ifndef SG_ARRAY_H
 #define SG_ARRAY_H
 
-#include "sg_runtime.h"
+#include "sg_own.h"
+#include "sg_state.h"
 
 /* New capacity of an array with room for `room` items that needs one at `index`: `least` at first, then
  * doubling. */

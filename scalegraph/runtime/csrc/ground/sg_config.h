@@ -109,8 +109,6 @@ typedef struct sg_config {
     uint32_t node_speeds;
 } sg_config;
 
-/* Reads `path` into `config`. Returns 0, or -1 with one sentence in `error`. */
-int sg_config_read(const char *path, sg_config *config, char *error, size_t error_size);
 static inline uint64_t sg_config_parameter(const sg_parameters *all, const char *name)
 {
     for (uint32_t i = 0; i < all->count; i++)

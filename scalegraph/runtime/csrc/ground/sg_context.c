@@ -1,5 +1,5 @@
 /* The state of the runtime, and the current processor. */
-#include "sg_runtime.h"
+#include "sg_state.h"
 #include "sg_watch.h"
 
 /* What hooks see before and after the simulation: nothing happens. */

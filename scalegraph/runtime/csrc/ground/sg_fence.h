@@ -3,7 +3,7 @@
 #ifndef SG_FENCE_H
 #define SG_FENCE_H
 
-#include "sg_runtime.h"
+#include "sg_state.h"
 
 #ifdef SG_FENCES
 #define SG_FENCE_BYTES 64u

@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "sg_arch.h"
-#include "sg_runtime.h"
+#include "sg_own.h"
 
 /* The soft limit, or 0 for none. */
 static uint64_t limit_of(int resource)

@@ -5,6 +5,8 @@
 
 #include "sg_arch.h"
 #include "sg_fence.h"
+#include "sg_own.h"
+#include "sg_stop.h"
 
 /* Works before the runtime's context exists: the C library allocates during start-up. */
 static char *next = NULL, *end = NULL;
@@ -47,7 +49,6 @@ void sg_own_is_much(void)
 {
     chunk = 32 * CHUNK;
     next = end;
-    sg_alloc_own_is_much();
 }
 
 void *sg_larger(const void *old, size_t used, size_t size)
@@ -74,4 +75,14 @@ const char *sg_map_file(const char *path, size_t *size)
     const char *data = *size ? mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
     sg_arch_syscall(SYS_close, file, 0, 0, 0);
     return data == MAP_FAILED ? NULL : data;
+}
+
+long sg_descriptor_high(long file)
+{
+    enum { FIRST = 500 };
+    long high = file < 0 ? file : sg_arch_syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, FIRST, 0);
+    if (high < 0) /* descriptors do not go that high */
+        return file;
+    sg_arch_syscall(SYS_close, file, 0, 0, 0);
+    return high;
 }

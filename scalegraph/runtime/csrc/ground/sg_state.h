@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sg_access.h"
 #include "sg_config.h"
 #include "sg_format.h"
 #include "sg_loop_turn.h"
-#include "sg_mem.h"
 
 #define SG_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define SG_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -428,8 +428,11 @@ typedef struct sg_context {
     struct sg_system *system; /* sg_system.c; NULL: not used yet */
     bool robust;              /* the program has used a robust mutex */
     char warnings[1024];
-    /* Writes the result of a run that did not end normally: sg_result_write. */
+    /* Set by sg_start.c: writes the result of a run that did not end normally; stops a run in which all wait
+     * for each other, or that has reached its time limit. */
     void (*report)(enum sg_status status, const char *message, int signal_number);
+    void (*deadlock)(void) __attribute__((noreturn));
+    void (*timeout)(void) __attribute__((noreturn));
     struct sg_signals *signals; /* posix/sg_signal.c; NULL: the program uses none */
     uint32_t signals_due;       /* threads with signals to handle */
     void (*deliver_signals)(void);
@@ -457,6 +460,11 @@ extern sg_context *sg;
 extern sg_processor *sg_now;
 /* Value of sg_now before and after the simulation: hooks do nothing on it. */
 extern sg_processor sg_idle_processor;
+/* From now on the hooks do nothing. */
+void sg_finish_hooks(void);
+/* Set by sg_start.c: starts simulating the program, which entered the runtime at `site` before main. False:
+ * it has already ended. */
+extern bool (*sg_begin_early)(const void *site);
 
 /* The clock of `p` as the program and the result see it: including what sampling skipped. */
 static inline uint64_t sg_time_of(const sg_processor *p)

@@ -2,7 +2,9 @@
 #ifndef SG_WRITER_H
 #define SG_WRITER_H
 
-#include "sg_runtime.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 typedef struct sg_writer {
     int file;
@@ -12,6 +14,8 @@ typedef struct sg_writer {
     char data[1 << 16];
 } sg_writer;
 
+/* Writes to the file; does nothing if `w` is NULL. */
+void sg_put(sg_writer *w, const void *data, size_t size);
 /* A file that cannot be written is marked `failed`; further output is lost. */
 void sg_writer_open(sg_writer *w, const char *path);
 void sg_writer_flush(sg_writer *w);

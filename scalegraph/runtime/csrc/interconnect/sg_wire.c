@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sg_cache.h"
-#include "sg_net.h"
+#include "sg_huge.h"
 
 #define ROUNDS 64 /* of the search for times that suit all stages */
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "sg_cache.h"
+#include "sg_huge.h"
 
 #define FIRST_WIDTH (1000ull << 10)
 

@@ -8,7 +8,7 @@
  * shift the largest groups of messages as long as that shortens the total. */
 #include <stddef.h>
 
-#include "sg_cache.h"
+#include "sg_huge.h"
 #include "sg_wire_state.h"
 
 #define MOST_SHIFTS SG_WIRE_INSTRUCTIONS /* number 0 is the router, also for any more directions */

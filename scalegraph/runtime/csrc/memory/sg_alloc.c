@@ -46,6 +46,7 @@ static struct {
     heap *current;                  /* that of the running rank; NULL: the program has only one */
     void (*refuse)(uint64_t bytes); /* called when that runs out; does not return */
     uint64_t set_limit;             /* by the program itself */
+    void (*met)(uint64_t bytes);    /* called when a request meets that */
     bool own_mode;
     bool huge; /* own memory uses huge pages */
 } memory = {
@@ -104,9 +105,10 @@ uint64_t sg_alloc_share(struct sg_heap *heap, uint64_t *left, void (*refuse)(uin
     return h->top - h->base;
 }
 
-void sg_alloc_set_limit(uint64_t bytes)
+void sg_alloc_set_limit(uint64_t limit, void (*met)(uint64_t bytes))
 {
-    memory.set_limit = bytes;
+    memory.set_limit = limit;
+    memory.met = met;
 }
 
 void sg_alloc_limit(uint64_t bytes)
@@ -126,7 +128,7 @@ void sg_alloc_ahead(uint64_t *low, uint64_t *high)
 static void *grow(heap *h, uint64_t size)
 {
     if (h != &memory.own && h->top - h->base + size > memory.set_limit) {
-        sg_limit_met(size);
+        memory.met(size);
         return NULL;
     }
     if (h->top - h->base + size > h->limit) {

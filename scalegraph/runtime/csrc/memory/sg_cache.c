@@ -1,7 +1,7 @@
 /* Memory for the cache levels. */
 #include "sg_cache.h"
 
-#include <sys/mman.h>
+#include "sg_huge.h"
 
 /* Private caches with at least this many entries store their ways separately (sg_cache.h). */
 #define SEPARATE_ENTRIES ((uint64_t)1 << 16)
@@ -9,22 +9,6 @@
  * their sets on each processor, so most of a large page, shared by many processors, would be cleared but
  * never used. */
 #define SPARSE_BYTES ((size_t)64 << 20)
-
-void *sg_map(size_t bytes)
-{
-    void *memory =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return NULL;
-    madvise(memory, bytes, MADV_HUGEPAGE); /* only a hint */
-    return memory;
-}
-
-void sg_unmap(void *memory, size_t bytes)
-{
-    if (memory)
-        munmap(memory, bytes);
-}
 
 static int create_policy(sg_cache *cache, uint64_t sets)
 {

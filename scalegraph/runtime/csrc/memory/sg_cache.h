@@ -54,10 +54,6 @@ typedef struct sg_set {
     uint64_t *first, *rest;
 } sg_set;
 
-/* Zeroed, lazily allocated memory; NULL if the host refuses. */
-void *sg_map(size_t bytes);
-void sg_unmap(void *memory, size_t bytes);
-
 /* Returns 0, or -1 if the host is out of memory. `sparse`: the program will use little of it, so host memory
  * matters more than time. */
 int sg_cache_create(sg_cache *cache, const sg_cache_level *level, uint32_t instances, int is_first_level,

@@ -3,9 +3,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
-#include "sg_cache.h"
+#include "sg_huge.h"
 
 #define CHUNK_SHIFT 16u /* smallest: 64 KiB of the program's memory */
 #define FAN_BITS    SG_DIR_FAN_BITS

@@ -6,21 +6,13 @@
 
 #include <stdint.h>
 
+#include "sg_access.h"
 #include "sg_config.h"
 #include "sg_usage.h"
 
 /* For functions that only prefetch: gcc thinks they do nothing and drops their calls unless it inlines them
  * first. */
 #define SG_ASKS inline __attribute__((always_inline))
-
-enum sg_access { SG_READ, SG_WRITE, SG_RMW };
-
-/* Cost of slow accesses: both functions below add to it and never clear it. */
-typedef struct sg_outcome {
-    uint64_t cycles;                   /* sum of stall[] */
-    uint64_t stall[SG_CATEGORY_COUNT]; /* only the memory stall categories are used */
-    uint32_t count[SG_COUNTER_COUNT];  /* only memory counters are used (not reads/writes) */
-} sg_outcome;
 
 /* Fast-path filter of one processor: the most recently used entry of each first-level set (sg_cache.h). A hit
  * here changes no state and costs no extra cycle: a read hits if the line matches, a write if the processor
@@ -53,8 +45,6 @@ static inline uint64_t sg_filter_entry(uint64_t line)
 {
     return line | (uint64_t)SG_FILTER_MODIFIED << (64 - SG_FILTER_STATE_BITS);
 }
-
-typedef struct sg_mem sg_mem;
 
 /* Do references never take time on this machine? It then has no data cache: operation costs include
  * memory. */
@@ -132,11 +122,11 @@ void sg_mem_statistics(const sg_mem *mem, sg_usage_visit *visit, void *context);
 
 /* Where pages go: as set by mbind, set_mempolicy and libnuma. */
 #define SG_POLICY_NODES 1024u
-typedef struct sg_policy {
+struct sg_policy {
     enum sg_placement kind;
     uint32_t node;                        /* of SG_PLACE_NODE */
     uint64_t nodes[SG_POLICY_NODES / 64]; /* of SG_PLACE_INTERLEAVE: bitmap, not empty */
-} sg_policy;
+};
 
 /* From now on each `group` of processors has its own memory in [low, low + bytes): sg_alias. */
 void sg_mem_alias(sg_mem *mem, uint64_t low, uint64_t bytes, uint32_t group);

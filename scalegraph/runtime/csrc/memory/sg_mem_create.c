@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "sg_huge.h"
 #include "sg_mem_state.h"
 
 #define PAGES_WAYS 8u

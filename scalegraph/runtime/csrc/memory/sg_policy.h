@@ -2,6 +2,7 @@
 #ifndef SG_POLICY_H
 #define SG_POLICY_H
 
+#include "sg_numa.h"
 #include "sg_runtime.h"
 
 /* Weak, so that a program's own library may define the name. */

@@ -163,7 +163,7 @@ static void deliver(sg_message *m, uint64_t now)
     APPEND(box->first, box->last, m);
     for (const probe *p = box->probes; p != NULL; p = p->next)
         if (matches(p->context, p->source, p->tag, m))
-            sg_completion_wake(p->thread, &(sg_completion){m->arrival, m->sent, m->contention, talk_of(m)},
+            sg_completion_wake(p->thread, &(sg_completion){m->arrival, m->sent, m->contention, talk_of(m), 0},
                                now);
 }
 
@@ -282,7 +282,7 @@ bool sg_receive_cancel(sg_receive *r)
         return false;
     REMOVE(box->posted, box->newest, r);
     r->cancelled = true;
-    r->completion = (sg_completion){sg_now->clock, sg_now->clock, 0, r->completion.talk};
+    r->completion = (sg_completion){sg_now->clock, sg_now->clock, 0, r->completion.talk, 0};
     return true;
 }
 
@@ -301,7 +301,7 @@ bool sg_send_cancel(sg_send *send)
     REMOVE(box->first, box->last, m);
     free(m);
     send->message = NULL;
-    send->completion = (sg_completion){sg_now->clock, sg_now->clock, 0, send->completion.talk};
+    send->completion = (sg_completion){sg_now->clock, sg_now->clock, 0, send->completion.talk, 0};
     return true;
 }
 
@@ -365,7 +365,7 @@ sg_message *sg_message_probe(uint32_t context, int32_t source, int32_t tag, bool
         m = find_message(box, context, source, tag);
     }
     if (m != NULL && wait)
-        sg_completion_wait(&(sg_completion){m->arrival, m->sent, m->contention, talk_of(m)});
+        sg_completion_wait(&(sg_completion){m->arrival, m->sent, m->contention, talk_of(m), 0});
     if (m == NULL || m->arrival > sg_now->clock)
         return NULL;
     if (source == SG_ANY)

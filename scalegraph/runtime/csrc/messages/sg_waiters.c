@@ -2,6 +2,7 @@
  * code that deals with messages. */
 #include <stdlib.h>
 
+#include "sg_alloc.h"
 #include "sg_message.h"
 
 void *sg_message_memory(size_t size)

@@ -1,6 +1,7 @@
 /* The MPI library's state for each rank: memory, handles, and how a call begins. */
 #include <stdlib.h>
 
+#include "sg_alloc.h"
 #include "sg_mpi.h"
 #include "sg_message.h"
 #include "sg_rank.h"

@@ -1,6 +1,8 @@
 /* Calendar reservations before the last interval. */
 #include "sg_calendar.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Of the intervals before the last one, the first that ends after `from`, or one past them if there is
@@ -124,4 +126,23 @@ void sg_calendar_condense(sg_calendar *c, uint64_t now)
     sg_interval *after = &c->busy[best + 1 == c->count ? 0 : best + 1];
     after->start = c->busy[best].start;
     leave_out(c, best - 1);
+}
+
+void sg_usage_tell(const sg_calendar *c, size_t count, uint64_t scale, const char *kind,
+                   sg_usage_visit *visit, void *context, const char *format, ...)
+{
+    char name[48];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(name, sizeof name, format, list);
+    va_end(list);
+    sg_usage usage = {.kind = kind, .name = name, .units = (uint32_t)count};
+    for (size_t i = 0; i < count; i++) {
+        usage.transactions += c[i].transactions;
+        usage.busy += c[i].occupied;
+        usage.waiting += c[i].waited;
+    }
+    usage.busy /= scale;
+    usage.waiting /= scale;
+    visit(context, &usage);
 }

@@ -12,7 +12,10 @@
 #ifndef SG_CALENDAR_H
 #define SG_CALENDAR_H
 
+#include <stddef.h>
 #include <stdint.h>
+
+#include "sg_usage.h"
 
 #define SG_CALENDAR_SIZE 16u
 
@@ -113,5 +116,10 @@ static inline uint64_t sg_calendar_reserve(sg_calendar *c, uint64_t from, uint64
     sg_calendar_take_last(c, from, length);
     return from;
 }
+
+/* Reports `count` calendars as one resource; `scale` of their units make a cycle. */
+__attribute__((format(printf, 7, 8))) void sg_usage_tell(const sg_calendar *c, size_t count, uint64_t scale,
+                                                         const char *kind, sg_usage_visit *visit,
+                                                         void *context, const char *format, ...);
 
 #endif

@@ -130,9 +130,4 @@ static inline int sg_bit(const uint64_t *bits, uint32_t i)
     return (int)(bits[i >> 6] >> (i & 63) & 1);
 }
 
-/* Reports `count` calendars as one resource; `scale` of their units make a cycle. */
-__attribute__((format(printf, 7, 8))) void sg_usage_tell(const sg_calendar *c, size_t count, uint64_t scale,
-                                                         const char *kind, sg_usage_visit *visit,
-                                                         void *context, const char *format, ...);
-
 #endif

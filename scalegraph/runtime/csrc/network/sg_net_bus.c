@@ -17,8 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sg_cache.h"
 #include "sg_divisor.h"
+#include "sg_huge.h"
 
 typedef struct bus_net {
     uint32_t split, modules;

@@ -22,8 +22,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sg_cache.h"
 #include "sg_divisor.h"
+#include "sg_huge.h"
 
 typedef struct hypernode_net {
     uint32_t hypernodes, processors, rings;

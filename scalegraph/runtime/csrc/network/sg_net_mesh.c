@@ -18,8 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sg_cache.h"
 #include "sg_divisor.h"
+#include "sg_huge.h"
 
 enum { EAST, WEST, SOUTH, NORTH, PORT, WAYS };
 

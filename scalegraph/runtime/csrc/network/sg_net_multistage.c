@@ -21,9 +21,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sg_cache.h"
 #include "sg_calendar.h"
 #include "sg_divisor.h"
+#include "sg_huge.h"
 
 typedef struct multistage_net {
     uint32_t radix, stages, ports;

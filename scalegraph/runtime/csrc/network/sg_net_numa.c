@@ -23,9 +23,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sg_cache.h"
 #include "sg_calendar.h"
 #include "sg_divisor.h"
+#include "sg_huge.h"
 
 typedef struct numa_net {
     uint32_t sockets, cores, topology;

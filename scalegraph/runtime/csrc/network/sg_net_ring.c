@@ -18,9 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sg_cache.h"
 #include "sg_calendar.h"
 #include "sg_divisor.h"
+#include "sg_huge.h"
 
 #define ROUTERS   2u
 #define MAX_RINGS 1024

@@ -99,7 +99,7 @@ static sg_message_cost *cell_now(sg_rank *rank)
 
 static bool is_of_messages(enum sg_category category)
 {
-    return category >= FIRST && category <= SG_CATEGORY_IDLE_COLLECTIVE;
+    return (int)category >= FIRST && category <= SG_CATEGORY_IDLE_COLLECTIVE;
 }
 
 static void add(sg_rank *rank, enum sg_category category, uint64_t cycles)

@@ -23,6 +23,12 @@ extern const sg_observer sg_observer_trace;      /* traces; on request in trace.
 extern const sg_observer sg_observer_variable;   /* accounts by variable */
 extern const sg_observer sg_observer_whatif;     /* virtual speedups */
 
+/* Opens all observers; registers those that take part. */
+void sg_observers_open(void);
+void sg_observers_begin(void);
+/* The observers' parts of the result file, in order. */
+uint32_t sg_observers_parts(const sg_result_part **part, uint32_t most);
+
 /* Iterations on `p` use the line at an address; only when classes are collected. */
 void sg_loop_lines_use(const sg_processor *p, uint64_t address);
 /* What a processor did in the loop with this account. Moves when another account is created. */

@@ -6,8 +6,8 @@
 #ifndef SG_OMP_H
 #define SG_OMP_H
 
-#include "sg_runtime.h"
 #include "sg_schedules.h"
+#include "sg_sync.h"
 
 enum sg_schedule { SG_STATIC, SG_DYNAMIC, SG_GUIDED, SG_AUTO };
 enum sg_bind { SG_BIND_FALSE, SG_BIND_TRUE, SG_BIND_PRIMARY, SG_BIND_CLOSE, SG_BIND_SPREAD };
@@ -209,6 +209,7 @@ typedef struct sg_omp {
 
 /* ---- sg_omp_team.c ---- */
 
+void sg_omp_open(void);
 /* Creates a new sg->omp, for another process of the program. */
 void sg_omp_renew(void);
 

@@ -1,5 +1,6 @@
 /* Dependences between the children of a task: which must complete before which, by the addresses they
  * name. */
+#include "sg_alloc.h"
 #include "sg_array.h"
 #include "sg_omp.h"
 #include "sg_table.h"

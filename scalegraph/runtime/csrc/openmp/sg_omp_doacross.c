@@ -1,6 +1,7 @@
 /* Loops with dependences between iterations: doacross. */
 #include <stdarg.h>
 
+#include "sg_alloc.h"
 #include "sg_omp.h"
 
 /* What the iterations of such a loop have posted. Only the outermost loop is distributed; each of its

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "sg_posix.h"
+#include "sg_sync.h"
 
 /* ---- condition variables ---- */
 

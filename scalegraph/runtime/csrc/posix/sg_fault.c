@@ -237,7 +237,7 @@ static void on_stop(int number, siginfo_t *info, void *context)
     if (sg->finished)
         return;
     if (number == SIGALRM) {
-        sg_stop_timeout();
+        sg->timeout();
     }
     sg->stop_signal = number;
     sg_now->limit = 0;

@@ -1,6 +1,5 @@
 /* C library streams on simulated files: they read and write through the simulated read and write, so that
  * threads wait in simulated time. */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include <sys/time.h>
 
 #include "sg_arch.h"
+#include "sg_numa.h"
 #include "sg_posix.h"
 
 enum { WAIT = 0, WAKE = 1, REQUEUE = 3, CMP_REQUEUE = 4, WAIT_BITSET = 9, WAKE_BITSET = 10, COMMAND = 127 };

@@ -12,7 +12,7 @@ static struct rlimit set[RLIMIT_NLIMITS] = {{0, 0}};
 static bool is_set[RLIMIT_NLIMITS] = {false};
 static const void *set_at = NULL; /* call site of the memory limit */
 
-void sg_limit_met(uint64_t bytes)
+static void tell_met(uint64_t bytes)
 {
     char remark[240];
     const struct rlimit *limit = is_set[RLIMIT_AS] ? &set[RLIMIT_AS] : &set[RLIMIT_DATA];
@@ -59,7 +59,7 @@ static int change(int resource, const struct rlimit *wanted, struct rlimit *befo
         }
         if (resource == RLIMIT_AS || resource == RLIMIT_DATA) {
             set_at = site;
-            sg_alloc_set_limit(wanted->rlim_cur == RLIM_INFINITY ? UINT64_MAX : wanted->rlim_cur);
+            sg_alloc_set_limit(wanted->rlim_cur == RLIM_INFINITY ? UINT64_MAX : wanted->rlim_cur, tell_met);
         }
     }
     if (before != NULL)

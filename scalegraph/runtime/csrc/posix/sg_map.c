@@ -2,14 +2,14 @@
  * call behaves as the kernel would for memory in use; if the kernel would replace our mapping, it ends with a
  * message. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <unistd.h>
 
+#include "sg_alloc.h"
 #include "sg_arch.h"
-#include "sg_runtime.h"
+#include "sg_posix.h"
 
 typedef struct range {
     uint64_t low, high;
@@ -136,14 +136,4 @@ SG_API void *__wrap_shmat(int identifier, const void *address, int flags)
     long a[6] = {identifier, (long)address, flags, 0, 0, 0};
     sg_now->site = SG_CALLER;
     return answer(sg_attach_call(a));
-}
-
-long sg_descriptor_high(long file)
-{
-    enum { FIRST = 500 };
-    long high = file < 0 ? file : sg_arch_syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, FIRST, 0);
-    if (high < 0) /* descriptors do not go that high */
-        return file;
-    sg_arch_syscall(SYS_close, file, 0, 0, 0);
-    return high;
 }

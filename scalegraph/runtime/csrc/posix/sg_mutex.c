@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "sg_posix.h"
+#include "sg_sync.h"
 
 enum { KIND = 3, ROBUST = 16, OWNER_DIED = 1, LOST = 2 };
 

@@ -144,6 +144,14 @@ static inline void sg_files_notify(void)
         sg->files_changed();
 }
 
+/* ---- sg_process.c, sg_map.c: system calls ---- */
+
+/* The program sends a signal or maps memory; arguments as for the system call; errors are negative. */
+long sg_signal_call(long process, long number);
+long sg_map_call(const long a[6]);
+long sg_remap_call(const long a[6]);
+long sg_attach_call(const long a[6]);
+
 /* ---- sg_time.c ---- */
 
 int sg_clock_gettime(clockid_t id, struct timespec *time, const void *site);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "sg_posix.h"
+#include "sg_signal.h"
 
 /* ---- thread end ---- */
 

@@ -4,6 +4,7 @@
 #include <semaphore.h>
 #include <stdarg.h>
 
+#include "sg_alloc.h"
 #include "sg_posix.h"
 
 typedef struct semaphore {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "sg_alloc.h"
 #include "sg_signal.h"
 
 enum { SIGNALS = 64 };

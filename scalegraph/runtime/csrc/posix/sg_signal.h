@@ -25,6 +25,11 @@ void sg_signals_left(uint64_t target);
 
 /* ---- sg_fault.c: the host side ---- */
 
+void sg_fault_open(void);
+/* `site`, or, if a library made the call, the newest return address on the stack in the program. */
+const void *sg_fault_caller(const void *site);
+/* The program raises a signal in itself at p->site. */
+void sg_fault_raise(int number);
 /* Ends the program with signal `number`, caused by the running thread. */
 void sg_fault_end(int number) __attribute__((noreturn));
 /* Raises a signal in the running thread; set by sg_signal.c if that is linked. */

@@ -8,6 +8,7 @@
 
 #include "sg_observer.h"
 #include "sg_posix.h"
+#include "sg_sync.h"
 #include "sg_work.h"
 
 typedef struct sg_file {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "sg_arch.h"
+#include "sg_numa.h"
 #include "sg_omp.h"
 
 /* Not through the program's own close. */

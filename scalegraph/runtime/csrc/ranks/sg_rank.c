@@ -118,8 +118,14 @@ static void share_stacks(void)
         sg->config.stack_bytes /= 2;
 }
 
+static void give_places(sg_thread *t)
+{
+    t->places = t->rank->places;
+}
+
 void sg_ranks_open(void)
 {
+    static const sg_observer ranks = {.name = "ranks", .thread_begins = give_places};
     sg->ranks = sg->config.ranks;
     sg->own_processors = sg->processors;
     share_stacks();
@@ -131,8 +137,10 @@ void sg_ranks_open(void)
                 sg->ranks);
     sg->own_processors = sg->processors / sg->ranks;
     let_run_ahead();
-    if (sg->ranks >= MANY)
+    if (sg->ranks >= MANY) {
+        sg_alloc_own_is_much();
         sg_own_is_much();
+    }
     sg->turn_to = turn_to;
     sg->rank_exit = sg_rank_exit;
     sg_image_open();
@@ -150,6 +158,7 @@ void sg_ranks_open(void)
         for (uint32_t p = rank->first_processor; p < rank->first_processor + sg->own_processors; p++)
             rank->places[p / 64] |= 1ull << p % 64;
     }
+    sg_observer_register(&ranks);
     sg->rank = sg->mapped = sg->all_ranks[0]; /* the constructors run as this rank */
 }
 

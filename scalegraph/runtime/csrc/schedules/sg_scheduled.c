@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sg_omp.h"
+#include "sg_sync.h"
 
 /* Memory of one loop and team size, reused by later executions. */
 struct sg_loop_memory {

@@ -1,7 +1,5 @@
 /* Reads the configuration file. Nothing is assumed: an unknown, missing or repeated key, a number with
  * trailing text and a value out of range are each rejected with one sentence. */
-#include "sg_config.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,15 +7,8 @@
 #include <string.h>
 
 #include "sg_net.h"
+#include "sg_start.h"
 #include "sg_wire.h"
-
-#define ENTRY(kind) &sg_net_##kind,
-const sg_net_ops *const sg_net_table[] = {SG_NETWORKS(ENTRY)};
-const unsigned sg_net_count = sizeof sg_net_table / sizeof *sg_net_table;
-
-#define WIRE(kind) &sg_wire_##kind,
-const sg_topology *const sg_wire_table[] = {NULL, SG_WIRES(WIRE)};
-const unsigned sg_wire_count = sizeof sg_wire_table / sizeof *sg_wire_table;
 
 static const char *const op_names[] = SG_OP_NAMES;
 static const char *const collect_names[] = {"classes", "samples", NULL};

@@ -3,7 +3,8 @@
 
 #include "sg_arch.h"
 #include "sg_inline.h"
-#include "sg_writer.h"
+#include "sg_observers.h"
+#include "sg_start.h"
 
 static const char *const status_name[SG_STATUS_COUNT] = SG_STATUS_NAMES;
 

@@ -6,11 +6,16 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 
+#include "sg_alloc.h"
 #include "sg_arch.h"
 #include "sg_inline.h"
 #include "sg_library.h"
-#include "sg_posix.h"
+#include "sg_numa.h"
+#include "sg_observers.h"
+#include "sg_omp.h"
 #include "sg_rank.h"
+#include "sg_signal.h"
+#include "sg_start.h"
 #include "sg_wire.h"
 
 extern int real_main(int argc, char **argv, char **envp) __asm__("__real_main");
@@ -84,6 +89,8 @@ static void open_runtime(char **argv)
     sg = sg_new(sizeof(sg_context));
     sg->alone = alone;
     sg->report = sg_result_write;
+    sg->deadlock = sg_stop_deadlock;
+    sg->timeout = sg_stop_timeout;
     sg->host_start_ns = sg_host_ns();
     sg_alloc_own(true);
     if (sg_config_read(path, &sg->config, error, sizeof error) != 0)

@@ -3,7 +3,7 @@
  * Barriers and locks (sg_lock.c) consist of reads, writes and read-modify-writes at addresses in simulated
  * memory, so hot spots, invalidations and network traffic cost what they would on the machine. Nobody else
  * runs between sg_touch and the change of the variable it stands for: the two are one atomic step. */
-#include "sg_runtime.h"
+#include "sg_sync.h"
 
 /* ---- barriers ---- */
 

@@ -2,7 +2,7 @@
 #ifndef SG_SYNC_H
 #define SG_SYNC_H
 
-#include "sg_sched.h"
+#include "sg_runtime.h"
 
 typedef struct sg_barrier sg_barrier;
 typedef struct sg_lock sg_lock;
@@ -55,14 +55,5 @@ void sg_lock_make_robust(sg_lock *lock);
 sg_lock *sg_lock_bequeathed(int32_t id, uint64_t *object);
 /* Number of its holder, or -1. */
 int32_t sg_lock_holder(const sg_lock *lock);
-
-/* Line size such that no two variables of the simulated runtime share a line. */
-uint64_t sg_line_bytes(void);
-/* Addresses of whole lines for the simulated runtime's variables, without host memory; `own`: their kind. */
-uint64_t sg_variables_of(uint64_t lines, enum sg_own own);
-static inline uint64_t sg_variables(uint64_t lines)
-{
-    return sg_variables_of(lines, SG_OWN_VARIOUS);
-}
 
 #endif

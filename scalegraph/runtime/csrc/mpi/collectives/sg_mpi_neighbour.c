@@ -56,7 +56,7 @@ static void turn(const sg_comm *c, sg_mpi_block *in, int degree)
 
 static int exchange(sg_schedule **s, const side *out, const side *in, MPI_Comm comm)
 {
-    const sg_comm *c = sg_comm_of(comm);
+    sg_comm *c = sg_comm_of(comm);
     if (c == NULL)
         return sg_comm_missing(comm);
     if (c->topology == NULL)

@@ -1,6 +1,7 @@
 /* Running schedules, one after another and concurrently. */
 #include <stdio.h>
 
+#include "sg_alloc.h"
 #include "sg_lockstep.h"
 #include "sg_mpi_collective.h"
 #include "sg_mpi_signature.h"

@@ -8,6 +8,7 @@
 #define SG_MPI_WINDOW_H
 
 #include "sg_mpi_request.h"
+#include "sg_sync.h"
 #include "sg_table.h"
 
 struct sg_lock_request;

@@ -1,0 +1,52 @@
+"""The simulator's C folders form storeys: what a file includes or names is of its own storey or a lower one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from scalegraph.runtime.compiler import find_compiler
+from scalegraph.runtime.library import SOURCES, library
+from tests.runtime.test_circles import symbols
+
+STOREYS = {
+    "ground": ("ground", "arch"),
+    "kernel": ("core", "memory", "network", "interconnect", "pipeline"),
+    "services": ("sync", "schedules", "openmp", "posix", "ranks", "messages", "mpi", "fortran", "observe"),
+    "roof": ("start", "launch"),
+}
+HEIGHT = {folder: height for height, folders in enumerate(STOREYS.values()) for folder in folders}
+FOLDER = {path.name: path.relative_to(SOURCES).parts[0] for path in SOURCES.rglob("*.[chS]")}
+
+
+def test_each_folder_is_in_one_storey() -> None:
+    assert sorted(HEIGHT) == sorted(path.name for path in SOURCES.iterdir() if path.is_dir())
+    assert len(HEIGHT) == sum(map(len, STOREYS.values()))
+
+
+def test_files_include_only_from_their_storey_and_lower_ones() -> None:
+    upward = [
+        f"{FOLDER[path.name]}/{path.name} includes {FOLDER[name]}/{name}"
+        for path in sorted(SOURCES.rglob("*.[ch]"))
+        for name in re.findall(r'^\s*#\s*include "(\w+\.h)"', path.read_text(), re.MULTILINE)
+        if name in FOLDER and HEIGHT[FOLDER[name]] > HEIGHT[FOLDER[path.name]]
+    ]
+    assert upward == []
+
+
+@pytest.mark.slow
+@pytest.mark.compiler
+def test_objects_need_only_symbols_of_their_storey_and_lower_ones() -> None:
+    # The C library's names that the simulator defines, such as malloc, are called as any program calls them.
+    made = library(find_compiler())
+    defined, needed = symbols(made.archive, made.mpi())
+    height = {name.removesuffix(".c"): HEIGHT[folder] for name, folder in FOLDER.items() if name.endswith(".c")}
+    assert len(height.keys() & needed.keys()) > 200
+    upward = [
+        f"{item} needs {name} of {defined[name]}"
+        for item, names in sorted(needed.items())
+        for name in sorted(names & defined.keys())
+        if name.startswith("sg_") and height.get(defined[name], 0) > height.get(item, len(STOREYS))
+    ]
+    assert upward == []
