@@ -141,9 +141,10 @@ def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> 
     own = parts.groupby("place")["loss_s"].sum()
     lost = table["region"].map(own).fillna(0.0).to_numpy(dtype=float)
     place = {int(region): index for index, region in enumerate(table["region"])}
+    parents = table["parent"].to_numpy()
     inside = lost.copy()
     for index in range(len(table) - 1, 0, -1):  # children come after their parents
-        inside[place[int(table["parent"].iloc[index])]] += inside[index]
+        inside[place[int(parents[index])]] += inside[index]
     gross = float(parts["loss_s"].clip(lower=0).sum())
     for suffix, values in (("", lost), ("_incl", inside)):
         table[f"loss{suffix}_s"] = values

@@ -303,6 +303,53 @@ def test_an_arrangement_makes_at_most_one_view_in_a_turn_and_keeps_those_that_st
     settle(study, qtbot)
 
 
+def test_tiling_resizes_each_view_once_and_one_in_a_turn(study: MainWindow, qtbot: Any) -> None:
+    area = study.study.area
+    assert area is not None
+    study.study.arrange("Lost time")
+    settle(study, qtbot)
+    area.tile_all()
+    settle(study, qtbot)  # every view has its content
+    area.docks[0].setFloating(True)
+    settle(study, qtbot)
+    sized: list[str] = []
+
+    class Noting(QObject):
+        def eventFilter(self, _picture: QObject, event: QEvent) -> bool:
+            if event.type() == QEvent.Type.Resize:
+                sized.append(_picture.property("view"))
+            return False
+
+    noting = Noting()
+    for dock in area.docks:
+        dock.picture.setProperty("view", dock.view.name)
+        dock.picture.installEventFilter(noting)
+    area.tile_all()
+    assert not sized, "while docks are placed their contents keep their size"
+    while len(turn_queue()):
+        before = len(sized)
+        turn_queue()._turn()
+        assert len(sized) <= before + 1
+    assert len(sized) > 1
+    assert len(sized) == len(set(sized))
+    for dock in area.docks:
+        assert dock.holder is not None
+        assert dock.holder.updatesEnabled()
+        assert dock.picture.size() == dock.holder.size()
+    settle(study, qtbot)
+
+
+def test_only_so_many_contents_take_a_new_size_in_the_turn_of_a_resize(qapp: QApplication) -> None:
+    queue, done = TurnQueue(), []
+    assert queue.spend(lambda: done.append("cheap"))
+    assert queue.spend(lambda: done.append("also"))
+    queue._spent = 1.0
+    assert not queue.spend(lambda: done.append("late"))
+    qapp.processEvents()
+    assert queue.spend(lambda: done.append("next turn"))
+    assert done == ["cheap", "also", "next turn"]
+
+
 def test_a_view_behind_a_tab_has_no_content_until_it_is_shown(study: MainWindow, qtbot: Any) -> None:
     area = study.study.area
     assert area is not None

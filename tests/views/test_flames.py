@@ -325,7 +325,7 @@ def test_a_function_that_one_region_calls_stands_on_it() -> None:
         a_region(4, "function", "main", 10, 15),
         a_region(5, "loop", "main:12", 12, 13, 4),
     ]
-    made, apart = single_callers.placed(regions, {"a.c": PROGRAM_TEXT})
+    made, called, apart = single_callers.placed(regions, {"a.c": PROGRAM_TEXT})
     assert {region.name: region.parent for region in made} == {
         "function once": 5,
         "often": 0,
@@ -333,16 +333,59 @@ def test_a_function_that_one_region_calls_stands_on_it() -> None:
         "main": 0,
         "main:12": 4,
     }
-    assert apart == ["often", "taken"]
+    assert (called, apart) == ({1}, ["often", "taken"])
     bare = [region for region in regions if region.name != "main" and region.kind == "function"]
     assert single_callers.placed(bare, {"a.c": PROGRAM_TEXT})[0][0].parent == 0, "main is no region of its own"
     also = PROGRAM_TEXT.replace("int n) { n++; }", "int n) { once(n); }")
-    assert single_callers.placed(bare, {"a.c": also}) == (bare, ["often", "once", "taken"])
+    assert single_callers.placed(bare, {"a.c": also}) == (bare, frozenset(), ["often", "once", "taken"])
     broken = PROGRAM_TEXT + "}"
-    assert "once" in single_callers.placed(regions, {"a.c": broken})[1], "a declaration may be a call"
+    assert "once" in single_callers.placed(regions, {"a.c": broken}).apart, "a declaration may be a call"
     macro = PROGRAM_TEXT.replace("int main", "#define AGAIN(n) once(n)\nint main")
     assert single_callers.placed(regions, {"a.c": macro})[0][0].parent == 0, "a macro may be used anywhere"
     assert single_callers.placed(regions, {"a.f90": ""})[0] == regions
+
+
+CALLING_TEXT = """void sweep(void) {
+    work();
+}
+void swap(void) {
+}
+int main(void) {
+#pragma omp parallel
+    {
+        sweep();
+        swap();
+    }
+    swap();
+}
+"""
+
+
+def test_callers_and_differences_place_functions_on_their_callers(full: StudyData) -> None:
+    places = {1: ("function", 6, 13), 2: ("parallel", 7, 11), 3: ("function", 1, 3), 4: ("function", 4, 5)}
+    named = {3: "sweep", 4: "swap"}
+    regions = [full.regions[0]]
+    for region in full.regions[1:]:
+        kind, line, end = places[region.id]
+        parent = 1 if kind == "parallel" else 0
+        more = {"kind": kind, "line": line, "end_line": end, "parent": parent}
+        regions.append(region.model_copy(update={**more, "name": named.get(region.id, region.name)}))
+    sources = (replace(full.sources[0], text=CALLING_TEXT),)
+    data = replace(alone(full), regions=tuple(regions), sources=sources)
+
+    def around(name: str) -> list[tuple[object, ...]]:
+        return [row[:2] for row in rows(build("callers", data, call_path=name))]
+
+    parallel = next(frame.name for frame in flame_of(build("flame", data)).frames if frame.name.startswith("parallel"))
+    assert around("sweep") == [("calls it", parallel), ("function", "sweep")]
+    assert around("swap") == [("contains it", "program"), ("function", "swap")], "called from two places"
+    assert ("is called", "sweep") in around("parallel")
+    assert "is called by parallel" in build("callers", data, call_path="sweep").sentence
+    made = build("flame-difference", data)
+    frame = frames(made)["sweep"]
+    assert flame_of(made).frames[frame.parent].name == parallel
+    for figure in (made, build("callers", data)):
+        assert any("swap: called from several" in note for note in figure.notes)
 
 
 def test_what_messages_cost_has_frames_without_a_trace() -> None:

@@ -26,6 +26,9 @@ class TurnQueue(QObject):
         self._jobs: deque[tuple[QObject, Job, bool]] = deque()
         self._timer = QTimer(self, interval=0, singleShot=True)
         self._timer.timeout.connect(self._turn)
+        self._spent = 0.0  # s of processor time on jobs of `spend` in this turn
+        self._fresh = QTimer(self, interval=0, singleShot=True)
+        self._fresh.timeout.connect(self._refresh)
 
     def __len__(self) -> int:
         return len(self._jobs)
@@ -43,6 +46,20 @@ class TurnQueue(QObject):
     def has(self, owner: QObject) -> bool:
         """Return whether a job of *owner* waits."""
         return any(entry[0] is owner for entry in self._jobs)
+
+    def spend(self, job: Job) -> bool:
+        """Run *job* now and return True, unless jobs run like this have spent the current turn's time."""
+        if self._spent > _BUDGET_S:
+            return False
+        begun = time.thread_time()
+        job()
+        self._spent += time.thread_time() - begun
+        if not self._fresh.isActive():
+            self._fresh.start()
+        return True
+
+    def _refresh(self) -> None:
+        self._spent = 0.0
 
     def _turn(self) -> None:
         begun = time.thread_time()

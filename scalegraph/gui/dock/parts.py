@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDockWidget, QMenu
 
 from scalegraph.gui.base.lifetime import tied
+from scalegraph.gui.dock.content_holder import ContentHolder
 from scalegraph.gui.dock.figure_widget import FigureWidget
 from scalegraph.gui.dock.tab_names import tab_name
 from scalegraph.gui.dock.view_options import OptionBar
@@ -35,6 +36,7 @@ class Parts:
         self.title = ViewTitle(view.title, handle.title, self.options, context.theme, tab_name(view))
         self.picture = FigureWidget(context, handle.key, with_title=False, link=link)
         self.picture.place_chosen.connect(tied(self.picture, lambda: context.source_wanted.emit(dock)))
+        self.holder = ContentHolder(self.picture)
         self.copy_picture = QAction("Copy picture", dock)
         self.copy_picture.setShortcut(QKeySequence("Ctrl+Shift+C"))
         self.copy_text = QAction("Copy numbers as text", dock)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QByteArray, Qt, Signal
@@ -22,7 +21,6 @@ from scalegraph import views
 from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.retire import retire
-from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.dock.arrangements import (
     COMPARE,
     OFFERED,
@@ -38,6 +36,7 @@ from scalegraph.gui.dock.arrangements import (
     two_views,
 )
 from scalegraph.gui.dock.compared import has_runs, side_by_side
+from scalegraph.gui.dock.content_holder import placing
 from scalegraph.gui.dock.desk import Desk
 from scalegraph.gui.dock.empty_page import EmptyPage
 from scalegraph.gui.dock.maximised import Maximised
@@ -244,22 +243,22 @@ class ViewArea(QWidget):
         self._restore_all()
         by_name = {dock.objectName(): dock for dock in self._desk.docks}
         window = self._window
-        for dock in by_name.values():
-            dock.setFloating(False)
-            dock.setUpdatesEnabled(False)  # otherwise each place that a view passes through is painted
-            window.removeDockWidget(dock)
-        Placer(window, by_name.get).place(tiles(list(by_name)))
-        for dock in by_name.values():
-            dock.show()
-        for dock in by_name.values():  # one a turn, so that the window answers in between
-            turn_queue().add(dock, partial(dock.setUpdatesEnabled, True), heavy=True)
+        with placing(dock.holder for dock in by_name.values()):
+            for dock in by_name.values():
+                if dock.isFloating():
+                    dock.setFloating(False)
+                window.removeDockWidget(dock)
+            Placer(window, by_name.get).place(tiles(list(by_name)))
+            for dock in by_name.values():
+                dock.show()
 
     def maximise(self, dock: ViewDock) -> None:
         """Maximise *dock*, or show all views again if it is maximised."""
         if self._maximised.dock is not None:
             self._restore_all()
         else:
-            self._maximised.show(dock, self.docks, self._window)
+            with placing(dock.holder for dock in self.docks):
+                self._maximised.show(dock, self.docks, self._window)
 
     def others_changed(self) -> None:
         """Redraw views of several studies after one was opened, closed or extended."""
@@ -360,7 +359,8 @@ class ViewArea(QWidget):
         self._show_stack(some=True)
         self._window.setUpdatesEnabled(False)  # paint once, after all docks are placed
         try:
-            Placer(self._window, take).place(layout)
+            with placing(dock.holder for dock in desk.docks):
+                Placer(self._window, take).place(layout)
             for dock in [dock for dock in desk.docks if dock not in kept]:
                 self._remove(desk, dock)
         finally:
@@ -422,7 +422,9 @@ class ViewArea(QWidget):
         dock.picture.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _restore_all(self) -> None:
-        self._maximised.end(self.docks)
+        if self._maximised.dock is not None:
+            with placing(dock.holder for dock in self.docks):
+                self._maximised.end(self.docks)
 
     def _closed(self, dock: ViewDock) -> None:
         self._maximised.closed(dock, self.docks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
 from scalegraph.gui.base.fitted_names import fit, names_around
@@ -15,6 +15,7 @@ BAR = 16  # pixels of a scroll bar, with some margin
 _DENSE = 0.34  # maximum opacity of a bar behind a number
 _LINES = 3  # maximum lines of a sentence
 _SIDES = 10  # pixels that a style leaves on both sides of a text
+_KEPT = 4000  # sizes of sentences
 _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
@@ -32,6 +33,7 @@ class BarDelegate(QStyledItemDelegate):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._heights: dict[int, int] = {}  # pixels of a one-line cell, by font height
+        self._sizes: dict[tuple[str, int, int], QSize] = {}  # of sentences, by text, room and font height
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -59,9 +61,7 @@ class BarDelegate(QStyledItemDelegate):
         """Qt: return a little more than the text's size, which keeps bars of neighbouring rows apart."""
         if index.column() in self.sentences and isinstance(view := option.widget, QTreeView):
             room = view.columnWidth(index.column()) - _SIDES - BAR
-            lines = elided(str(index.data()), option.fontMetrics, room, _LINES)
-            box = option.fontMetrics.boundingRect(QRect(0, 0, room, 10_000), _WRAP, lines)
-            return QSize(box.width() + _SIDES, box.height() + 7)
+            return self._wrapped(str(index.data()), option.fontMetrics, room)
         metrics = option.fontMetrics
         if (height := self._heights.get(metrics.height())) is None:
             # cached: Qt asks for every cell of rows of different height, and otherwise for one row's cells at every
@@ -70,6 +70,16 @@ class BarDelegate(QStyledItemDelegate):
             self._heights[metrics.height()] = height
         width = metrics.horizontalAdvance(str(index.data()))
         return QSize(room_for(width, bar=bool(index.data(BAR_ROLE))), height)
+
+    def _wrapped(self, text: str, metrics: QFontMetrics, room: int) -> QSize:
+        """Return the size of a sentence in *room* pixels. Cached: Qt asks several times for each size of the table."""
+        key = text, room, metrics.height()
+        if key not in self._sizes:
+            if len(self._sizes) >= _KEPT:
+                self._sizes.clear()
+            box = metrics.boundingRect(QRect(0, 0, room, 10_000), _WRAP, elided(text, metrics, room, _LINES))
+            self._sizes[key] = QSize(box.width() + _SIDES, box.height() + 7)
+        return self._sizes[key]
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Qt: elide long names at the end, after shortening their middle before a source location."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from scalegraph.base.measures import exact, percent
+from scalegraph.base.rows import records
 from scalegraph.base.units import plain, si, significant, thousands
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _rows(data: StudyData, processors: int) -> list[dict[Any, Any]]:
         return []
     main = data.main_series
     problem = None if main is None else int(main.rows["problem"].iloc[0])
-    found = list(data.scaling[data.scaling["processors"] == processors].to_dict("records"))
+    found = records(data.scaling[data.scaling["processors"] == processors])
     # the size shown in pictures first, then by size, largest first
     return sorted(found, key=lambda row: (row["problem"] != problem, -(_number(row, "work_ops"))))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from scalegraph.base.measures import percent
+from scalegraph.base.rows import records
 from scalegraph.base.run import Region, RunRecord
 from scalegraph.base.units import si
 
@@ -42,7 +43,7 @@ def region_losses(data: StudyData, processors: int | None) -> tuple[int | None, 
 
     run, one = pair
     table = losses(run, one, data.regions)
-    return run.point.processors, tuple(_line(row) for row in table.to_dict("records"))
+    return run.point.processors, tuple(_line(row) for row in records(table))
 
 
 def by_share(losses: Sequence[RegionLoss]) -> list[RegionLoss]:

@@ -38,7 +38,8 @@ WIDTHS: Final = Option(
 class Grown:
     """A call tree to draw: *value* is the axis of its values; shares are of *whole*, which is called *base*.
 
-    *words* names the run. In a *lexical* tree a region's parent is the region around it in the source, not its caller.
+    *words* names the run. In a *lexical* tree a region's parent is the region around it in the source, but for the keys
+    *called*: functions whose parent calls them.
     *roles* are colours by name; other names get their usual colour. *node_roles* override both, by node.
     """
 
@@ -48,6 +49,7 @@ class Grown:
     base: str
     words: str
     lexical: bool = False
+    called: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
     node_roles: tuple[str, ...] = ()

@@ -13,6 +13,8 @@ from scalegraph.figures.figure import Column, Figure, Row, Table
 from scalegraph.views.flames.building import Grown, number, share
 
 ROOT = "(nothing above)"
+_ABOVE = {True: "calls it", False: "contains it"}
+_BELOW = {True: "is called", False: "is inside it"}
 
 
 def chosen(grown: Grown, wanted: object) -> str:
@@ -41,7 +43,6 @@ def figure(view: str, title: str, grown: Grown, wanted: object, notes: Sequence[
     """Return callers, the function, and callees as one table; a row's key leads to that function."""
     name = chosen(grown, wanted)
     found = calltree.butterfly(grown.tree, name, ROOT)
-    above, below = ("contains it", "is inside it") if grown.lexical else ("calls it", "is called")
     unit = grown.value.unit
     columns = (
         Column("relation"),
@@ -53,17 +54,17 @@ def figure(view: str, title: str, grown: Grown, wanted: object, notes: Sequence[
     )
     middle = Neighbour(name, found.total, found.own, found.visits, found.key)
     rows = (
-        *(_row(grown, above, one) for one in found.callers),
+        *(_row(grown, _ABOVE[_called(grown, found.key)], one) for one in found.callers),
         _row(grown, "function", middle),
-        *(_row(grown, below, one) for one in found.callees),
+        *(_row(grown, _BELOW[_called(grown, one.key)], one) for one in found.callees),
     )
     return Figure(
         title,
         _sentence(grown, found),
         (Table(columns, rows),),
         notes=(
-            f"'{above}': time of {name} when called below that region, and the part in {name} itself.",
-            f"'{below}': time of that region when called below {name}, and the part in the region itself.",
+            f"Above {name}: its time below that region, and the part in {name} itself.",
+            f"Below {name}: that region's time below {name}, and the part in the region itself.",
             f"Shares are of {grown.base}. Click a row to go to that region.",
             *((f"It calls itself{_often(found.again)}; that time counts once.",) if found.again else ()),
             *notes,
@@ -71,6 +72,11 @@ def figure(view: str, title: str, grown: Grown, wanted: object, notes: Sequence[
         meta={"function": name},
         view=view,
     )
+
+
+def _called(grown: Grown, key: str) -> bool:
+    """Return whether the function or region *key* is called by what is above it; otherwise it is written inside."""
+    return not grown.lexical or key in grown.called
 
 
 def _row(grown: Grown, relation: str, one: Neighbour) -> Row:
@@ -93,7 +99,8 @@ def _sentence(grown: Grown, found: Butterfly) -> str:
         f"{found.name} takes {share(found.total, grown.whole)} of {grown.base},"
         f" {share(found.own, grown.whole)} by itself"
     )
-    verb = "is written in" if grown.lexical else "is called most expensively by"
+    called = _called(grown, found.key)
+    verb = "is called most expensively by" if not grown.lexical else "is called by" if called else "is part of"
     if found.callers and found.callers[0].name != ROOT:
         text += f"; it {verb} {found.callers[0].name}"
     if found.callees:

@@ -17,10 +17,6 @@ from scalegraph.views.view import View
 _NAME, _TITLE = "callers", "Callers and callees"
 _NEED = replace(study_trees.NEED, text="Callers and callees need costs by region or by call path.")
 _NOTHING = Need("No region of {words} has any {value}.")
-_LEXICAL = (
-    "The tables show where a region is nested in the source, not who calls it: a simulated run records no calls."
-    " To see callers, write a trace with regions and open it."
-)
 _FUNCTION = Option(
     "call_path",
     "Function",
@@ -40,8 +36,7 @@ def _make(
         return _NOTHING.of(words=grown.words, value=grown.value.label)
     named = _of_path(data, str(call_path), grown) if call_path is not None else None
     title = f"{_TITLE}: {common.study_title(data)}, {grown.words}"
-    notes = (_LEXICAL,) if grown.lexical else grown.notes
-    made = butterfly.figure(_NAME, title, grown, named or call_path, notes)
+    made = butterfly.figure(_NAME, title, grown, named or call_path, grown.notes)
     return replace(made, ways=study_trees.to_trace(data, grown))
 
 

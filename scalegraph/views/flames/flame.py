@@ -23,7 +23,7 @@ def _make(
     *,
     icicle: bool = False,
 ) -> Figure | Need:
-    grown = study_trees.grown(data, metric, processors, size, colour, calls=True)
+    grown = study_trees.grown(data, metric, processors, size, colour)
     if grown is None:
         return study_trees.NEED
     if not len(grown.tree):

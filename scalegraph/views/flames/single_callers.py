@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from scalegraph.base.run import Region
 
@@ -14,7 +14,15 @@ _NAMES_AND_BRACES: Final = re.compile(r"\b[A-Za-z_]\w*\b|[{}]")
 _MACRO: Final = re.compile(r"\s*#\s*define\b")
 
 
-def placed(regions: Sequence[Region], texts: Mapping[str, str]) -> tuple[list[Region], list[str]]:
+class Placed(NamedTuple):
+    """*regions* with their callers as parents; ids of functions *called* by their parent; names of those *apart*."""
+
+    regions: list[Region]
+    called: frozenset[int]
+    apart: list[str]
+
+
+def placed(regions: Sequence[Region], texts: Mapping[str, str]) -> Placed:
     """Return *regions* with each function below the only region that calls it, and the names of other functions.
 
     A function stays where it is if it is called from several regions, if its name is used without a call (its address
@@ -23,7 +31,7 @@ def placed(regions: Sequence[Region], texts: Mapping[str, str]) -> tuple[list[Re
     functions = {_name(region): region for region in regions if region.kind == "function"}
     files = {region.file for region in regions if region.file}
     if not all(name.endswith(_ENDINGS) for name in texts) or not files <= set(texts):
-        return list(regions), sorted(functions)
+        return Placed(list(regions), frozenset(), sorted(functions))
     callers: dict[str, set[int | None]] = {name: set() for name in functions}
     names = [_name(region) for region in regions if region.kind == "function"]
     for name in names:
@@ -40,7 +48,8 @@ def placed(regions: Sequence[Region], texts: Mapping[str, str]) -> tuple[list[Re
     above = {functions[name].id: found for name, found in callers.items()}
     moved = [_below(region, above.get(region.id)) for region in regions]
     apart = [name for name, region in functions.items() if len(above[region.id]) > 1 or None in above[region.id]]
-    return moved, sorted(apart)
+    called = frozenset(region for region, found in above.items() if len(found) == 1 and None not in found)
+    return Placed(moved, called, sorted(apart))
 
 
 def _name(region: Region) -> str:

@@ -1,4 +1,4 @@
-"""The call tree of a study: a run's regions as nested in the source, or a measurement set's call paths."""
+"""The call tree of a study: a run's regions below what calls or contains them, or a measurement set's call paths."""
 
 from __future__ import annotations
 
@@ -46,10 +46,6 @@ NEED: Final = Need(
     "Import measurements with call paths.",
 )
 TRACED: Final = ways.traced("regions")
-LEXICAL: Final = (
-    "Frames show how regions nest in the source, not who calls them: a simulated run records no calls. For call stacks"
-    " write a trace with regions and open it."
-)
 _ALIASES: Final = {
     "stall": "memory_stall",
     "stalls": "memory_stall",
@@ -84,13 +80,11 @@ def grown(
     processors: object = None,
     size: object = None,
     colour: object = "group",
-    *,
-    calls: bool = False,
 ) -> Grown | None:
     """Return the call tree of a study and the meaning of its values, None without costs by region or call path.
 
-    *calls*: functions of simulated runs are placed below their caller if the source shows only one, and the cost of
-    messages gets frames of its own.
+    Functions of simulated runs are placed below their caller if the source shows only one, and the cost of messages
+    gets frames of its own.
 
     Raises:
         InputError: no such metric, no such run, or a metric that does not add up.
@@ -102,11 +96,10 @@ def grown(
     if run is None or not run.regions:
         return None
     metric = _ALIASES.get(str(metric or "time"), str(metric or "time"))
-    if not calls:
-        return _of_run(run, metric, str(colour), data.regions, (LEXICAL,))
     texts = {source.file: source.text for source in data.sources}
-    regions, apart = single_callers.placed(data.regions, texts)
+    regions, called, apart = single_callers.placed(data.regions, texts)
     made = _of_run(run, metric, str(colour), regions, (_calls_note(apart),))
+    made = replace(made, called=frozenset(map(str, called)))
     return _with_messages(made, run) if metric == "time" else made
 
 

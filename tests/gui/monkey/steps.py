@@ -318,7 +318,8 @@ class Monkey:
             return
         name = self.random.choice(sorted(views.registry(handle.subject)))
         self.say(f"view {name} of {handle.title}")
-        self.do(self.window.actions_[f"view_{name}"].trigger)
+        if f"view_{name}" in self.window.actions_.names():  # views have commands once a study has been read
+            self.do(self.window.actions_[f"view_{name}"].trigger)
 
     def _dock(self) -> ViewDock | None:
         area = self.window.study.area

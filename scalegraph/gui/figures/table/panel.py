@@ -56,6 +56,7 @@ class TablePanel(QWidget):
         self._wrapped_at = 0  # width of the sentence columns when last wrapped
         self._letters = 0  # per line of a heading; 0: no limit
         self._natural: list[int] = []  # pixels in which each column is legible
+        self._measured: dict[tuple[int, int], list[int]] = {}  # .. by letters and height of the font
         self.can_be_faster: Callable[[str], bool] = lambda _key: False
         self._model = TableModel(table)
         self.filter = QLineEdit()
@@ -98,6 +99,7 @@ class TablePanel(QWidget):
         scroll = self.tree.verticalScrollBar().value()
         self._following = True
         self._model.set_table(table, below)
+        self._measured.clear()
         self._following = False
         if same:
             self._open_all()
@@ -153,7 +155,7 @@ class TablePanel(QWidget):
         self._place_source()
         for column in range(self._model.columnCount()):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-        self._letters = -1  # measure again
+        self._measured.clear()
         self._share_width()
         self._fold()
         self._count()
@@ -222,13 +224,20 @@ class TablePanel(QWidget):
     def _narrow_headings(self, whole: int, texts: Sequence[int]) -> None:
         """Break headings if they make the table wider than *whole* pixels although its cells do not."""
         for letters in _HEADINGS:
-            if letters != self._letters:
-                self._letters = letters
-                self._model.narrow_headings(letters)
-                self._natural = [self._width_of(column) for column in range(self._model.columnCount())]
+            self._letters, self._natural = letters, self._measure(letters)
             numbers = sum(width for column, width in enumerate(self._natural) if column not in texts)
             if numbers + sum(min(self._natural[column], _LEAST_TEXT) for column in texts) <= whole:
-                return
+                break
+        self._model.narrow_headings(self._letters)
+
+    def _measure(self, letters: int) -> list[int]:
+        """Return the width of each column with headings of *letters*; the same table is measured once."""
+        key = letters, self.tree.fontMetrics().height()
+        if key not in self._measured:
+            self._letters = letters
+            self._model.narrow_headings(letters)
+            self._measured[key] = [self._width_of(column) for column in range(self._model.columnCount())]
+        return self._measured[key]
 
     def _share_texts(self, texts: Sequence[int], free: int) -> None:
         """Give text columns the remaining width, the longest most; *free* pixels are left, or missing if < 0."""
