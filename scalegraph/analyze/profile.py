@@ -138,14 +138,19 @@ def region_losses(run: RunRecord, one: RunRecord, regions: Sequence[Region]) -> 
     tree = [region for region, _ in region_tree(regions, one, run)]
     table = region_costs(run, tree)
     parts = loss.by_region(run, one, regions)
-    own = parts.groupby("place")["loss_s"].sum()
-    lost = table["region"].map(own).fillna(0.0).to_numpy(dtype=float)
-    place = {int(region): index for index, region in enumerate(table["region"])}
+    parts.attrs = {}  # pandas copies them deeply with every column
+    values = parts["loss_s"].to_numpy(dtype=float)
+    numbers = table["region"].to_numpy()
+    place = {int(region): index for index, region in enumerate(numbers)}
+    lost = np.zeros(len(table))
+    for region, value in zip(parts["place"].tolist(), values, strict=True):
+        if region in place:
+            lost[place[region]] += value
     parents = table["parent"].to_numpy()
     inside = lost.copy()
     for index in range(len(table) - 1, 0, -1):  # children come after their parents
         inside[place[int(parents[index])]] += inside[index]
-    gross = float(parts["loss_s"].clip(lower=0).sum())
+    gross = float(values.clip(min=0).sum())
     for suffix, values in (("", lost), ("_incl", inside)):
         table[f"loss{suffix}_s"] = values
         table[f"loss_share{suffix}"] = values / gross if gross > 0 else np.nan

@@ -352,7 +352,7 @@ def test_a_damaged_study_says_so_in_its_place(window: MainWindow, qtbot: Any, tm
 def test_selection_is_shared_and_walks_back_by_keyboard(window: MainWindow, qtbot: Any, model_study: MakeStudy) -> None:
     opened(window, qtbot, model_study())
     window.selection.select(processors=2)
-    assert window.navigator.regions_note.text() == "Share of what N = 2 loses"
+    qtbot.waitUntil(lambda: window.navigator.regions_note.text() == "Share of what N = 2 loses")
     assert any("N = 2" in part.title for part in window.inspector.parts())
     window.selection.select(processors=4)
     qtbot.keyClick(window, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)

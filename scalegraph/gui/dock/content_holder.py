@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QDockWidget, QWidget
 
 from scalegraph.gui.base.turn_queue import turn_queue
 
@@ -64,12 +64,13 @@ class ContentHolder(QWidget):
 
 
 @contextmanager
-def placing(holders: Iterable[ContentHolder | None]) -> Iterator[None]:
-    """Place docks inside of this: their contents follow afterwards, one a turn."""
+def placing(docks: Iterable[QDockWidget]) -> Iterator[None]:
+    """Place *docks* inside of this: their contents follow afterwards, one a turn."""
     ContentHolder._held += 1
     try:
-        for holder in holders:
-            if holder is not None:
+        for dock in docks:
+            holder = dock.widget()
+            if isinstance(holder, ContentHolder):
                 holder.hold()
         yield
     finally:

@@ -388,8 +388,10 @@ class FigureWidget(QWidget):
             self.catch_up()
 
     def catch_up(self) -> None:
-        """Apply the current theme if it changed while this was hidden."""
-        if self._undressed:
+        """Apply the current theme if it changed while this was hidden; in a turn of its own while docks are placed."""
+        if self._undressed and not self.updatesEnabled():
+            turn_queue().add(self, self.catch_up, heavy=True)
+        elif self._undressed:
             self._undressed = False
             for panel in self._panels:
                 panel.set_theme(self._theme.name)

@@ -243,7 +243,7 @@ class ViewArea(QWidget):
         self._restore_all()
         by_name = {dock.objectName(): dock for dock in self._desk.docks}
         window = self._window
-        with placing(dock.holder for dock in by_name.values()):
+        with placing(by_name.values()):
             for dock in by_name.values():
                 if dock.isFloating():
                     dock.setFloating(False)
@@ -257,7 +257,7 @@ class ViewArea(QWidget):
         if self._maximised.dock is not None:
             self._restore_all()
         else:
-            with placing(dock.holder for dock in self.docks):
+            with placing(self.docks):
                 self._maximised.show(dock, self.docks, self._window)
 
     def others_changed(self) -> None:
@@ -359,7 +359,7 @@ class ViewArea(QWidget):
         self._show_stack(some=True)
         self._window.setUpdatesEnabled(False)  # paint once, after all docks are placed
         try:
-            with placing(dock.holder for dock in desk.docks):
+            with placing(desk.docks):
                 Placer(self._window, take).place(layout)
             for dock in [dock for dock in desk.docks if dock not in kept]:
                 self._remove(desk, dock)
@@ -423,7 +423,7 @@ class ViewArea(QWidget):
 
     def _restore_all(self) -> None:
         if self._maximised.dock is not None:
-            with placing(dock.holder for dock in self.docks):
+            with placing(self.docks):
                 self._maximised.end(self.docks)
 
     def _closed(self, dock: ViewDock) -> None:

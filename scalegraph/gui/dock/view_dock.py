@@ -21,7 +21,6 @@ from scalegraph.gui.base.silence import silence
 from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.dock.chosen import Chosen
 from scalegraph.gui.dock.compared import Compared
-from scalegraph.gui.dock.content_holder import ContentHolder
 from scalegraph.gui.dock.figure_widget import FigureWidget, Pictures
 from scalegraph.gui.dock.native_window import NativeWindow
 from scalegraph.gui.dock.parts import Parts
@@ -170,11 +169,6 @@ class ViewDock(QDockWidget):
     def picture(self) -> FigureWidget:
         """The widget that shows the figure."""
         return self.furnish().picture
-
-    @property
-    def holder(self) -> ContentHolder | None:
-        """What holds the picture, once it has been built."""
-        return self._parts.holder if self._parts is not None else None
 
     @property
     def panels(self) -> list[PanelWidget]:

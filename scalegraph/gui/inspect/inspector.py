@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QWidget
 
 from scalegraph.gui.base.jobs import Jobs, Latest, Reporter
 from scalegraph.gui.base.layouts import vertical
+from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.base.widgets import empty, label
 from scalegraph.gui.inspect.explain import Part, explain
 from scalegraph.gui.state.handle import Handle
@@ -36,19 +37,27 @@ class Inspector(QScrollArea):
         self._page.setProperty("page", True)
         self._column = vertical(self._page, (10, 6, 10, 10))
         self.setWidget(self._page)
-        selection.changed.connect(self._follow)
+        selection.changed.connect(self._follow_soon)
         studies.opened.connect(self._opened)
         studies.closed.connect(self._again)
         self._follow(selection.current)
 
     def parts(self) -> tuple[Part, ...]:
         """Return the parts shown."""
+        if turn_queue().has(self):
+            self._again()
         return self._parts or ()
+
+    def _follow_soon(self, _selection: Selection) -> None:
+        """Follow in a turn of its own: the views and the navigator follow in this one."""
+        if not turn_queue().has(self):
+            turn_queue().add(self, self._again, heavy=True)
 
     def _opened(self, handle: Handle) -> None:
         handle.changed.connect(self._again)
 
     def _again(self, *_what: object) -> None:
+        turn_queue().drop(self)
         self._follow(self._selection.current)
 
     def _follow(self, selection: Selection) -> None:

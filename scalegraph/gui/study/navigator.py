@@ -59,7 +59,6 @@ class Navigator(QWidget):
         super().__init__()
         self._studies, self._selection = studies, selection
         self._losses: tuple[RegionLoss, ...] = ()
-        self._worked_out: tuple[StudyData, int | None, Losses] | None = None
         self._imported = False
         self.search = QLineEdit()
         self.search.setPlaceholderText("Search studies, call paths  /")
@@ -241,9 +240,11 @@ class Navigator(QWidget):
             item.setExpanded(True)
             self.studies_tree.blockSignals(blocked)
         handle = self._studies.get(selection.study)
-        self._show_regions(handle)
-        self._show_region(selection.region)
-        self._show_calls(handle)
+        data = handle.study() if handle is not None else None
+        if data is None or f"losses {selection.processors}" in data.memo:
+            self._show_below()
+        elif not turn_queue().has(self):
+            turn_queue().add(self, self._show_below, heavy=True)  # what each region loses takes a while
 
     @property
     def calls(self) -> CallTree:
@@ -329,11 +330,12 @@ class Navigator(QWidget):
         self._filter(self.search.text())
 
     def _region_losses(self, data: StudyData, processors: int | None) -> Losses:
-        """Return `region_losses`, cached for the same study and N."""
-        before = self._worked_out
-        if before is None or before[0] is not data or before[1] != processors:
-            self._worked_out = before = (data, processors, region_losses(data, processors))
-        return before[2]
+        """Return `region_losses`, cached with the study."""
+        key = f"losses {processors}"
+        if key not in data.memo:
+            data.memo[key] = region_losses(data, processors)
+        losses: Losses = data.memo[key]
+        return losses
 
     def _show_region(self, region: int | None) -> None:
         blocked = self.regions_tree.blockSignals(True)

@@ -52,7 +52,7 @@ class TableModel(QAbstractItemModel):
 
     def is_tree(self) -> bool:
         """Return whether any row is below another."""
-        return any(above for above in self._parents)
+        return any(self._parents)
 
     def numeric(self, column: int) -> bool:
         """Return whether *column* holds numbers."""
