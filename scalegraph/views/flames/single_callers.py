@@ -48,8 +48,8 @@ def placed(regions: Sequence[Region], texts: Mapping[str, str]) -> Placed:
     above = {functions[name].id: found for name, found in callers.items()}
     moved = [_below(region, above.get(region.id)) for region in regions]
     apart = [name for name, region in functions.items() if len(above[region.id]) > 1 or None in above[region.id]]
-    called = frozenset(region for region, found in above.items() if len(found) == 1 and None not in found)
-    return Placed(moved, called, sorted(apart))
+    by_parent = frozenset(region for region, found in above.items() if len(found) == 1 and None not in found)
+    return Placed(moved, by_parent, sorted(apart))
 
 
 def _name(region: Region) -> str:
