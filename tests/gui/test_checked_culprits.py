@@ -63,7 +63,7 @@ def test_a_click_on_cancel_ends_the_check_and_keeps_the_results(
     window.request.model.set(for_sources((str(tmp_path / "chunk.c"),)), "a program")
     window.request.model.edit("two counts", processors="1, 4")
     qtbot.waitUntil(lambda: window.request.can_run)
-    assert window.request.runs.verify.isChecked()
+    assert window.request.runs.editors["verify"].isChecked()
     qtbot.mouseClick(window.request.side.run, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(checking.is_set, timeout=120_000)
     entry = window.runner.entries[0]

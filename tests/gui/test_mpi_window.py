@@ -75,7 +75,7 @@ def test_an_mpi_program_goes_from_the_request_panel_to_its_spacetime_diagram_and
     choice.activated.emit(choice.currentIndex())
     points = tuple((name, {"size": "24", "steps": "3"}.get(name, value)) for name, value in _parameters(real))
     real.request.model.edit("a small grid", parameters=points)
-    processors = real.request.machine.processors
+    processors = real.request.machine.editors["processors"]
     processors.setFocus()
     processors.selectAll()
     qtbot.keyClicks(processors, "1, 4")

@@ -54,7 +54,7 @@ def test_a_source_goes_from_samples_to_the_predicted_curve(
     assert "at = {n = [96]}" in real.request.side.toml.toPlainText()
     assert "1 point is predicted from the runs" in real.request.side.notes.text()
     assert any("predicted, not run" in text for text in real.request.side.plan._dots.labels)
-    section.verify.click()
+    section.editors["predict.verify"].click()
     qtbot.waitUntil(lambda: "verify = true" in real.request.side.toml.toPlainText() and real.request.can_run)
     real.request.side.run.click()
     qtbot.waitUntil(lambda: bool(real.runner.entries) and real.runner.over(real.runner.entries[0]), timeout=RUNS_MS)
@@ -82,4 +82,4 @@ def test_a_source_goes_from_samples_to_the_predicted_curve(
     real.actions_["predict_larger"].trigger()
     assert real.page == "request"
     assert section.at.text() == "n = 96"
-    qtbot.waitUntil(lambda: section.at.hasFocus() and not section.verify.visibleRegion().isEmpty())
+    qtbot.waitUntil(lambda: section.at.hasFocus() and not section.editors["predict.verify"].visibleRegion().isEmpty())

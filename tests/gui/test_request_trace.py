@@ -26,27 +26,27 @@ def test_runs_are_traced_only_when_asked(window: MainWindow, qtbot: Any, choose:
     choose()
     section = window.request.trace
     assert not section.on.isChecked()
-    assert not section.limit.isVisible()
+    assert not section.editors["trace.limit"].isVisible()
     toml = window.request.side.toml
     assert "[trace]" not in toml.toPlainText()
     window.request.form_area.ensureWidgetVisible(section.on)
     qtbot.keyClick(section.on, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: "[trace]" in toml.toPlainText())
-    assert section.limit.isVisible()
+    assert section.editors["trace.limit"].isVisible()
     assert "3 runs write traces of at most 1 GiB each" in window.request.side.notes.text()
     section.kinds["chunks"].click()
     section.kinds["locks"].click()
-    section.limit.selectAll()
-    qtbot.keyClicks(section.limit, "64 MiB")
-    section.processors.setFocus()
-    qtbot.keyClicks(section.processors, "4")
+    section.editors["trace.limit"].selectAll()
+    qtbot.keyClicks(section.editors["trace.limit"], "64 MiB")
+    section.editors["trace.processors"].setFocus()
+    qtbot.keyClicks(section.editors["trace.processors"], "4")
     qtbot.waitUntil(lambda: "1 run writes a trace of at most 64 MiB" in window.request.side.notes.text())
     request = window.request._request
     assert request is not None
     assert request.trace is not None
     assert request.trace.what == ("regions", "waits", "tasks", "chunks", "shares", "counters", "messages")
     assert (request.trace.processors, request.trace.limit) == ((4,), 64 * 2**20)
-    qtbot.keyClick(section.processors, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(section.editors["trace.processors"], Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert window.request.model.form.trace_processors == ""
 
 

@@ -29,7 +29,7 @@ def test_a_source_goes_from_the_start_page_to_the_advice(
     qtbot.mouseClick(real.start.sources, Qt.MouseButton.LeftButton)
     assert real.page == "request"
     real.request.model.edit("few runs", machine="ksr1", processors="2, 8", bounds=(BoundForm(),))
-    compare = real.request.runs.compare
+    compare = real.request.runs.editors["schedules.compare"]
     compare.setText("dynamic,9; ZZ")
     compare.textEdited.emit("dynamic,9; ZZ")
     qtbot.waitUntil(lambda: any("there is no schedule 'ZZ'" in item.fault.text() for item in real.request.runs.fields))
@@ -38,10 +38,10 @@ def test_a_source_goes_from_the_start_page_to_the_advice(
     compare.textEdited.emit("dynamic,4; FAC2")
     qtbot.waitUntil(lambda: real.request.can_run)
     assert 'compare = ["dynamic,4", "FAC2"]' in real.request.side.toml.toPlainText()
-    real.request.runs.advise.click()
+    real.request.runs.editors["schedules.advise"].click()
     qtbot.waitUntil(lambda: "advise = false" in real.request.side.toml.toPlainText())
     real.request.model.undo_stack.undo()
-    assert real.request.runs.advise.isChecked()
+    assert real.request.runs.editors["schedules.advise"].isChecked()
     qtbot.waitUntil(lambda: "advise" not in real.request.side.toml.toPlainText() and real.request.can_run)
     real.request.side.run.click()
     qtbot.waitUntil(lambda: real.study is not None and not real.jobs.running, timeout=RUNS_MS)

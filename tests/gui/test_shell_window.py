@@ -172,7 +172,7 @@ def test_a_program_that_does_not_compile_says_so_where_the_user_is(
 
 def test_bad_input_shows_its_sentence_at_the_field(window: MainWindow, qtbot: Any, choose: Choose) -> None:
     choose()
-    field = window.request.machine.processors
+    field = window.request.machine.editors["processors"]
     field.setFocus()
     field.selectAll()
     qtbot.keyClicks(field, "1,2,zwei")
@@ -200,7 +200,7 @@ def test_what_only_the_check_can_know_is_shown_at_its_row(window: MainWindow, qt
 
 def test_undo_and_redo_walk_through_edits_by_keyboard(window: MainWindow, qtbot: Any, choose: Choose) -> None:
     choose("ge1")
-    field = window.request.runs.repetitions
+    field = window.request.runs.editors["repetitions"]
     window.request.form_area.ensureWidgetVisible(field)
     field.setFocus()
     field.selectAll()
@@ -615,7 +615,7 @@ def test_a_real_program_goes_from_the_panel_to_a_picture(
 def _ask_for_gauss(window: MainWindow, qtbot: Any, processors: str) -> None:
     window.go("request")
     window.request.program.choose("ge1")
-    field = window.request.machine.processors
+    field = window.request.machine.editors["processors"]
     field.setFocus()
     field.selectAll()
     qtbot.keyClicks(field, processors)

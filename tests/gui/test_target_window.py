@@ -40,9 +40,9 @@ def section(qtbot: QtBot) -> TargetSection:
 def test_the_picker_offers_every_target_and_says_what_it_measures(section: TargetSection, qtbot: QtBot) -> None:
     section.show()
     assert section.choice.findData("host") >= 0
-    assert not section.until.isVisible()  # the simulator needs no repetitions
+    assert not section.editors["target.until"].isVisible()  # the simulator needs no repetitions
     section.model.edit("target", target="host")
-    assert section.until.isVisible()
+    assert section.editors["target.until"].isVisible()
     assert "elapsed time" in section.measures.text()
     section.test.click()
     qtbot.waitUntil(lambda: section.test.isEnabled())
@@ -149,9 +149,9 @@ def test_a_click_on_another_target_leads_from_the_panel_to_the_comparison(
     target.choice.setCurrentIndex(target.choice.findData("host"))
     target.choice.activated.emit(target.choice.currentIndex())
     assert real.request.model.form.target == "host"
-    assert target.disturbed.isVisible()
-    target.warm_up.setText("0")
-    target.warm_up.textEdited.emit("0")
+    assert target.editors["target.disturbed"].isVisible()
+    target.editors["target.warm_up"].setText("0")
+    target.editors["target.warm_up"].textEdited.emit("0")
     qtbot.mouseClick(target.test, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: target.test.isEnabled() and bool(target.found.text()), timeout=RUNS_MS)
     assert "processor" in target.found.text()

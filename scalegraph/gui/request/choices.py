@@ -14,8 +14,8 @@ from scalegraph.gui.base.widgets import button, label
 from scalegraph.gui.request import text
 from scalegraph.gui.request.form import RequestForm
 from scalegraph.gui.request.model import RequestModel
-from scalegraph.gui.request.sections import Catalog, Section, dress
-from scalegraph.gui.request.widgets import Choice, Entry
+from scalegraph.gui.request.sections import Catalog, Section
+from scalegraph.gui.request.widgets import Choice
 from scalegraph.request.model.values import request_value
 
 _CHIPS: Final[dict[str, tuple[str, ...]]] = {
@@ -37,17 +37,14 @@ class ChoicesSection(Section):
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Several at once", "Every combination runs into one study; Choose then compares them.")
-        self.entries: dict[str, Entry] = {}
         self.machines = Choice()
         self.machines.setAccessibleName("Add a machine")
         self.machines.chosen.connect(self._machine)
         for axis in _WORDS:
-            self.entries[axis] = self._list(axis)
-        self.budget = self.ask_text("space.budget", "space_budget")
-        self.minimise = Choice()
-        self.minimise.offer(list(dress(self.minimise, "space.minimise").choices.items()))
-        self.minimise.chosen.connect(lambda what: self.model.edit("choice of what is minimised", space_minimise=what))
-        self._minimised = self.ask("space.minimise", self.minimise)
+            self._list(axis)
+        self.ask_value("space.budget")
+        self._minimised = self.ask("space.minimise", self.editor_of("space.minimise"))
+        self.ask_rest("space")
         self.count = label("", "muted", wrap=True)
         self.ask("space", self.count)
 
@@ -58,20 +55,15 @@ class ChoicesSection(Section):
 
     def show_form(self, form: RequestForm) -> None:
         """Show *form*."""
-        self.setVisible(form.chosen)
-        for axis, entry in self.entries.items():
-            entry.show_text(getattr(form, f"space_{axis}"))
-        self.budget.show_text(form.space_budget)
-        self.minimise.show_value(form.space_minimise)
+        super().show_form(form)
         self._minimised.setVisible(bool(form.space_budget.strip()))  # only a search minimises something
         self.count.setText(_counted(form))
 
-    def _list(self, axis: str) -> Entry:
+    def _list(self, axis: str) -> None:
         """Add a list field, with its chips below."""
         key = f"space.{axis}"
         said = request_value(key)
-        entry = self.entry(f"space_{axis}", said.placeholder())
-        dress(entry, key)
+        entry = self.editor_of(key)
         both = QWidget()
         both.setFocusProxy(entry)
         column = QVBoxLayout(both)
@@ -87,7 +79,6 @@ class ChoicesSection(Section):
             row.addStretch(1)
             column.addLayout(row)
         self.add(said.label, both, (key,), said.tip())
-        return entry
 
     def toggle(self, axis: str, value: str) -> None:
         """Add *value* to a list, or remove it."""

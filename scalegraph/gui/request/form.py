@@ -1,27 +1,28 @@
 """The request panel's content as typed; immutable, so undo only keeps the previous one.
 
 A form may hold anything that can be typed. ``read`` turns it into a `Request`, or into errors that name the field by
-its key path in the request file (``processors``, ``bound.0.value``, ``parameters.num_balls``).
+its key path in the request file (``processors``, ``bound.0.value``, ``parameters.num_balls``). The form has an
+attribute for each declared value of a request, see `typed`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Callable
+from dataclasses import dataclass, field, make_dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.run import SIMULATED
 from scalegraph.base.units import as_read
-from scalegraph.gui.request import space_form, text
-from scalegraph.request.model.defaults import OWN_MACHINE, OWN_PROCESSORS
-from scalegraph.request.model.origin import HERE, Origin
-from scalegraph.request.model.parts import BOUNDS, BoundWords, TargetChoice
-from scalegraph.request.model.prediction import Prediction, read_sizes, sizes_text
+from scalegraph.gui.request import text
+from scalegraph.gui.request.typed import BY_KEY, DECLARED, Typed, read_number, value_of
+from scalegraph.request.model.origin import HERE
+from scalegraph.request.model.parts import BOUNDS, BoundWords
 from scalegraph.request.model.programs import Program
-from scalegraph.request.model.request import SEARCHED, USUAL_TRACE, Bound, Request, Speedups, TraceChoice, WhatIf
+from scalegraph.request.model.request import SEARCHED, Bound, Request, Speedups, WhatIf
+from scalegraph.request.model.space import named_by
 from scalegraph.request.model.values import request_value
 
 Pairs = tuple[tuple[str, str], ...]
@@ -36,19 +37,14 @@ def bound_words(kind: str) -> BoundWords:
     return next((words for name, words in BOUNDS.items() if name == kind), BoundWords(kind, ""))
 
 
-def _usual(key: str) -> str:
-    """Return the declared default of the request's value *key*, as it would be typed."""
-    return request_value(key).default_text()
-
-
 @dataclass(frozen=True)
 class BoundForm:
     """One bound, as typed."""
 
     kind: str = "problem_size"
     value: str = ""
-    tolerance: str = _usual("bound.tolerance")
-    max_runs: str = _usual("bound.max_runs")
+    tolerance: str = request_value("bound.tolerance").default_text()
+    max_runs: str = request_value("bound.max_runs").default_text()
 
     @staticmethod
     def of_kind(kind: str) -> BoundForm:
@@ -56,96 +52,48 @@ class BoundForm:
         return BoundForm(kind=kind, value=bound_words(kind).start)
 
 
-@dataclass(frozen=True)
-class RequestForm:
-    """Everything in the panel, as typed."""
-
-    title: str = ""
-    program: str = ""  # a shipped program, or empty for the user's own
-    sources: tuple[str, ...] = ()
-    built: bool = False  # the user's own build makes the program
-    build: str = ""
-    executable: str = ""
-    args: str = ""
-    args_at: Pairs = ()
-    cflags: str = ""
-    ldflags: str = ""
-    include: str = ""
-    env: Pairs = ()
-    stdin: str = ""
-    accept_exit: str = ""
-    threads_per_process: str = _usual("program.threads_per_process")
-    ranks_per_node: str = ""
-    directory: str = ""
-    cwd: str = ""
-    parameters: Pairs = ()
-    method: str = FIXED  # a method's name, CUSTOM, or FIXED
-    grow: Pairs = ()
-    machine: str = OWN_MACHINE
-    machine_path: str = ""
-    overrides: Pairs = ()
-    target: str = _usual("target.name")
-    target_settings: Pairs = ()  # from a file; passed on unchanged, like the maximum number of runs
-    until: str = ""
-    pin: str = _usual("target.pin")
-    warm_up: str = _usual("target.warm_up")
-    most_runs: str = _usual("target.most_runs")
-    disturbed: str = _usual("target.disturbed")
-    longest: str = _usual("target.longest")
-    processors: str = text.processors_text(OWN_PROCESSORS)
-    bounds: tuple[BoundForm, ...] = (BoundForm(),)
-    regions: bool = True
-    classes: bool = False
-    sample: bool = False
-    monitor: str = "none"
-    lines: bool = True
-    detail: str = "outer"
-    repetitions: str = _usual("repetitions")
-    reference: bool = True  # from a file; passed on unchanged
-    time_s: str = _usual("limits.time_s")
-    memory_bytes: str = _usual("limits.memory_bytes")
-    output_bytes: str = _usual("limits.output_bytes")
-    schedule: str = ""
-    compare: str = ""  # schedules of loops to compare
-    advise: bool = True
-    timed: str = ""
-    work: str = ""
-    trace: bool = False
-    trace_what: tuple[str, ...] = USUAL_TRACE
-    trace_processors: str = ""
-    trace_sizes: str = "all"
-    trace_runs: str = "actual"
-    trace_begin: str = ""
-    trace_end: str = ""
-    trace_region: str = ""
-    trace_interval: str = ""
-    trace_limit: str = _usual("trace.limit")
-    space_machine: str = ""
-    space_threads_per_process: str = ""
-    space_schedule: str = ""
-    space_affinity: str = ""
-    space_cflags: str = ""
-    space_budget: str = ""
-    space_minimise: str = "time"
-    predict: bool = False
-    predict_at: str = ""
-    predict_processors: str = ""
-    predict_counting: bool = True
-    predict_verify: bool = False
-    verify: bool = True  # on for a new request; from a file as the file says
-    what_if: tuple[WhatIf, ...] = ()  # from the What if panel or a file; passed on unchanged
-    speedups: Speedups = field(default_factory=Speedups)
-    origin: Origin = HERE  # where the request was loaded from
-
+class _Form:
     @property
     def checks(self) -> bool:
         """Whether runs check the culprits; only the simulator can."""
-        return self.verify and self.target == SIMULATED
+        return bool(self.verify) and self.target == SIMULATED  # type: ignore[attr-defined]
 
     @property
     def chosen(self) -> bool:
         """Whether a program is chosen."""
-        return bool(self.program or self.sources or self.built)
+        return bool(self.program or self.sources or self.built)  # type: ignore[attr-defined]
+
+    def but(self, **changes: Any) -> RequestForm:
+        """Return the form with *changes*."""
+        return replace(self, **changes)  # type: ignore[type-var, return-value]
+
+
+# What a form has besides the declared values of a request, with what a new form begins with.
+_BESIDES: Final[dict[str, Any]] = {
+    "built": False,  # the user's own build makes the program
+    "bounds": (BoundForm(),),
+    "trace": False,  # whether runs are traced, and others predicted
+    "predict": False,
+    "what_if": (),  # from the What if panel or a file; passed on unchanged
+    "speedups": Speedups(),
+    "origin": HERE,  # where the request was loaded from
+}
+
+if TYPE_CHECKING:
+
+    class RequestForm(_Form):
+        """Everything in the panel, as typed."""
+
+        def __init__(self, **typed: Any) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
+else:
+    _typed = {one.attribute: one.usual for one in DECLARED} | _BESIDES
+    RequestForm = make_dataclass(
+        "RequestForm",
+        [(name, Any, field(default_factory=lambda value=value: value)) for name, value in _typed.items()],
+        bases=(_Form,),
+        frozen=True,
+    )
 
 
 @dataclass
@@ -163,8 +111,7 @@ class _Reader:
 
     def number(self, key: str, typed: str) -> Any:
         """Return the number typed for the request's value *key*."""
-        said = request_value(key)
-        return self.take(key, text.whole if said.whole else text.real, typed, said.expected())
+        return self.take(key, read_number, request_value(key), typed)
 
 
 def read(form: RequestForm) -> tuple[Request | None, list[Fault]]:
@@ -186,62 +133,50 @@ def read(form: RequestForm) -> tuple[Request | None, list[Fault]]:
 
 
 def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "title": form.title.strip(),
-        "program": _program(form, reader),
-        "parameters": _pairs(form.parameters, "parameters", reader, text.values),
-        "scaling": _scaling(form, reader),
-        "machine": {
-            "name": form.machine,
-            "path": form.machine_path,
-            "overrides": _pairs(form.overrides, "machine.overrides", reader, _given),
-        },
-        "bound": [_bound(bound, index, reader) for index, bound in enumerate(form.bounds)],
-        "collect": {
-            "regions": form.regions,
-            "lines": form.lines,
-            "detail": form.detail,
-            "classes": form.classes,
-            "sample": form.sample,
-            "monitor": form.monitor,
-        },
-        "schedule": form.schedule.replace(" ", ""),
-        "schedules": {"compare": form.compare, "advise": form.advise},
-        "timed": form.timed.strip(),
-        "work": form.work.strip(),
-        "reference": form.reference,
-        "verify": form.checks,
-        "limits": {
-            "time_s": reader.take("limits.time_s", text.duration, form.time_s),
-            "memory_bytes": reader.take("limits.memory_bytes", text.size, form.memory_bytes),
-            "output_bytes": reader.take("limits.output_bytes", text.size, form.output_bytes),
-        },
-    }
-    data["repetitions"] = reader.number("repetitions", form.repetitions)
-    data["processors"] = reader.take("processors", text.processors, form.processors)
-    data["target"] = _target(form, reader)
-    space_form.put(form, data)
-    data |= _what_if(form, data["processors"] or ())
-    if form.trace:
-        data["trace"] = _trace(form, reader)
-    if form.predict:
-        data["predict"] = _predict(form, reader)
-    data["limits"] = {key: value for key, value in data["limits"].items() if value is not None}
-    return {key: value for key, value in data.items() if value is not None}
+    data: dict[str, Any] = {}
+    unread = _unread(form)
+    for one in DECLARED:
+        if one.key.startswith(unread):
+            continue
+        typed = getattr(form, one.attribute)
+        is_table = isinstance(one.said.default, dict)
+        value = _pairs(typed, one, reader) if is_table else reader.take(one.key, one.read, typed)
+        if value is not None:
+            *groups, name = one.key.split(".")
+            here = data
+            for group in groups:
+                here = here.setdefault(group, {})
+            here[name] = value
+    if form.built and not data["program"]["executable"]:
+        reader.faults.append(Fault("name the program that the build makes", key="program.executable"))
+        data["program"]["executable"] = "program"  # a placeholder, so that the rest can be checked
+    data["bound"] = [_bound(bound, index, reader) for index, bound in enumerate(form.bounds)]
+    data["verify"] = form.checks
+    _first_of_several(data)
+    return data | _what_if(form, data.get("processors", ()))
 
 
-def _target(form: RequestForm, reader: _Reader) -> dict[str, Any]:
-    made = {
-        "name": form.target,
-        "settings": _pairs(form.target_settings, "target.settings", reader, str),
-        "until": reader.number("target.until", form.until.strip().removesuffix("%")) if form.until.strip() else 0.0,
-        "pin": form.pin,
-        "warm_up": reader.number("target.warm_up", form.warm_up),
-        "most_runs": reader.number("target.most_runs", form.most_runs),
-        "disturbed": reader.number("target.disturbed", form.disturbed.strip().removesuffix("%")),
-        "longest": reader.number("target.longest", form.longest.strip().removesuffix("s")),
-    }
-    return {key: value for key, value in made.items() if value is not None}
+def _unread(form: RequestForm) -> tuple[str, ...]:
+    """Return how the keys begin of what is typed but does not count now."""
+    unread = ["program.sources"] if form.built or form.program else []
+    unread += [] if form.built else ["program.executable", "program.build"]
+    unread += ["program.args"] if form.program else []
+    unread += ["scaling.method"] if form.method == CUSTOM else ["scaling.grow"]
+    unread += [f"{part}." for part in ("trace", "predict") if not getattr(form, part)]
+    return tuple(unread) + (() if form.space_budget.strip() else ("space.minimise",))
+
+
+def _first_of_several(data: dict[str, Any]) -> None:
+    """Leave out the single value of what *data*, a request as a dictionary, varies: the first of each list counts."""
+    several = {axis: values for axis, values in data["space"].items() if values}
+    if machines := several.get("machine"):
+        data["machine"] |= {"name": "", "path": "", named_by(machines[0]): machines[0]}
+    single = {"threads_per_process": ("program", ""), "affinity": ("target", "pin"), "cflags": ("program", "")}
+    for axis, (part, name) in single.items():
+        if axis in several:
+            data[part].pop(name or axis, None)
+    if "schedule" in several:
+        data["schedule"] = ""
 
 
 def _what_if(form: RequestForm, counts: tuple[int, ...]) -> dict[str, Any]:
@@ -251,62 +186,6 @@ def _what_if(form: RequestForm, counts: tuple[int, ...]) -> dict[str, Any]:
         return part.model_copy(update={"processors": tuple(n for n in part.processors if n in counts)})
 
     return {"what_if": tuple(map(kept, form.what_if)), "speedups": kept(form.speedups)}
-
-
-def _trace(form: RequestForm, reader: _Reader) -> dict[str, Any]:
-    counts = form.trace_processors.strip()
-    made = {
-        "what": form.trace_what,
-        "processors": reader.take("trace.processors", text.processors, counts) if counts else (),
-        "sizes": form.trace_sizes,
-        "runs": form.trace_runs,
-        "begin": form.trace_begin,
-        "end": form.trace_end,
-        "region": form.trace_region.strip(),
-        "interval": form.trace_interval,
-        "limit": form.trace_limit,
-    }
-    return {key: value for key, value in made.items() if value is not None}
-
-
-def _predict(form: RequestForm, reader: _Reader) -> dict[str, Any]:
-    counts = form.predict_processors.strip()
-    made = {
-        "at": reader.take("predict.at", read_sizes, form.predict_at),
-        "processors": reader.take("predict.processors", text.processors, counts) if counts else (),
-        "counting": form.predict_counting,
-        "verify": form.predict_verify,
-    }
-    return {key: value for key, value in made.items() if value is not None}
-
-
-def _program(form: RequestForm, reader: _Reader) -> dict[str, Any]:
-    made: dict[str, Any] = {"name": form.program, "stdin": form.stdin, "directory": form.directory, "cwd": form.cwd}
-    if form.built:
-        made |= {"executable": form.executable.strip(), "build": form.build.strip()}
-        if not made["executable"]:
-            reader.faults.append(Fault("name the program that the build makes", key="program.executable"))
-            made["executable"] = "program"  # a placeholder, so that the rest can be checked
-    elif not form.program:
-        made["sources"] = form.sources
-    if not form.program:
-        made["args"] = reader.take("program.args", text.words, form.args)
-    for key in ("cflags", "ldflags", "include"):
-        made[key] = reader.take(f"program.{key}", text.words, getattr(form, key))
-    made["args_at"] = _pairs(form.args_at, "program.args_at", reader, str)
-    made["env"] = _pairs(form.env, "program.env", reader, str)
-    if form.accept_exit.strip():
-        made["accept_exit"] = reader.take("program.accept_exit", text.exit_codes, form.accept_exit)
-    made["threads_per_process"] = reader.number("program.threads_per_process", form.threads_per_process)
-    if form.ranks_per_node.strip():
-        made["ranks_per_node"] = reader.number("program.ranks_per_node", form.ranks_per_node)
-    return {key: value for key, value in made.items() if value is not None}
-
-
-def _scaling(form: RequestForm, reader: _Reader) -> dict[str, Any]:
-    if form.method == CUSTOM:
-        return {"grow": _pairs(form.grow, "scaling.grow", reader, _given)}
-    return {"method": form.method}
 
 
 def _bound(bound: BoundForm, index: int, reader: _Reader) -> dict[str, Any]:
@@ -329,8 +208,9 @@ def _bound(bound: BoundForm, index: int, reader: _Reader) -> dict[str, Any]:
     return made
 
 
-def _pairs(pairs: Pairs, key: str, reader: _Reader, take: Callable[[str], Any]) -> dict[str, Any]:
+def _pairs(pairs: Pairs, said: Typed, reader: _Reader) -> dict[str, Any]:
     made: dict[str, Any] = {}
+    key = said.key
     for name, typed in pairs:
         word = name.strip()
         if not word:
@@ -339,7 +219,7 @@ def _pairs(pairs: Pairs, key: str, reader: _Reader, take: Callable[[str], Any]) 
             continue
         if word in made:
             reader.faults.append(Fault(f"'{word}' appears twice", key=f"{key}.{word}"))
-        value = reader.take(f"{key}.{word}", take, typed)
+        value = reader.take(f"{key}.{word}", said.read, typed)
         if value is not None:
             made[word] = value
         elif key == "parameters":
@@ -347,115 +227,31 @@ def _pairs(pairs: Pairs, key: str, reader: _Reader, take: Callable[[str], Any]) 
     return made
 
 
-def _given(typed: str) -> str:
-    if not typed.strip():
-        raise ValueError("a value was expected")
-    return typed.strip()
-
-
 def of_request(request: Request, program: Program | None = None) -> RequestForm:
     """Return the form that reads back as *request*; *program* supplies parameters that the request omits."""
-    named: dict[str, Any] = dict(program.parameters()) if program is not None else {}
-    named |= request.parameters
-    choice = request.program
+    typed: dict[str, Any] = {}
+    for one in DECLARED:
+        value = value_of(request, one.key)
+        if isinstance(value, dict) and isinstance(one.said.default, dict):
+            typed[one.attribute] = tuple((str(name), one.show(item)) for name, item in value.items())
+        elif value is not None:
+            typed[one.attribute] = one.show(value)
+    named = {**program.parameters(), **request.parameters} if program is not None else request.parameters
+    show = BY_KEY["parameters"].show
+    if request.program.args is None and program is not None:
+        typed["args"] = text.words_text(program.args)
+    if request.scaling.grow:
+        typed["method"] = CUSTOM
     return RequestForm(
-        title=request.title,
-        program=choice.name,
-        sources=choice.sources,
-        built=bool(choice.executable),
-        build=choice.build,
-        executable=choice.executable,
-        args=text.words_text(choice.args if choice.args is not None else program.args if program else ()),
-        args_at=tuple((str(count), words) for count, words in choice.args_at.items()),
-        cflags=text.words_text(choice.cflags),
-        ldflags=text.words_text(choice.ldflags),
-        include=text.words_text(choice.include),
-        env=tuple(choice.env.items()),
-        stdin=choice.stdin,
-        accept_exit=", ".join(map(str, choice.accept_exit)),
-        threads_per_process=str(choice.threads_per_process),
-        ranks_per_node=str(choice.ranks_per_node or ""),
-        directory=choice.directory,
-        cwd=choice.cwd,
-        parameters=tuple((name, text.values_text(value)) for name, value in named.items()),
-        method=CUSTOM if request.scaling.grow else request.scaling.method,
-        grow=tuple(request.scaling.grow.items()),
-        machine=request.machine.name,
-        machine_path=request.machine.path,
-        overrides=tuple(request.machine.overrides.items()),
-        processors=text.processors_text(request.processors),
-        **_target_form(request.target),
+        **typed | {"parameters": tuple((name, show(value)) for name, value in named.items())},
+        built=bool(request.program.executable),
         bounds=tuple(map(_bound_form, request.bound)),
-        regions=request.collect.regions,
-        classes=request.collect.classes,
-        sample=request.collect.sample,
-        monitor=request.collect.monitor,
-        lines=request.collect.lines,
-        detail=request.collect.detail,
-        repetitions=str(request.repetitions),
-        reference=request.reference,
-        verify=request.verify,
-        time_s=text.duration_text(request.limits.time_s),
-        memory_bytes=text.size_text(request.limits.memory_bytes),
-        output_bytes=text.size_text(request.limits.output_bytes),
-        schedule=request.schedule,
-        compare=_compare_text(request.schedules.compare),
-        advise=request.schedules.advise,
-        timed=request.timed,
-        work=request.work,
+        trace=request.trace is not None,
+        predict=request.predict is not None,
         what_if=request.what_if,
         speedups=request.speedups,
         origin=request.origin,
-        **_trace_form(request.trace),
-        **_predict_form(request.predict),
-        **space_form.of_space(request.space),
     )
-
-
-def _target_form(choice: TargetChoice) -> dict[str, Any]:
-    return {
-        "target": choice.name,
-        "target_settings": tuple(choice.settings.items()),
-        "until": f"{as_read(choice.until)} %" if choice.until else "",
-        "pin": choice.pin,
-        "warm_up": str(choice.warm_up),
-        "most_runs": str(choice.most_runs),
-        "disturbed": f"{as_read(choice.disturbed)} %",
-        "longest": f"{as_read(choice.longest)} s",
-    }
-
-
-def _compare_text(names: Sequence[str]) -> str:
-    return ("; " if any("," in name or "=" in name for name in names) else ", ").join(names)
-
-
-def _trace_form(trace: TraceChoice | None) -> dict[str, Any]:
-    if trace is None:
-        return {}
-    return {
-        "trace": True,
-        "trace_what": trace.what,
-        "trace_processors": text.processors_text(trace.processors),
-        "trace_sizes": trace.sizes,
-        "trace_runs": trace.runs,
-        "trace_begin": trace.begin,
-        "trace_end": trace.end,
-        "trace_region": trace.region,
-        "trace_interval": trace.interval,
-        "trace_limit": text.size_text(trace.limit),
-    }
-
-
-def _predict_form(choice: Prediction | None) -> dict[str, Any]:
-    if choice is None:
-        return {}
-    return {
-        "predict": True,
-        "predict_at": sizes_text(choice.at),
-        "predict_processors": text.processors_text(choice.processors),
-        "predict_counting": choice.counting,
-        "predict_verify": choice.verify,
-    }
 
 
 def _bound_form(bound: Bound) -> BoundForm:
@@ -491,6 +287,5 @@ def for_build(executable: str, before: RequestForm | None = None) -> RequestForm
 
 
 def _with_host(form: RequestForm, before: RequestForm) -> RequestForm:
-    from dataclasses import replace
-
-    return replace(form, time_s=before.time_s, memory_bytes=before.memory_bytes, output_bytes=before.output_bytes)
+    limits = [one.attribute for one in DECLARED if one.key.startswith("limits.")]
+    return form.but(**{name: getattr(before, name) for name in limits})

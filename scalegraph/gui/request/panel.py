@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -127,8 +126,8 @@ class RequestPanel(QWidget):
         most = {machine.name: int(machine.processors_max) for machine in self._catalog.machines}
         if values.machine in most:
             counts = tuple(n for n in OWN_PROCESSORS if n <= most[values.machine])
-            form = replace(form, machine=values.machine, processors=processors_text(counts))
-        return replace(form, processors=values.processors) if values.processors else form
+            form = form.but(machine=values.machine, processors=processors_text(counts))
+        return form.but(processors=values.processors) if values.processors else form
 
     @property
     def can_run(self) -> bool:
@@ -201,7 +200,7 @@ class RequestPanel(QWidget):
         except InputError as error:
             return f"The request of this study cannot be shown: {error}"
         found = self._catalog.programs.get(request.program.name)
-        form = replace(of_request(request, found.program if found is not None else None), **changes)
+        form = of_request(request, found.program if found is not None else None).but(**changes)
         self.banner.clear()
         self._like = _kind(form), study
         self.model.set(form, f"request of {name}")

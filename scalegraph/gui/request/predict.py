@@ -24,10 +24,8 @@ class PredictSection(Section):
         dress(self.on, "predict")
         self.on.clicked.connect(self._switched)
         self.column.addWidget(self.on)
-        self.at = self.ask_text("predict.at", "predict_at", "predict")
-        self.processors = self.ask_text("predict.processors", "predict_processors")
-        self.counting = self._check("counting")
-        self.verify = self._check("verify")
+        self.at = self.ask_value("predict.at", "predict")
+        self.ask_rest("predict")
 
     def set_catalog(self, catalog: Catalog) -> None:
         """Take the programs; their methods determine what grows."""
@@ -42,22 +40,9 @@ class PredictSection(Section):
         found = self._programs.get(form.program)
         self.model.set(with_prediction(form, found.program if found is not None else None).form, change)
 
-    def _check(self, attribute: str) -> QCheckBox:
-        key = f"predict.{attribute}"
-        made = QCheckBox(request_value(key).label)
-        dress(made, key)
-        change = f"choice of '{request_value(key).label}'"
-        made.clicked.connect(lambda on: self.model.edit(change, **{f"predict_{attribute}": on}))
-        self.column.addWidget(made)
-        return made
-
     def show_form(self, form: RequestForm) -> None:
         """Show *form*."""
-        self.setVisible(form.chosen)
+        super().show_form(form)
         self.on.setChecked(form.predict)
-        for widget in (*self.fields, self.counting, self.verify):
+        for widget in (*self.fields, *self.editors.values()):
             widget.setVisible(form.predict)
-        self.at.show_text(form.predict_at)
-        self.processors.show_text(form.predict_processors)
-        self.counting.setChecked(form.predict_counting)
-        self.verify.setChecked(form.predict_verify)

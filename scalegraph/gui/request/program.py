@@ -13,10 +13,11 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 from scalegraph.base.units import as_read, thousands
 from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.opening import SOURCES
-from scalegraph.gui.base.widgets import Field, button, label
+from scalegraph.gui.base.widgets import button, label
 from scalegraph.gui.request.form import Pairs, RequestForm, for_build, for_program, for_sources
 from scalegraph.gui.request.model import RequestModel
 from scalegraph.gui.request.sections import Catalog, Section, dress
+from scalegraph.gui.request.target import OF_RANKS
 from scalegraph.gui.request.widgets import Choice, PairsEditor
 from scalegraph.request.model import programs
 from scalegraph.request.model.programs import Parameter, Program
@@ -31,8 +32,8 @@ _OWN_ITEMS: Final = (
     (_EXECUTABLE, "An executable of your own…"),
     (_BUILT, "A build of your own (make, CMake)"),
 )
-_MORE: Final = ("title", "cflags", "ldflags", "include", "stdin", "accept_exit", "directory", "cwd")  # shown on request
-_COMPILED: Final = ("cflags", "ldflags", "include", "directory")  # not for a user's own build, or shown above
+# Of values shown on request: not for a user's own build, or shown above.
+_COMPILED: Final = ("program.cflags", "program.ldflags", "program.include", "program.directory")
 
 
 class ProgramSection(Section):
@@ -135,15 +136,15 @@ class ProgramSection(Section):
         self._own.setVisible(bool(form.sources))
         for made in self._built:
             made.setVisible(form.built)
-        for attribute in _COMPILED:
-            self._more_fields[attribute].setVisible(not form.built)
+        for field in self._more_fields:
+            if field.keys[0] in _COMPILED:
+                field.setVisible(not form.built)
         self._args.setVisible(bool(form.sources) or form.built)
         self.preview.setVisible(form.chosen and not form.built)
         self._base_entry.show_text(form.directory)
         self._build_entry.show_text(form.build)
         self._executable_entry.show_text(form.executable)
-        for attribute, editor in self._entries.items():
-            editor.show_text(getattr(form, attribute))
+        self.show_values(form)
         self._args_entry.show_text(form.args)
         for key, pairs in (("program.env", form.env), ("program.args_at", form.args_at)):
             self.tables[key].show_pairs(pairs)
@@ -201,17 +202,11 @@ class ProgramSection(Section):
     def _build_more(self) -> None:
         self._more = QWidget()
         column = vertical(self._more, spacing=6)
-        self._entries = {}
-        self._more_fields = {}
-        for attribute in _MORE:
-            key = attribute if attribute == "title" else f"program.{attribute}"
-            editor = self.entry(attribute, request_value(key).placeholder())
-            self._entries[attribute] = editor
-            said = dress(editor, key)
-            made = Field(said.label, editor, (key,), said.tip())
-            self.fields.append(made)
-            self._more_fields[attribute] = made
-            column.addWidget(made)
+        before = len(self.fields)
+        self.ask_value("title", parts=column)
+        own = ("name", "sources", "executable", "build", "args", "env", "args_at")
+        self.ask_rest("program", parts=column, elsewhere=(*OF_RANKS, *(f"program.{name}" for name in own)))
+        self._more_fields = self.fields[before:]
         env = PairsEditor("variable", self._env_typed, name_hint="NAME", add="Add environment variable")
         args_at = PairsEditor("arguments", self._args_at_typed, name_hint="N", add="Add arguments at N")
         self._headings = {}  # by name of the list of pairs

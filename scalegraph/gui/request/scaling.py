@@ -30,6 +30,7 @@ class GrowthSection(Section):
         self.editor.setAccessibleName("Growth factor")
         self.tables["scaling.grow"] = self.editor
         self._grow = self.ask("scaling.grow", self.editor)
+        self.ask_rest("scaling", elsewhere=("scaling.method", "scaling.grow"))
         self.rule = label("", "muted", wrap=True)
         self.column.addWidget(self.rule)
 
@@ -40,7 +41,7 @@ class GrowthSection(Section):
 
     def show_form(self, form: RequestForm) -> None:
         """Show *form*."""
-        self.setVisible(form.chosen)
+        super().show_form(form)
         found = self._catalog.programs.get(form.program)
         methods = found.program.method if found is not None else ()
         items = [(item.name, f"{item.name}: {item.title}" if item.title else item.name) for item in methods]

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
 from scalegraph.base.asked import Declared
 from scalegraph.base.errors import Fault
 from scalegraph.gui.base.widgets import Field, Group
-from scalegraph.gui.request.form import RequestForm
+from scalegraph.gui.request.form import Pairs, RequestForm
 from scalegraph.gui.request.model import RequestModel
-from scalegraph.gui.request.widgets import Entry, PairsEditor
+from scalegraph.gui.request.typed import BY_KEY
+from scalegraph.gui.request.widgets import Choice, Entry, PairsEditor
 from scalegraph.request.model.values import request_value
 
 VALUE: Final = "request value"  # property of an editor: key of the value it edits
@@ -45,19 +46,26 @@ class Section(Group):
         self.model = model
         self.fields: list[Field] = []
         self.tables: dict[str, PairsEditor] = {}  # by key prefix
+        self.editors: dict[str, Any] = {}  # by key: those that follow from the declaration of their value
 
     def show_form(self, form: RequestForm) -> None:
         """Show *form*."""
-        raise NotImplementedError
+        self.setVisible(form.chosen)
+        self.show_values(form)
 
     def set_catalog(self, catalog: Catalog) -> None:
         """Take what can be chosen."""
 
     def add(self, name: str, editor: QWidget, keys: tuple[str, ...], tip: str = "", *, beside: bool = True) -> Field:
         """Add a field that shows the errors of *keys*."""
+        made = self.field(name, editor, keys, tip, beside=beside)
+        self.column.addWidget(made)
+        return made
+
+    def field(self, name: str, editor: QWidget, keys: tuple[str, ...], tip: str = "", *, beside: bool = True) -> Field:
+        """Return a field that shows the errors of *keys*, to be placed by the caller."""
         made = Field(name, editor, keys, tip, beside=beside)
         self.fields.append(made)
-        self.column.addWidget(made)
         return made
 
     def ask(self, key: str, editor: QWidget, *also: str) -> Field:
@@ -65,17 +73,69 @@ class Section(Group):
 
         It also shows the errors of the keys *also*.
         """
-        said = dress(editor, key)
-        return self.add(said.label, editor, (key, *also), said.tip())
-
-    def ask_text(self, key: str, attribute: str, *also: str) -> Entry:
-        """Add a text field for the request's value *key*, stored in the form's *attribute*; return its editor.
-
-        It also shows the errors of the keys *also*.
-        """
-        made = self.entry(attribute, request_value(key).placeholder())
-        self.ask(key, made, *also)
+        made = self.field_of(key, editor, *also)
+        self.column.addWidget(made)
         return made
+
+    def field_of(self, key: str, editor: QWidget, *also: str) -> Field:
+        """Return the field of the request's value *key*, to be placed by the caller; see `ask`."""
+        said = dress(editor, key)
+        return self.field(said.label, editor, (key, *also), said.tip())
+
+    def ask_value(self, key: str, *also: str, parts: QVBoxLayout | None = None) -> QWidget:
+        """Add the editor that the request's value *key* needs, with its label; return the editor.
+
+        It also shows the errors of the keys *also*. *parts*: a layout for it instead of the section's own.
+        """
+        made = self.editor_of(key)
+        added = made if isinstance(made, QCheckBox) else self.field_of(key, made, *also)
+        (parts or self.column).addWidget(added)
+        return made
+
+    def ask_rest(self, *groups: str, parts: QVBoxLayout | None = None, elsewhere: Sequence[str] = ()) -> None:
+        """Add the values of *groups* of the request that have no editor here yet, but those edited *elsewhere*."""
+        for key in BY_KEY:
+            group = key.rpartition(".")[0]
+            if group in groups and key not in (*elsewhere, *self.editors):
+                self.ask_value(key, parts=parts)
+
+    def editor_of(self, key: str) -> QWidget:
+        """Return the editor that the request's value *key* needs: a check box, a choice, pairs or a line of text."""
+        one = BY_KEY[key]
+        said, change = one.said, f"change of {one.attribute.replace('_', ' ')}"
+        made: QWidget
+        if isinstance(said.default, bool):
+            made = check = QCheckBox(said.label)
+            check.clicked.connect(lambda on: self.model.edit(change, **{one.attribute: on}))
+        elif isinstance(said.default, str) and said.choices:
+            made = choice = Choice()
+            choice.offer(list(said.choices.items()))
+            choice.chosen.connect(lambda value: self.model.edit(change, **{one.attribute: value}))
+        elif isinstance(said.default, dict):
+
+            def typed(pairs: Pairs, typing: str) -> None:
+                self.model.edit(change, typing=f"{key} {typing}" if typing else "", **{one.attribute: pairs})
+
+            made = self.tables[key] = PairsEditor(said.label.lower(), typed)
+        else:
+            made = self.entry(one.attribute, said.placeholder())
+        dress(made, key)
+        self.editors[key] = made
+        return made
+
+    def show_values(self, form: RequestForm) -> None:
+        """Show the values of *form* in the editors made by `editor_of`."""
+        for key, editor in self.editors.items():
+            value = getattr(form, BY_KEY[key].attribute)
+            match editor:
+                case QCheckBox():
+                    editor.setChecked(value)
+                case Choice():
+                    editor.show_value(value)
+                case PairsEditor():
+                    editor.show_pairs(value)
+                case Entry():
+                    editor.show_text(value)
 
     def entry(self, attribute: str, placeholder: str = "") -> Entry:
         """Return an editor for the form's text *attribute*."""

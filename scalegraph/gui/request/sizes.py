@@ -39,16 +39,16 @@ def with_sizes(form: RequestForm, program: Program | None, known: Mapping[str, f
     """
     held = tuple(_held(kind, value) for kind, value in known.items())
     bounds = (*(bound for bound in form.bounds if bound.kind not in known), *held)
-    form = replace(form, bounds=bounds)
+    form = form.but(bounds=bounds)
     what = "The runs search for sizes at which " + " or ".join(f"the {bound.kind} is {bound.value}" for bound in held)
     if form.method != FIXED:
         return Grown(form, f"{what}.")
     method = _method(program)
     if method:
-        return Grown(replace(form, method=method), f"{what}; method {method} says what grows.")
+        return Grown(form.but(method=method), f"{what}; method {method} says what grows.")
     name = next((name for name, value in form.parameters if _is_number(value)), "")
     if name:
-        return Grown(replace(form, method=CUSTOM, grow=((name, "N"),)), f"{what}; the parameter {name} grows.")
+        return Grown(form.but(method=CUSTOM, grow=((name, "N"),)), f"{what}; the parameter {name} grows.")
     return _of_arguments(form, what)
 
 
@@ -61,29 +61,28 @@ def with_prediction(form: RequestForm, program: Program | None) -> Grown:
     form = _as_samples(form)
     if form.predict_at:
         remark = "The runs of this study are samples; change what is predicted below, and press Run."
-        return Grown(replace(form, predict=True), remark)
+        return Grown(form.but(predict=True), remark)
     swept = [(name, sizes) for name, value in form.parameters if len(sizes := _sizes(value)) > 1]
     if not swept:
         name = _grows(form, program)
         if not name:
             taken = _parameter_of_arguments(form)
             if not taken.form.parameters or not taken.form.parameters[-1][1]:
-                return Grown(replace(taken.form, predict=True), taken.remark, other=True)
+                return Grown(taken.form.but(predict=True), taken.remark, other=True)
             grown = with_prediction(taken.form, program)
             return Grown(grown.form, f"{taken.remark} {grown.remark}", other=True)
         swept = [(name, _samples(_sizes(dict(form.parameters)[name])[0]))]
-        form = replace(form, parameters=_changed(form.parameters, dict(swept)))
+        form = form.but(parameters=_changed(form.parameters, dict(swept)))
     largest = [(name, max(sizes)) for name, sizes in swept]
     at = {name: (2 * size, 4 * size) for name, size in largest}
-    form = replace(form, predict=True, predict_at=sizes_text(at))
+    form = form.but(predict=True, predict_at=sizes_text(at))
     said = "; ".join(f"{name} = {', '.join(map(str, sizes))}" for name, sizes in swept)
     return Grown(form, f"Runs with {said} are the samples; change them, and what is predicted, below.")
 
 
 def _as_samples(form: RequestForm) -> RequestForm:
     """Return *form* without settings that cannot be combined with predictions."""
-    return replace(
-        form,
+    return form.but(
         bounds=(BoundForm(),),
         what_if=(),
         speedups=Speedups(),
@@ -124,7 +123,7 @@ def _changed(pairs: Pairs, sizes: Mapping[str, tuple[int, ...]]) -> Pairs:
 def _of_arguments(form: RequestForm, what: str) -> Grown:
     """Turn the largest number among the arguments into the parameter that grows."""
     taken = _parameter_of_arguments(form)
-    grown = replace(taken.form, method=CUSTOM, grow=((_NAME, "N"),))
+    grown = taken.form.but(method=CUSTOM, grow=((_NAME, "N"),))
     known = dict(grown.parameters)[_NAME]
     return Grown(grown, f"{what}; {taken.remark[:1].lower()}{taken.remark[1:]}" if known else taken.remark, other=True)
 
@@ -139,10 +138,10 @@ def _parameter_of_arguments(form: RequestForm) -> Grown:
             " give n its base value below."
         )
         args = f"{form.args} {{{_NAME}}}".strip()
-        return Grown(replace(form, args=args, parameters=(*form.parameters, (_NAME, ""))), remark, other=True)
+        return Grown(form.but(args=args, parameters=(*form.parameters, (_NAME, ""))), remark, other=True)
     largest = max(numbers, key=int)
     words[words.index(largest)] = f"{{{_NAME}}}"
-    taken = replace(form, args=" ".join(words), parameters=(*form.parameters, (_NAME, largest)))
+    taken = form.but(args=" ".join(words), parameters=(*form.parameters, (_NAME, largest)))
     return Grown(taken, f"The argument {largest} is taken as the size: it is now the parameter n.", other=True)
 
 

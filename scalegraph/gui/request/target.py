@@ -6,20 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QVBoxLayout, QWidget
 
 from scalegraph.base.run import SIMULATED
 from scalegraph.gui.base.widgets import label
 from scalegraph.gui.request import text
 from scalegraph.gui.request.form import Pairs, RequestForm
 from scalegraph.gui.request.model import RequestModel
-from scalegraph.gui.request.sections import Catalog, Section, dress
-from scalegraph.gui.request.widgets import Choice, Entry, PairsEditor
+from scalegraph.gui.request.sections import Catalog, Section
+from scalegraph.gui.request.typed import BY_KEY
+from scalegraph.gui.request.widgets import Choice, PairsEditor
 from scalegraph.machine import FieldRow
 from scalegraph.request.model import processes
 from scalegraph.request.model.values import request_value
 
 _FILE: Final = "\0file"
+OF_RANKS: Final = ("program.threads_per_process", "program.ranks_per_node")  # shown beside the processors
 
 
 class MachineSection(Section):
@@ -33,15 +35,15 @@ class MachineSection(Section):
         self.ask("machine.name", self.choice, "machine", "machine.path")
         self.summary = label("", "muted", wrap=True)
         self.column.addWidget(self.summary)
-        self.processors = self.ask_text("processors", "processors")
-        self.threads = self.ask_text("program.threads_per_process", "threads_per_process")
-        self.ranks = self.ask_text("program.ranks_per_node", "ranks_per_node")
+        for key in ("processors", *OF_RANKS):
+            self.ask_value(key)
         self.processes = label("", "muted", wrap=True)
         self.column.addWidget(self.processes)
         self.overrides = PairsEditor("override", self._typed, name_hint="key", add="Change a value of the machine")
         self.overrides.setAccessibleName("Override")
         self.tables["machine.overrides"] = self.overrides
         self.ask("machine.overrides", self.overrides)
+        self.ask_rest("machine", elsewhere=("machine.name", "machine.path", "machine.overrides"))
 
     def set_catalog(self, catalog: Catalog) -> None:
         """Offer the machines."""
@@ -55,7 +57,7 @@ class MachineSection(Section):
 
     def show_form(self, form: RequestForm) -> None:
         """Show *form*."""
-        self.setVisible(form.chosen)
+        super().show_form(form)
         items = [(item.name, item.title) for item in self._catalog.machines]
         current = form.machine_path or form.machine
         if current not in (value for value, _words in items):
@@ -65,19 +67,16 @@ class MachineSection(Section):
         found: Any = next((item for item in self._catalog.machines if item.name == current), None)
         self.summary.setText(_room(found) if found is not None else "")
         self.summary.setVisible(found is not None)
-        self.processors.show_text(form.processors)
-        self.threads.show_text(form.threads_per_process)
-        self.ranks.show_text(form.ranks_per_node)
         self._show_processes(form)
         self.overrides.show_pairs(form.overrides)
 
     def _show_processes(self, form: RequestForm) -> None:
         """Show the number of processes per processor count, if a process has more than one thread."""
         try:
-            counts, threads = text.processors(form.processors), int(form.threads_per_process)
+            threads = int(getattr(form, BY_KEY[OF_RANKS[0]].attribute))
+            said = processes.words(text.processors(form.processors), threads) if threads > 1 else ""
         except ValueError:
-            counts, threads = (), 1
-        said = processes.words(counts, threads) if threads > 1 else ""
+            said = ""
         self.processes.setText(f"MPI processes x threads: {said}" if said else "")
         self.processes.setVisible(bool(said))
 
@@ -117,42 +116,28 @@ class RunSection(Section):
 
     def __init__(self, model: RequestModel) -> None:
         super().__init__(model, "Runs")
-        self.repetitions = self.ask_text("repetitions", "repetitions")
-        self.schedule = self.ask_text("schedule", "schedule")
-        self.compare, self.advise = self._schedules()
-        self.timed = self.ask_text("timed", "timed")
-        self.work = self.ask_text("work", "work")
-        self.collect = QWidget()
-        grid = QGridLayout(self.collect)  # two columns, to fit a small window
+        self.ask_value("repetitions")
+        self.ask_value("schedule")
+        self._schedules()
+        self.ask_value("timed")
+        self.ask_value("work")
+        grid_of = QWidget()
+        grid = QGridLayout(grid_of)  # two columns, to fit a small window
         grid.setContentsMargins(0, 0, 0, 0)
-        self.regions = self._check("regions")
-        self.lines = self._check("lines")
-        self.detail = self._choice("detail", "choice of the detail")
-        self.classes = self._check("classes")
-        self.sample = self._check("sample")
-        for place, widget in enumerate((self.regions, self.detail, self.lines, self.classes, self.sample)):
-            grid.addWidget(widget, place // 2, place % 2)
+        known = [key for key in BY_KEY if key.startswith("collect.") and key != "collect.monitor"]
+        for place, key in enumerate(known):
+            grid.addWidget(self.editor_of(key), place // 2, place % 2)
         grid.setColumnStretch(2, 1)
-        self.ask("collect", self.collect)
-        self.verify = QCheckBox(request_value("verify").label)
-        dress(self.verify, "verify")
-        self.verify.clicked.connect(lambda on: self.model.edit("choice of checking the culprits", verify=on))
-        self.column.addWidget(self.verify)
-        self.monitor = self._choice("monitor", "choice of the monitoring")
-        self.monitor.setAccessibleName("Monitoring on the simulated machine")
-        self.ask("collect.monitor", self.monitor)
-        self.time_s = self.ask_text("limits.time_s", "time_s")
-        self.memory = self.ask_text("limits.memory_bytes", "memory_bytes")
-        self.output = self.ask_text("limits.output_bytes", "output_bytes")
+        self.ask("collect", grid_of)
+        self.ask_value("verify")
+        monitor = self.ask_value("collect.monitor")
+        monitor.setAccessibleName("Monitoring on the simulated machine")
+        self.ask_rest("", "limits", "schedules", elsewhere=("title", "parameters", "processors", "reference"))
 
-    def _schedules(self) -> tuple[Entry, QCheckBox]:
+    def _schedules(self) -> None:
         """Add the field of schedules to compare, and the check box for the best of each loop."""
         said = request_value("schedules.compare")
-        compare = self.entry("compare", said.placeholder())
-        dress(compare, "schedules.compare")
-        advise = QCheckBox(request_value("schedules.advise").label)
-        dress(advise, "schedules.advise")
-        advise.clicked.connect(lambda on: self.model.edit("choice of the best schedules", advise=on))
+        compare, advise = self.editor_of("schedules.compare"), self.editor_of("schedules.advise")
         both = QWidget()
         both.setFocusProxy(compare)
         column = QVBoxLayout(both)
@@ -160,39 +145,9 @@ class RunSection(Section):
         column.addWidget(compare)
         column.addWidget(advise)
         self.add(said.label, both, ("schedules.compare", "schedules.advise"), said.tip())
-        return compare, advise
-
-    def _choice(self, attribute: str, change: str) -> Choice:
-        made = Choice()
-        said = dress(made, f"collect.{attribute}")
-        made.offer(list(said.choices.items()))
-        made.chosen.connect(lambda value: self.model.edit(change, **{attribute: value}))
-        return made
-
-    def _check(self, attribute: str) -> QCheckBox:
-        made = QCheckBox(request_value(f"collect.{attribute}").label)
-        dress(made, f"collect.{attribute}")
-        made.clicked.connect(lambda on: self.model.edit("choice of what is collected", **{attribute: on}))
-        return made
 
     def show_form(self, form: RequestForm) -> None:
         """Show *form*."""
-        self.setVisible(form.chosen)
-        self.repetitions.show_text(form.repetitions)
-        self.schedule.show_text(form.schedule)
-        self.compare.show_text(form.compare)
-        self.advise.setChecked(form.advise)
-        self.advise.setVisible(bool(form.compare.strip()))
-        self.timed.show_text(form.timed)
-        self.work.show_text(form.work)
-        self.regions.setChecked(form.regions)
-        self.lines.setChecked(form.lines)
-        self.classes.setChecked(form.classes)
-        self.sample.setChecked(form.sample)
-        self.verify.setChecked(form.verify)
-        self.verify.setVisible(form.target == SIMULATED)
-        self.detail.show_value(form.detail)
-        self.monitor.show_value(form.monitor)
-        self.time_s.show_text(form.time_s)
-        self.memory.show_text(form.memory_bytes)
-        self.output.show_text(form.output_bytes)
+        super().show_form(form)
+        self.editors["schedules.advise"].setVisible(bool(form.compare.strip()))
+        self.editors["verify"].setVisible(form.target == SIMULATED)

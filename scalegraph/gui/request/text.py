@@ -15,9 +15,9 @@ from scalegraph.request.model.programs import written
 __all__ = [
     "duration",
     "duration_text",
-    "exit_codes",
     "items",
     "number",
+    "numbers",
     "processors",
     "processors_text",
     "real",
@@ -62,12 +62,12 @@ def processors_text(counts: tuple[int, ...]) -> str:
     return ", ".join(map(str, counts))
 
 
-def exit_codes(text: str) -> tuple[int, ...]:
-    """Return the exit codes in *text* (``1, 3``); raises `ValueError` naming a word outside 1 to 255."""
+def numbers(text: str, span: str, like: str) -> tuple[int, ...]:
+    """Return the whole numbers in *text*, each once; raise `ValueError` with their range and an example."""
     words = text.replace(",", " ").split()
     for word in words:
-        if not word.isdecimal() or not 1 <= int(word) <= 255:
-            raise ValueError(f"'{word}' is not an exit code; expected numbers from 1 to 255, like 1, 3")
+        if not word.isdecimal():
+            raise ValueError(f"'{word}' was given; expected whole numbers, {span}, like {like}")
     return tuple(dict.fromkeys(map(int, words)))
 
 
