@@ -141,7 +141,7 @@ def shown(window: MainWindow, qtbot: Any, path: Path) -> dict[str, Any]:
     area = window.study.area
     assert area is not None
     for dock in area.docks:
-        dock.refresh()
+        dock.drawing.refresh()
     qtbot.waitUntil(lambda: not window.jobs.running and all(dock.figure() is not None for dock in area.docks))
     return {dock.view.name: dock for dock in area.docks}
 
@@ -377,7 +377,7 @@ def test_an_own_program_is_answered_in_three_clicks_with_the_line_that_stops_it(
     assert {"time", "hottest"} <= seen.keys()
 
     def drawn() -> bool:
-        figures = [None if dock.stale else dock.figure() for dock in seen.values()]
+        figures = [None if dock.drawing.stale else dock.figure() for dock in seen.values()]
         return all(figure is not None and not figure.empty for figure in figures)
 
     qtbot.waitUntil(drawn, timeout=LONG)
@@ -390,7 +390,7 @@ def test_an_own_program_is_answered_in_three_clicks_with_the_line_that_stops_it(
     qtbot.mouseClick(panel.tree.viewport(), LEFT, pos=panel.tree.visualRect(panel.tree.model().index(0, 0)).center())
     assert window.selection.current.line == (str(source), SET_UP_LINE)
     source_view = next(dock for dock in area.docks if dock.view.name == "source")
-    qtbot.waitUntil(lambda: not source_view.visibleRegion().isEmpty() and not source_view.stale)
+    qtbot.waitUntil(lambda: not source_view.visibleRegion().isEmpty() and not source_view.drawing.stale)
     window.close()
     qtbot.waitUntil(lambda: not window.jobs.running)
 

@@ -256,7 +256,7 @@ def test_views_follow_when_a_run_lands_and_keep_the_old_picture_meanwhile(
     settle()
     before = dock.figure()
     assert len(before.panels[0].rows) == 8
-    with qtbot.waitSignal(dock.drawn):
+    with qtbot.waitSignal(dock.drawing.drawn):
         study.land(StudyData.from_runs(synthetic.grid((1, 2, 4, 8, 16), (256, 1024))))
         assert dock.figure() is before
         assert dock.picture.state_text() == ""
@@ -322,8 +322,8 @@ def test_views_are_built_outside_of_the_windows_thread_and_old_answers_are_dropp
     shown: list[str] = []
     dock.picture.shown.connect(lambda figure: shown.append(figure.sentence))
     qtbot.waitUntil(lambda: count == 1)
-    dock.refresh()
-    dock.refresh()
+    dock.drawing.refresh()
+    dock.drawing.refresh()
     gate.set()
     settle()
     assert shown == ["answer 2"]
@@ -383,7 +383,7 @@ def test_compare_shows_the_curves_of_both_studies_together_and_each_by_itself(
     alone = [d for d in by_study["gauss"] if not d.view.several]
     assert [d.view.name for d in alone] == [d.view.name for d in by_study["billiard"]]
     together = dock_of(area, "compare")
-    assert [handle.key for handle in together.compared()] == ["billiard"]
+    assert [handle.key for handle in together.compared.handles()] == ["billiard"]
     figure = together.figure()
     assert figure is not None
     assert figure.panels, figure.empty
@@ -430,7 +430,7 @@ def test_a_study_can_be_left_out_of_the_comparison(
     compared.aboutToShow.emit()
     compared.actions()[0].trigger()
     settle()
-    assert together.compared() == []
+    assert together.compared.handles() == []
     assert "two or more studies" in together.picture.state_text()
 
 
@@ -702,11 +702,11 @@ def test_copying_puts_picture_numbers_or_latex_on_the_clipboard(area: ViewArea, 
     dock = area.show_view(study, "matrix")
     settle()
     clipboard = QGuiApplication.clipboard()
-    dock.copy_picture.trigger()
+    dock.furnish().copy_picture.trigger()
     assert clipboard.image().width() > 200
-    dock.copy_text.trigger()
+    dock.furnish().copy_text.trigger()
     assert "," in clipboard.text()
-    dock.copy_latex.trigger()
+    dock.furnish().copy_latex.trigger()
     assert "\\begin{tabular}" in clipboard.text()
 
 
@@ -715,7 +715,7 @@ def test_an_empty_view_cannot_be_exported(area: ViewArea, settle: Any) -> None:
     dock = area.show_view(handle, "matrix")
     settle()
     assert dock.picture.state_text() != ""
-    assert not dock.export.isEnabled()
+    assert not dock.furnish().export.isEnabled()
 
 
 def _tabs(area: ViewArea) -> list[tuple[str, ...]]:

@@ -29,7 +29,7 @@ class ViewCommands(QObject):
         self.saved = SavedArrangements(window.settings, self)
         self._offered: dict[str, str] = {}  # arrangement name -> action
         doing: dict[str, Callable[[], object]] = {
-            "copy_view": lambda: self._with_dock(lambda dock: dock.copy_picture.trigger()),
+            "copy_view": lambda: self._with_dock(lambda dock: dock.furnish().copy_picture.trigger()),
             "reset_zoom": lambda: self._with_dock(lambda dock: dock.picture.fit()),
             "tile_views": lambda: self._with_area(lambda area: area.tile_all()),
             "save_arrangement": self.ask_save,

@@ -77,10 +77,10 @@ class Desk:
         self._drawing = None
         while self._queue:
             dock = self._queue.pop(0)
-            if dock in self.docks and dock.stale and dock.furnished and dock.isVisible():
+            if dock in self.docks and dock.drawing.stale and dock.furnished and dock.isVisible():
                 self._drawing = dock
-                dock.drawn.connect(self._drawn, Qt.ConnectionType.SingleShotConnection)
-                dock.refresh()
+                dock.drawing.drawn.connect(self._drawn, Qt.ConnectionType.SingleShotConnection)
+                dock.drawing.refresh()
                 return
 
     def _drawn(self) -> None:

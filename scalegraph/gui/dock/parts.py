@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QDockWidget, QMenu
 
+from scalegraph.figures import render
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.dock.content_holder import ContentHolder
 from scalegraph.gui.dock.figure_widget import FigureWidget
@@ -39,8 +40,11 @@ class Parts:
         self.holder = ContentHolder(self.picture)
         self.copy_picture = QAction("Copy picture", dock)
         self.copy_picture.setShortcut(QKeySequence("Ctrl+Shift+C"))
+        self.copy_picture.triggered.connect(self._copy_picture)
         self.copy_text = QAction("Copy numbers as text", dock)
+        self.copy_text.triggered.connect(lambda: self._copy_content("csv"))
         self.copy_latex = QAction("Copy as LaTeX", dock)
+        self.copy_latex.triggered.connect(lambda: self._copy_content("tex"))
         self.reset = QAction("Reset zoom\tF", dock)
         self.reset.triggered.connect(self.picture.fit)
         self.export = QAction("Export …\tCtrl+E", dock)  # shows the window's shortcut, which exports the current view
@@ -72,3 +76,11 @@ class Parts:
             item.setEnabled(there)
         self.title.export.setEnabled(there)
         self.reset.setVisible(self.picture.can_zoom())
+
+    def _copy_picture(self) -> None:
+        QGuiApplication.clipboard().setPixmap(self.picture.grab())
+
+    def _copy_content(self, ending: str) -> None:
+        figure = self.picture.figure
+        if figure is not None:
+            QGuiApplication.clipboard().setText(render.content(figure, ending).decode())

@@ -338,9 +338,9 @@ class Monkey:
             "maximise": dock.title.maximise.click,
             "front": dock.raise_,
             "raise": dock.show,
-            "fit": dock.reset.trigger,
-            "copy": dock.copy_picture.trigger,
-            "text": dock.copy_text.trigger,
+            "fit": dock.furnish().reset.trigger,
+            "copy": dock.furnish().copy_picture.trigger,
+            "text": dock.furnish().copy_text.trigger,
         }
         self.do(acts[what])
 
@@ -445,7 +445,7 @@ class Monkey:
         if dock is None:
             return
         self.say(f"export {dock.view.name}")
-        self.do(dock.export.trigger)
+        self.do(dock.furnish().export.trigger)
         for _ in range(self.random.randint(0, 3)):
             fields = [*self._found(QComboBox), *self._found(QCheckBox)] if QApplication.activeModalWidget() else []
             if fields:

@@ -29,7 +29,7 @@ def settled(window: MainWindow, qtbot: Any) -> None:
 
     def still() -> bool:
         docks = [dock for dock in area.docks if not dock.visibleRegion().isEmpty()]
-        return not window.jobs.running and not any(dock.stale for dock in docks)
+        return not window.jobs.running and not any(dock.drawing.stale for dock in docks)
 
     qtbot.waitUntil(still)
 

@@ -53,7 +53,7 @@ def settled(window: MainWindow, qtbot: Any) -> None:
 
     def still() -> bool:
         docks = [dock for dock in (area.docks if area else ()) if not dock.visibleRegion().isEmpty()]
-        return not window.jobs.running and not any(dock.stale for dock in docks)
+        return not window.jobs.running and not any(dock.drawing.stale for dock in docks)
 
     qtbot.waitUntil(still)
 
@@ -267,7 +267,7 @@ def test_a_trace_view_is_exported(
     window: MainWindow, shown: TraceHandle, qtbot: Any, monkeypatch: Any, tmp_path: Path
 ) -> None:
     dock = dock_of(window, "spacetime")
-    dock.export.trigger()
+    dock.furnish().export.trigger()
     dialog = next(one for one in window.findChildren(ExportDialog) if one.isVisible())
     for ending in ("png", "svg", "csv"):
         path = tmp_path / f"picture.{ending}"
@@ -388,7 +388,7 @@ def test_a_closed_view_ends_its_analysis_and_says_how_far_it_is(
     monkeypatch.setattr(trace_dependencies, "wait_states_in", endless)
     window.study.show_view("waits")
     dock = dock_of(window, "waits")
-    dock.refresh()  # it may have existed before
+    dock.drawing.refresh()  # it may have existed before
     qtbot.waitUntil(begun.is_set)
     qtbot.waitUntil(lambda: "40\u00a0%" in dock.title.progress)
     dock.close()
