@@ -247,7 +247,7 @@ def test_the_menu_of_views_is_filled_when_it_is_opened_and_anew_for_another_subj
         assert bool(menu.actions()) == bool(titles)  # none was opened before this one
         menu.aboutToShow.emit()
         found = [view.text() for group in menu.actions() if group.menu() for view in group.menu().actions()]
-        assert sorted(found) == sorted(view.title for view in views.registry(subject).values())  # type: ignore[arg-type]
+        assert sorted(found) == sorted(view.title for view in views.listed(subject).values())  # type: ignore[arg-type]
         assert titles.setdefault(subject, found) == found
     chosen: list[str] = []
     bar.view_wanted.connect(chosen.append)
