@@ -12,7 +12,9 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.gui.figures.export_dialog import ExportDialog
+from scalegraph.gui.figures.table.model import FAULT_ROLE
 from scalegraph.gui.imports.page import ImportPage
+from scalegraph.gui.imports.state import without_options
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.shell.start_page import Card
 from scalegraph.measurements.model import MeasurementSet
@@ -37,6 +39,12 @@ def asked(window: MainWindow, qtbot: Any) -> ImportPage:
     """Wait until the page has its preview, and return it."""
     qtbot.waitUntil(lambda: window.page == "import" and not window.jobs.running)
     return window.imports.page
+
+
+def open_points(page: ImportPage) -> dict[str, str]:
+    """Return what is asked, by its key."""
+    assert page.latest is not None
+    return {question.key: question.message for question in page.latest.questions}
 
 
 @pytest.fixture
@@ -134,19 +142,20 @@ def test_what_cannot_be_guessed_is_asked_with_a_preview_of_the_runs(
 ) -> None:
     drop(window, regions)
     page = asked(window, qtbot)
-    assert "processors" in page.form.fault_of("processors")
+    assert "processors" in open_points(page)
+    assert page.form.fault_of("processors") == ""  # the panel above asks for it
     assert not page.open.isEnabled()
     assert page.rows.table.columns[2].name == "region"
     assert page.rows.table.rows[0].values[:3] == ("1", "1", "setup")
     choose(page.form.processors, "ranks")
     asked(window, qtbot)
-    assert page.form.fault_of("processors") == ""
+    assert "processors" not in open_points(page)
     choose(page.form.unit, "s")
     asked(window, qtbot)
     page.form.total.setEditText("solve")
     page.form.edited.emit("meaning", "total", page.form.total.currentText())
     asked(window, qtbot)
-    if page.form.fault_of("scaling"):
+    if "scaling" in open_points(page):
         choose(page.form.scaling, "strong")
         asked(window, qtbot)
     assert [column.name for column in page.runs.table.columns][:2] == ["N", "threads"]
@@ -188,10 +197,10 @@ def test_every_answer_can_be_undone(window: MainWindow, qtbot: Any, regions: Pat
     page = asked(window, qtbot)
     choose(page.form.processors, "threads")
     asked(window, qtbot)
-    assert page.form.fault_of("processors") == ""
+    assert "processors" not in open_points(page)
     window.actions_["undo"].trigger()
     asked(window, qtbot)
-    assert page.form.fault_of("processors") != ""
+    assert "processors" in open_points(page)
     window.actions_["redo"].trigger()
     asked(window, qtbot)
     assert page.form.processors.currentData() == "threads"
@@ -201,7 +210,12 @@ def test_every_answer_can_be_undone(window: MainWindow, qtbot: Any, regions: Pat
 
 
 def test_what_names_mean_can_be_changed_later(window: MainWindow, qtbot: Any, stencil: Path) -> None:
+    stencil.write_text(stencil.read_text().replace("time (s)", "time"))
     drop(window, stencil)
+    page = asked(window, qtbot)
+    qtbot.mouseClick(page.question.confirm, LEFT)  # seconds
+    asked(window, qtbot)
+    qtbot.mouseClick(page.open, LEFT)
     rest(window, qtbot)
     qtbot.waitUntil(lambda: window.page == "study" and not window.jobs.running)
     handle = window.study.handle
@@ -322,7 +336,7 @@ def test_a_count_of_every_run_is_asked_for_and_answered(window: MainWindow, qtbo
     path.write_text("threads,iters,time [s]\n2,101,8.0\n4,103,4.2\n8,99,2.5\n16,110,1.6\n")
     drop(window, path)
     page = asked(window, qtbot)
-    assert "a size of the problem, or a result of the run" in page.form.fault_of("sizes")
+    assert "a size of the problem, or a result of the run" in open_points(page)["sizes"]
     assert not page.can_accept
     assert page.form.sizes.isVisibleTo(page)
     choose(page.form.sizes, "none")
@@ -344,8 +358,9 @@ def test_all_is_asked_at_once_and_the_guesses_are_one_click(window: MainWindow, 
     path.write_text(TWO)
     drop(window, path)
     page = asked(window, qtbot)
-    assert "may each count" in page.form.fault_of("processors")
-    assert "has no unit" in page.form.fault_of("unit")
+    assert "may each count" in open_points(page)["processors"]
+    assert "has no unit" in open_points(page)["unit"]
+    assert not page.form.fault_of("processors") + page.form.fault_of("unit")  # said once, in the panel
     assert page.form.processors.currentText() == "choose … (guess: ranks*threads)"
     assert {row.values[0] for row in page.runs.table.rows} == {1, 2, 4}  # if the guesses are right
     assert not page.open.isEnabled()
@@ -440,10 +455,14 @@ def test_a_cell_is_marked_by_a_click_and_undo_takes_it_back(window: MainWindow, 
     drop(window, path)
     page = asked(window, qtbot)  # not refused: the cell can be marked
     assert not page.open.isEnabled()
-    assert "a number was expected, got 'crashed'" in page._questions.text()
+    assert page._questions.text() == "crashed.csv:4: column 2 'time_s': a number was expected, got 'crashed'"
+    bad = page.rows.tree.model().index(2, 1)
+    assert bad.data(FAULT_ROLE) == "a number was expected, got 'crashed'"
+    assert not page.rows.tree.model().index(1, 1).data(FAULT_ROLE)
     click_cell(page, 2, 1, "none")
     asked(window, qtbot)
     assert page.open.isEnabled()
+    assert not page.rows.tree.model().index(2, 1).data(FAULT_ROLE)
     assert [row.values[0] for row in page.runs.table.rows] == [1, 2, 8, 16]
     click_cell(page, 1, 1, "skip")
     asked(window, qtbot)
@@ -455,6 +474,66 @@ def test_a_cell_is_marked_by_a_click_and_undo_takes_it_back(window: MainWindow, 
     asked(window, qtbot)
     assert not page.open.isEnabled()
     page.leave()
+
+
+def test_a_unit_that_contradicts_the_file_is_refused_at_its_field(
+    window: MainWindow, qtbot: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text("ranks,threads,wall [s]\n1,1,10\n2,1,5.2\n4,1,2.7\n1,2,5.3\n")
+    drop(window, path)
+    page = asked(window, qtbot)
+    choose(page.form.unit, "ms")
+    asked(window, qtbot)
+    assert page.form.fault_of("unit") == "'wall' is in s by the file, and not in ms"
+    assert not page.open.isEnabled()
+    page.leave()
+
+
+def test_a_bad_cell_far_below_is_among_the_first_rows(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    path = tmp_path / "far.csv"
+    path.write_text("p,time_s\n" + "".join(f"{p},{100 / p}\n" for p in range(1, 90)) + "90,oom\n")
+    drop(window, path)
+    page = asked(window, qtbot)
+    assert page.rows.table.rows[-1].values == ("90", "oom")
+    click_cell(page, len(page.rows.table.rows) - 1, 1, "skip")
+    asked(window, qtbot)
+    assert page.open.isEnabled()
+    page.leave()
+
+
+def test_a_low_window_shows_question_and_tables(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text(
+        "p;n1;time\n" + "".join(f"{p};7;{2.3 / p:.3f}\n" for p in (1, 2)) + "".join("4;7;640\n" for _ in "ab")
+    )
+    window.resize(800, 600)
+    drop(window, path)
+    page = asked(window, qtbot)
+    assert page.question.isVisible()
+    assert page.question.choices["decimal"].itemText(0) in ("a decimal point", "a decimal comma")
+    assert not page.form.isVisible()
+    assert page.rows.tree.viewport().height() > 3 * page.rows.tree.rowHeight(page.rows.tree.model().index(0, 0))
+    qtbot.mouseClick(page.question.confirm, LEFT)
+    asked(window, qtbot)
+    assert page.form.isVisible()
+    page.leave()
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("got 'x'; --cell 3:a=none leaves out the value", "got 'x'"),
+        (
+            "taken as values of processors (their names rise; --across says another)",
+            "taken as values of processors (their names rise)",
+        ),
+        ("weak scaling is what the name says; --scaling says another", "weak scaling is what the name says"),
+        ("times of parts (a; b) are sums", "times of parts (a; b) are sums"),
+    ],
+)
+def test_notes_come_without_options(said: str, shown: str) -> None:
+    assert without_options(said) == shown
 
 
 def click_cell(page: ImportPage, row: int, column: int, role: str) -> None:

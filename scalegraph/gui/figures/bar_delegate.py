@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPalette
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
 from scalegraph.gui.base.fitted_names import fit, names_around
+from scalegraph.gui.base.style import PAPERS
 from scalegraph.gui.base.tints import bar_tint, tint
 from scalegraph.gui.base.widgets import elided
-from scalegraph.gui.figures.table.model import BAR_ROLE, SHARE_ROLE
+from scalegraph.gui.figures.table.model import BAR_ROLE, FAULT_ROLE, SHARE_ROLE
 
 BAR = 16  # pixels of a scroll bar, with some margin
 _DENSE = 0.34  # maximum opacity of a bar behind a number
@@ -41,6 +42,8 @@ class BarDelegate(QStyledItemDelegate):
         """Qt: paint bar and number."""
         role, share = index.data(BAR_ROLE), index.data(SHARE_ROLE)
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        if index.data(FAULT_ROLE):
+            painter.fillRect(option.rect, QColor(PAPERS[self.theme].fault_paper))
         if role and share is not None:
             # the style paints the selection over the bar, so a selected row has a thin bar at the bottom of the cell
             super().paint(painter, option, index) if selected else None
@@ -85,6 +88,9 @@ class BarDelegate(QStyledItemDelegate):
         """Qt: elide long names at the end, after shortening their middle before a source location."""
         super().initStyleOption(option, index)
         option.textElideMode = Qt.TextElideMode.ElideRight
+        if index.data(FAULT_ROLE):
+            option.palette.setColor(QPalette.ColorRole.Text, QColor(PAPERS[self.theme].fault))
+            option.font.setBold(True)
         if index.column() not in self.sentences:
             fit(option, names_around(index))
         elif not option.rect.isEmpty():

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QCursor, QUndoStack
+from PySide6.QtGui import QCursor, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
@@ -28,11 +28,12 @@ from scalegraph.gui.base.widgets import button, label
 from scalegraph.gui.imports import roles
 from scalegraph.gui.imports.form import ImportForm
 from scalegraph.gui.imports.question import QuestionPanel
-from scalegraph.gui.imports.state import ImportState, skipped_words
+from scalegraph.gui.imports.state import ImportState, skipped_words, without_options
 from scalegraph.gui.imports.work import Preview, Source, placed, preview_of
 
 _FORM: Final = 400
 _MOST_NOTES: Final = 3
+_LOW: Final = 600  # pixels of height below which an open question leaves no room for the form
 _NOTHING: Final = Table((Column(""),), ())
 
 
@@ -93,10 +94,11 @@ class ImportPage(QWidget):
         split = QSplitter(Qt.Orientation.Vertical)
         split.setChildrenCollapsible(False)
         split.addWidget(_titled("First rows", self.rows))
-        below = _titled("Resulting runs", self._runs_words, self.runs)
-        below.layout().addStretch(0)  # type: ignore[union-attr]
-        split.addWidget(below)
+        self._result = _titled("Resulting runs", self._runs_words, self.runs)
+        self._result.layout().addStretch(0)  # type: ignore[union-attr]
+        split.addWidget(self._result)
         split.setSizes([240, 300])
+        self._split = split
         column = vertical(self, (16, 12, 16, 12), spacing=6)
         for widget in (
             self._title,
@@ -315,13 +317,26 @@ class ImportPage(QWidget):
         self.banner.clear()
         self._say(seen)
         self.form.show_preview(seen, self.model.state)
-        self.rows.set_table(seen.rows, seen.heads)
+        self.rows.set_table(seen.rows, seen.heads, seen.bad_cells)
         self.runs.set_table(seen.runs)
         self.runs.setVisible(bool(seen.runs.rows))
         self._runs_words.setText(seen.runs_words)
-        self._form_area.setVisible(seen.guess is not None or seen.measured is not None)
+        self._result.setVisible(bool(seen.runs.rows or seen.runs_words))
+        self._fit()
         self._parts.setCurrentIndex(1)
         self.open.setEnabled(self.can_accept)
+
+    def _fit(self) -> None:
+        """In a low window an open question takes the place of the form, and both tables stand side by side."""
+        seen = self._latest
+        low = seen is not None and seen.listed and self.height() < _LOW
+        self._split.setOrientation(Qt.Orientation.Horizontal if low else Qt.Orientation.Vertical)
+        self._form_area.setVisible(not low and seen is not None and (seen.guess or seen.measured) is not None)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: fit the parts to the window's height."""
+        super().resizeEvent(event)
+        self._fit()
 
     def _say(self, seen: Preview) -> None:
         self._words.setText(seen.words)
@@ -330,7 +345,7 @@ class ImportPage(QWidget):
         self._skipped.setText(sentence)
         self._skipped.setToolTip(details)
         self._questions.setText("\n".join(seen.open_questions))
-        notes = [note.partition("; --")[0] for note in dict.fromkeys(seen.notes)]
+        notes = [without_options(note) for note in dict.fromkeys(seen.notes)]
         more = f" And {len(notes) - _MOST_NOTES} more remarks." if len(notes) > _MOST_NOTES else ""
         self._notes.setText(" ".join(f"{note[:1].upper()}{note[1:]}." for note in notes[:_MOST_NOTES]) + more)
         self._notes.setToolTip("\n".join(notes))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -12,9 +14,12 @@ from scalegraph.analyze.reference import sentence
 from scalegraph.base.units import counted, significant
 from scalegraph.figures.figure import Column, Row, Table
 from scalegraph.gui.imports import roles
+from scalegraph.measurements.table import layout
+from scalegraph.measurements.table.text import read_lines
 
 _ROWS: Final = 30
 _MOST_COLUMNS: Final = 30
+_MOST_ADDED: Final = 10  # rows with bad cells, from further below
 _MOST_REPETITIONS: Final = 6  # of one value, written out
 _WIDEST: Final = 60  # characters of a call path
 
@@ -27,6 +32,18 @@ def rows_of_table(guess: Any) -> Table:
         for row in guess.preview[:_ROWS]
     )
     return Table(tuple(Column(title) for title in titles), rows)
+
+
+def with_lines(guess: Any, path: Path, lines: Sequence[int]) -> Any:
+    """Return *guess* with the rows in *lines* among its first rows; *path* is its file."""
+    missing = [line for line in dict.fromkeys(lines) if line not in guess.lines][:_MOST_ADDED]
+    if not missing:
+        return guess
+    text = read_lines(path, guess.encoding).lines
+    rows = dict(zip(guess.lines, guess.preview, strict=False))
+    kept = dict(list(rows.items())[: _ROWS - len(missing)])
+    kept |= {line: tuple(layout.cells(text[line - 1], guess.delimiter)) for line in missing if line <= len(text)}
+    return replace(guess, preview=tuple(kept.values()), lines=tuple(kept))
 
 
 def roles_of_table(guess: Any, mapping: Any) -> tuple[str, ...]:

@@ -22,6 +22,8 @@ _WORDS: Final = {
     "sizes": {"none": "none: results of the runs"},
     "total": {ALL: "all of them together"},
     "columns": roles.WORDS,
+    "decimal": {".": "a decimal point", ",": "a decimal comma"},
+    "across": {"processors": "numbers of processors", "repetition": "repetitions of one measurement"},
 }
 
 

@@ -14,7 +14,7 @@ from scalegraph.gui.base.jobs import Job, Jobs, Reporter
 from scalegraph.gui.base.settings import Settings
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.turn_queue import turn_queue
-from scalegraph.gui.imports.state import ImportState, skipped_words
+from scalegraph.gui.imports.state import ImportState, skipped_words, without_options
 
 if TYPE_CHECKING:
     from scalegraph.gui.imports.form import ImportForm
@@ -174,7 +174,7 @@ class Imports(QObject):
         self._slow.stop()
         self.page.done()
         sentence, details = skipped_words(shown.measured) if shown.measured is not None else ("", "")
-        notes = [*(note.partition("; --")[0] for note in shown.notes), *(details.splitlines() if details else ())]
+        notes = [*(without_options(note) for note in shown.notes), *(details.splitlines() if details else ())]
         remark = f"{shown.words} {sentence}".strip()
         self.study_made.emit(path, remark, "\n".join(notes))
         self._next()

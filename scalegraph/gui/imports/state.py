@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -11,6 +12,7 @@ from scalegraph.base.units import counted, thousands
 
 Pairs = tuple[tuple[str, Any], ...]
 
+_OPTIONS: Final = re.compile(r"; --[a-z](?:'[^']*'|[^()'])*(?=\)|$)")
 NONE: Final = "\x00none"  # explicitly absent, unlike an empty text (not set)
 
 
@@ -116,6 +118,11 @@ def skipped_words(measured: Any) -> tuple[str, str]:
         for item in skipped
     ]
     return sentence.rstrip(".") + ".", "\n".join(lines)
+
+
+def without_options(words: str) -> str:
+    """Return a note or fault without what it says of options of the command line, which the window has fields for."""
+    return _OPTIONS.sub("", words)
 
 
 def fault_places(faults: Iterable[Fault]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,7 +15,15 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import counted
 from scalegraph.figures.figure import Column, Table
 from scalegraph.gui.imports import preview
-from scalegraph.gui.imports.state import NONE, ImportState, choices, fault_places, meaning, words_of
+from scalegraph.gui.imports.state import (
+    NONE,
+    ImportState,
+    choices,
+    fault_places,
+    meaning,
+    without_options,
+    words_of,
+)
 from scalegraph.measurements import asking, guessing
 from scalegraph.measurements.mapping import Mapping as Meaning
 from scalegraph.measurements.mapping import Question
@@ -130,18 +139,37 @@ class Preview:
 
     @cached_property
     def faults_by_field(self) -> dict[str, str]:
-        """Errors and open questions by the key of their field."""
-        asked = {question.key: question.message for question in self.questions}
+        """Errors, and open questions that the panel does not list, by the key of their field."""
+        asked = {} if self.listed else {question.key: question.message for question in self.questions}
         return asked | fault_places(self.faults)
+
+    @property
+    def listed(self) -> bool:
+        """Whether every open question has choices, so that one panel asks all of them."""
+        return bool(self.questions) and all(one.choices and one.key != "columns" for one in self.questions)
+
+    @cached_property
+    def bad_cells(self) -> dict[tuple[int, int], str]:
+        """What is wrong in cells of the first rows, by row and column."""
+        lines = {} if self.guess is None else {line: row for row, line in enumerate(self.guess.lines)}
+        found = {}
+        for fault in self.faults:
+            number = re.match(r"column (\d+)", fault.key)
+            if number and fault.line in lines:
+                found[lines[fault.line], int(number[1]) - 1] = without_options(fault.message)
+        return found
 
     @property
     def open_questions(self) -> list[str]:
         """Sentences shown above the page: errors and questions without a field."""
         table = {"delimiter", "decimal", "header", "names", "across"}
         fields = table | {"processors", "time", "unit", "clock_hz", "total", "extent", "scaling", "sizes", "rate"}
-        reported = [str(fault).partition("; --")[0] for fault in self.faults if fault.key.lstrip("-") not in fields]
-        listed = all(question.choices and question.key != "columns" for question in self.questions)  # in the panel
-        asked = [] if listed else [question.message for question in self.questions if question.key not in fields]
+        reported = [
+            without_options(str(replace(fault, file=Path(fault.file).name)))
+            for fault in self.faults
+            if fault.key.lstrip("-") not in fields
+        ]
+        asked = [] if self.listed else [question.message for question in self.questions if question.key not in fields]
         return [*reported, *(f"{message[:1].upper()}{message[1:]}." for message in asked)]
 
 
@@ -174,7 +202,10 @@ def preview_of(source: Source, state: ImportState, token: CancelToken, share: Sh
             if guess is None or not (guess.questions or _in_cells(error)):
                 raise
             if not guess.questions:  # the user can mark the cell with one click
-                words = f"{source.title} is a table with cells that cannot be read: click one to set its role."
+                words = (
+                    f"{source.title} is a table with cells that cannot be read: click one to leave it or its row out."
+                )
+                guess = preview.with_lines(guess, source.path, [fault.line for fault in error.faults if fault.line])
                 rows, heads = preview.rows_of_table(guess), preview.roles_of_table(guess, None)
                 return Preview(words, guess, faults=error.faults, notes=guess.notes, rows=rows, heads=heads)
     if guess is not None and measured is None:
@@ -233,8 +264,6 @@ def placed(key: str, value: str) -> tuple[str, str, Any]:
     part, _, title = key.partition(".")
     if title:
         return "columns", title, value
-    if key == "sizes" and value != guessing.NONE:
-        return "meaning", key, tuple(value.split(","))
     return ("table" if part in TableChoices.model_fields else "meaning"), part, value
 
 

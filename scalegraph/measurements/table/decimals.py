@@ -11,13 +11,12 @@ from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.table.layout import COMMA_NUMBER, GROUPED, GROUPED_POINT, NUMBER, is_missing
 
 _GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # a whole number with points between thousands
-_SIGNS = {".": "a decimal point", ",": "a decimal comma"}
 
 
-def numbers(columns: Sequence[Sequence[str]], first: int, said: str) -> tuple[str, str, list[Question]]:
+def numbers(columns: Sequence[Sequence[str]], said: str) -> tuple[str, str, list[Question]]:
     """Return the decimal sign, the digit grouping character, and uncertainties about them.
 
-    *columns*: the cells of each column of numbers, from line *first* on; *said*: the decimal sign that the user gave.
+    *columns*: the cells of each column of numbers; *said*: the decimal sign that the user gave.
     """
     cells = [cell for column in columns for cell in column]
     if said:
@@ -31,12 +30,12 @@ def numbers(columns: Sequence[Sequence[str]], first: int, said: str) -> tuple[st
         return (
             ".",
             "",
-            [_question(f"{first}: '{example}' may have a decimal comma or a group of thousands", column, ",")],
+            [_question(f"'{example}' may have a decimal comma or a group of thousands", column, ",")],
         )
     doubtful = next((each for each in columns if _point_groups(each)), None)
     if not comma and doubtful:
         example = next(cell for cell in doubtful if "." in cell)
-        message = f"{first}: '{example}', beside whole numbers, may have a decimal point or a group of thousands"
+        message = f"'{example}', beside whole numbers, may have a decimal point or a group of thousands"
         return ".", "", [_question(message, doubtful, ".")]
     decimal = "," if comma == "comma" else "."
     return decimal, _grouping(cells, decimal), []
@@ -45,13 +44,10 @@ def numbers(columns: Sequence[Sequence[str]], first: int, said: str) -> tuple[st
 def _question(message: str, cells: Sequence[str], likely: str) -> Question:
     """Return the question; the guess is the sign with which the numbers of a column change least, else *likely*."""
     other = "," if likely == "." else "."
-    steps = {sign: _steps(cells, sign) for sign in _SIGNS}
+    steps = {sign: _steps(cells, sign) for sign in ".,"}
     one, two = (other, likely) if steps[other] < steps[likely] else (likely, other)
-    because = (
-        f"is likelier, as {_SIGNS[one]} makes the numbers change least from row to row"
-        if steps[one] != steps[two]
-        else ""
-    )
+    clear = steps[one] != steps[two]
+    because = "is likelier, as the numbers then change least from row to row" if clear else ""
     return Question("decimal", message, f"--decimal {one} or --decimal {two}", (one, two), because)
 
 

@@ -119,7 +119,7 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
     _check_across(columns, across, said, file)
     numeric = [column.index for column in columns if column.kind in ("number", "count")]
     cells = [[row[index] for row in found.rows if index < len(row)] for index in numeric]
-    decimal, thousands, doubts = decimals.numbers(cells, found.first, said.decimal)
+    decimal, thousands, doubts = decimals.numbers(cells, said.decimal)
     questions = [*doubts, *_questions(found, columns, said, file)]
     return TableGuess(
         file=file,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt
@@ -18,6 +18,7 @@ Index = QModelIndex | QPersistentModelIndex
 KEY_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 SHARE_ROLE: Final = Qt.ItemDataRole.UserRole + 3  # 0..1 of the column's largest, for the bar
 BAR_ROLE: Final = Qt.ItemDataRole.UserRole + 4  # the bar's palette role
+FAULT_ROLE: Final = Qt.ItemDataRole.UserRole + 5  # what is wrong in a cell
 _NATURAL: Final = (-1, Qt.SortOrder.AscendingOrder)  # the table's own order
 
 
@@ -34,6 +35,7 @@ class TableModel(QAbstractItemModel):
         self._under: tuple[str, ...] = ()
         self._sort: tuple[int, Qt.SortOrder] = _NATURAL
         self._heading_letters = 0
+        self.faults: Mapping[tuple[int, int], str] = {}  # by row of the table and column
         self._take(table)
 
     @property
@@ -217,8 +219,11 @@ class TableModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             right = Qt.AlignmentFlag.AlignRight if self.numeric(i) else Qt.AlignmentFlag.AlignLeft
             return int(right | Qt.AlignmentFlag.AlignVCenter)
+        fault = self.faults.get((number - 1, i), "")
+        if role == FAULT_ROLE:
+            return fault
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self._tip(row)
+            return rich(str(value), fault) if fault else self._tip(row)
         if role == BAR_ROLE:
             return self._table.columns[i].bar_role
         if role == SHARE_ROLE and isinstance(value, int | float) and math.isfinite(value) and self._largest[i] > 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import nlargest
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
@@ -93,11 +93,17 @@ class TablePanel(QWidget):
         """The table shown."""
         return self._model.table
 
-    def set_table(self, table: Table, below: Sequence[str] = ()) -> None:
-        """Show *table*; sorting, filter and widths stay for the same columns. *below* are lines under the headings."""
+    def set_table(
+        self, table: Table, below: Sequence[str] = (), faults: Mapping[tuple[int, int], str] | None = None
+    ) -> None:
+        """Show *table*; sorting, filter and widths stay for the same columns. *below* are lines under the headings.
+
+        *faults* says what is wrong in single cells, by row and column; they are marked, and the first is scrolled to.
+        """
         same = not below and [c.name for c in table.columns] == [c.name for c in self.table.columns]
         scroll = self.tree.verticalScrollBar().value()
         self._following = True
+        self._model.faults = faults or {}
         self._model.set_table(table, below)
         self._measured.clear()
         self._following = False
@@ -108,6 +114,8 @@ class TablePanel(QWidget):
         else:
             self._arrange()
         self.select(self._key)
+        if faults:
+            self.tree.scrollTo(self._model.index(min(faults)[0], 0))
 
     def set_theme(self, theme: str) -> None:
         """Use the colours of *theme*."""
