@@ -2,56 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QPalette, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QPushButton, QWidget
 
-from scalegraph.figures.diagram import Diagram
-from scalegraph.figures.figure import Field, Figure, Flame, Grid, Panel, Plot, Radar, Surface, Table, Timeline
-from scalegraph.gui.base.layouts import vertical
+from scalegraph.figures.figure import Figure, Panel, Timeline
 from scalegraph.gui.base.retire import retire
 from scalegraph.gui.base.turn_queue import turn_queue
-from scalegraph.gui.dock.sentence import Sentence
+from scalegraph.gui.dock.figure_frame import FigureFrame
+from scalegraph.gui.dock.panel_links import PanelLinks
 from scalegraph.gui.figures.diagram.panel import DiagramPanel
-from scalegraph.gui.figures.field.panel import FieldPanel
 from scalegraph.gui.figures.flame.panel import FlamePanel
-from scalegraph.gui.figures.grid.panel import GridPanel
-from scalegraph.gui.figures.kinds import KINDS, LEAST, PARTS, PanelWidget, update
+from scalegraph.gui.figures.kinds import KINDS, PanelWidget, update
 from scalegraph.gui.figures.notes_area import NotesArea
-from scalegraph.gui.figures.panel_row import PanelRow, best_columns
+from scalegraph.gui.figures.panel_row import PanelRow
 from scalegraph.gui.figures.plot.panel import PlotPanel
-from scalegraph.gui.figures.radar import RadarPanel
-from scalegraph.gui.figures.source.panel import SourcePanel
 from scalegraph.gui.figures.surface import SurfacePanel
-from scalegraph.gui.figures.table.panel import TablePanel
 from scalegraph.gui.figures.timeline.paint import Picture
 from scalegraph.gui.figures.timeline.panel import TimelinePanel
-from scalegraph.gui.figures.way_buttons import WayButtons
 from scalegraph.gui.state.context import Context
-from scalegraph.gui.state.figure_state import FigureState, figure_label
 from scalegraph.gui.state.selection import Selection
-from scalegraph.gui.state.what_if_state import target_of
 from scalegraph.gui.trace.link import TraceLink
 
 Zoomed: TypeAlias = PlotPanel | SurfacePanel | TimelinePanel | FlamePanel | DiagramPanel
 Pictures: TypeAlias = Mapping[int, Picture]  # by id of their timeline
-_CRAMPED_TIME = 1.3  # the same if a panel is a timeline: it takes precedence over tables below
-_CRAMPED = 1.0  # share of its least size below which a panel is shown alone, with tabs
-_WHOLE_FROM = 330  # pixels of height below which a long sentence is shortened
-_WHOLE_TIME_FROM = 640  # the same with a timeline, whose lanes take precedence
-_FEW_LINES, _SOME_LINES = 2, 3
-_TALL = 640  # pixels of height at which a sentence may take all the lines it needs
-_ANSWER_TALL = 440  # the same if the sentence answers a question
-_FEW_ROWS, _MANY_ROWS = 4, 16  # rows of stacked tables: minimum for each, and maximum that counts for its share
-_ONE_FROM = 170  # pixels of height below which a sentence gets one line
-_ROWS_FROM = 240  # the same with a table
-_NOTES_FROM = 300  # pixels of height below which notes are hidden
 
 
-class FigureWidget(QWidget):
+class FigureWidget(FigureFrame):
     """Shows one figure; *context* is shared with all other views.
 
     *study* is the figure's study: its regions are highlighted only while that study is selected. *with_title* is off
@@ -60,8 +40,6 @@ class FigureWidget(QWidget):
 
     retry_wanted = Signal()
     shown = Signal(object)  # the Figure now on the screen
-    option_moved = Signal(str, float, bool)  # option set by a dragged line, value, whether it was released
-    place_chosen = Signal()  # a row that stands for a source location
 
     def __init__(
         self,
@@ -72,56 +50,19 @@ class FigureWidget(QWidget):
         link: TraceLink | None = None,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        links = PanelLinks(context, study, link)
+        super().__init__(links.make, with_title=with_title, parent=parent)
+        self.links = links
+        links.setParent(self)
         self._pictures: Pictures = {}
-        self._link = link  # to a trace: its time and marks
-        self._context = context
+        self._coming: PanelRow | None = None  # panels of the next figure, built turn by turn
         self._selection, self._theme = context.selection, context.theme
-        self._study = study
-        self._figure: Figure | None = None
-        self._panels: list[PanelWidget] = []
         self._undressed = False  # whether its panels still have another theme's colours
-        self._with_title = with_title
-        self.keys_of: Callable[[Selection], Sequence[str]] = self._region_key  # rows to highlight for a selection
-        self.selection_of: Callable[[str], dict[str, object]] = _region_of  # what a click on a row selects
-        self.setBackgroundRole(QPalette.ColorRole.Base)
-        self.setAutoFillBackground(True)
-        self._build()
+        self._state.retry.clicked.connect(self.retry_wanted)
+        self.ways.wanted.connect(context.way_wanted)
         self._selection.changed.connect(self._follow)
         self._theme.changed.connect(self._dress)
         self.show_loading()
-
-    def _build(self) -> None:
-        self._title = figure_label("heading")
-        self._sentence = Sentence()
-        self._sentence.toggled.connect(self._show_notes)
-        self._notes = NotesArea()
-        self._row = PanelRow(self._make, Qt.Orientation.Vertical)
-        self._coming: PanelRow | None = None  # panels of the next figure, built turn by turn
-        self._state = FigureState()
-        self._state.retry.clicked.connect(self.retry_wanted)
-        self._choice = QTabBar()  # tabs, if there is room for only one panel
-        self._choice.setDrawBase(False)
-        self._choice.setExpanding(False)
-        self._choice.setProperty("low", True)
-        self._choice.setAccessibleName("Part of the picture")
-        self._choice.currentChanged.connect(lambda _index: self._orient())
-        self._choice.hide()
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._row)
-        self._stack.addWidget(self._state)
-        self.ways = WayButtons(self._state)
-        self.ways.wanted.connect(self._context.way_wanted)
-        layout = vertical(self, (10, 6, 10, 6), spacing=4)
-        for widget in (self._title, self._sentence):
-            layout.addWidget(widget)
-        self._top = QHBoxLayout()
-        self._top.addWidget(self._choice)
-        self._top.addStretch(1)
-        layout.addLayout(self._top)
-        layout.addWidget(self._stack, 1)
-        layout.addWidget(self.ways)
-        layout.addWidget(self._notes)
 
     # states
 
@@ -178,7 +119,7 @@ class FigureWidget(QWidget):
 
     def _show(self, figure: Figure, pictures: Pictures) -> None:
         self._pictures = pictures
-        self._figure = figure
+        self._figure, self.links.view = figure, figure.view
         self._texts(figure.title, figure.sentence)
         self.setAccessibleName(figure.title)
         self.setAccessibleDescription(figure.sentence or figure.empty)
@@ -220,12 +161,6 @@ class FigureWidget(QWidget):
 
     # making
 
-    def _texts(self, title: str, sentence: str) -> None:
-        self._title.setText(title)
-        self._title.setVisible(bool(title) and self._with_title)
-        self._sentence.setVisible(bool(sentence))
-        self._show_notes()
-
     def _fits(self, panels: tuple[Panel, ...]) -> bool:
         """Return whether the existing widgets can show *panels*."""
         return [KINDS[type(panel)] for panel in panels] == [type(widget) for widget in self._panels]
@@ -252,7 +187,7 @@ class FigureWidget(QWidget):
         self._share()
 
     def _new_row(self) -> PanelRow:
-        row = PanelRow(self._make, self._row.orientation())
+        row = PanelRow(self.links.make, self._row.orientation())
         self._stack.addWidget(row)
         return row
 
@@ -279,107 +214,10 @@ class FigureWidget(QWidget):
             self._take_row(self._new_row())
         self._choice.hide()
 
-    def _make(self, panel: Panel) -> PanelWidget:
-        theme = self._theme.name
-        if isinstance(panel, Plot | Field):
-            plot = PlotPanel(panel, theme) if isinstance(panel, Plot) else FieldPanel(panel, theme)
-            plot.handle_moved.connect(self.option_moved)
-            plot.processors_chosen.connect(lambda n: self._choose(processors=n))
-            plot.escaped.connect(self._selection.clear)
-            return plot
-        if isinstance(panel, Grid):
-            grid = GridPanel(panel, theme)
-            grid.cell_chosen.connect(lambda cell: self._choose(cell=cell))
-            grid.escaped.connect(self._selection.clear)
-            return grid
-        if isinstance(panel, Table):
-            table = TablePanel(panel, theme)
-            table.row_chosen.connect(self._choose_row)
-            table.can_be_faster = lambda key: bool(self._target(key))
-            table.faster_wanted.connect(lambda key: self._context.faster_wanted.emit(self._target(key)))
-            return table
-        if isinstance(panel, Flame):
-            flame = FlamePanel(panel, theme)
-            flame.frame_chosen.connect(self._choose_row)
-            flame.escaped.connect(self._selection.clear)
-            return flame
-        if isinstance(panel, Diagram):
-            diagram = DiagramPanel(panel, theme)
-            diagram.item_chosen.connect(self._choose_row)
-            diagram.escaped.connect(self._selection.clear)
-            return diagram
-        if isinstance(panel, Surface):
-            surface = SurfacePanel(panel, theme)
-            surface.escaped.connect(self._selection.clear)
-            return surface
-        if isinstance(panel, Timeline | Radar):
-            return self._make_of_trace(panel)
-        source = SourcePanel(panel, theme)
-        source.region_chosen.connect(lambda region, line: self._choose(region=region, line=line))
-        source.faster_wanted.connect(self._context.faster_wanted)
-        return source
-
-    def _make_of_trace(self, panel: Timeline | Radar) -> TimelinePanel | RadarPanel:
-        theme, link = self._theme.name, self._link
-        if isinstance(panel, Radar):
-            radar = RadarPanel(panel, theme)
-            radar.location_chosen.connect(lambda location: self._choose(location=location))
-            radar.escaped.connect(self._selection.clear)
-            return radar
-        if link is None:
-            timeline = TimelinePanel(panel, theme)
-        else:
-            timeline = TimelinePanel(panel, theme, link.window, link.marks, apart=link.apart)
-        timeline.escaped.connect(self._selection.clear)
-        if link is not None:
-            link.serve(timeline)
-        return timeline
-
     # selection and colours
 
-    def _choose(self, **changes: object) -> None:
-        if self._study is not None:
-            changes["study"] = self._study
-        self._selection.select(**changes)
-
-    def _target(self, key: str) -> str:
-        return target_of(self._figure.view if self._figure is not None else "", key)
-
-    def _choose_row(self, key: str) -> None:
-        if self._link is not None and self._link.go_to(key):
-            return
-        changes = self.selection_of(key)
-        if self._link is not None and "region" in changes:
-            changes |= self._link.region_changes(int(str(changes["region"])))
-        if changes:
-            self._choose(**changes)
-            if {"line", "region"} & changes.keys() and self._link is None:
-                self.place_chosen.emit()
-
-    def _region_key(self, selection: Selection) -> Sequence[str]:
-        mine = self._study is None or selection.study in (None, self._study)
-        return () if selection.region is None or not mine else (str(selection.region),)
-
     def _follow(self, selection: Selection) -> None:
-        mine = self._study is None or selection.study in (None, self._study)
-        region = selection.region if mine else None
-        for panel in self._panels:
-            if isinstance(panel, PlotPanel | SurfacePanel):
-                panel.select(selection.processors)
-            elif isinstance(panel, GridPanel):
-                panel.select(selection.cell if mine else None, selection.processors)
-            elif isinstance(panel, FlamePanel | DiagramPanel):
-                panel.select(self.keys_of(selection))
-            elif isinstance(panel, TablePanel):
-                panel.select_first(self.keys_of(selection))
-            elif isinstance(panel, TimelinePanel):
-                location = selection.location if mine else None
-                interval = self._link.interval(selection) if self._link is not None else None
-                panel.select(interval, frozenset() if location is None else frozenset({location}))
-            elif isinstance(panel, RadarPanel):
-                panel.select(frozenset() if selection.location is None or not mine else frozenset({selection.location}))
-            else:
-                panel.select(region, selection.line if mine else None)
+        self.links.mark(self._panels, selection)
 
     def _dress(self, _name: str) -> None:
         """Apply the theme's colours to visible panels; others follow when shown."""
@@ -400,97 +238,3 @@ class FigureWidget(QWidget):
         """Qt: apply a theme changed in the meantime."""
         self.catch_up()
         super().showEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: place panels, notes and buttons for the new size."""
-        super().resizeEvent(event)
-        self._orient()
-        self._show_notes()
-        self._place_ways()
-
-    def _show_notes(self) -> None:
-        self._fit_sentence()
-        notes = self._figure.notes if self._figure is not None and self._figure.panels else ()
-        room = self.height() > (_WHOLE_TIME_FROM if self._timed() else _NOTES_FROM)
-        self._notes.show_notes(notes if room else (), self.height())
-        if notes and not room:  # the sentence's tooltip has them instead
-            self._sentence.setToolTip("\n".join((self._figure.sentence if self._figure is not None else "", *notes)))
-
-    def _timed(self) -> bool:
-        """Return whether a panel is a timeline; its lanes need the height."""
-        return self._figure is not None and any(isinstance(panel, Timeline) for panel in self._figure.panels)
-
-    def _listed(self) -> bool:
-        """Return whether a table is visible; a low view shows few of its rows."""
-        return bool(self._panels) and isinstance(self._panels[max(0, self._choice.currentIndex())], TablePanel)
-
-    def _place_ways(self) -> None:
-        """Place the buttons beside the tabs in a low view, otherwise below the picture."""
-        low = self.height() < _WHOLE_FROM and self._choice.isVisibleTo(self)
-        low = low and self._choice.sizeHint().width() + self.ways.sizeHint().width() + 24 <= self.width()
-        if low != (self._top.indexOf(self.ways) >= 0):
-            layout = self.layout()
-            assert isinstance(layout, QVBoxLayout)
-            if low:
-                self._top.addWidget(self.ways)
-            else:
-                layout.insertWidget(layout.indexOf(self._stack) + 1, self.ways)
-
-    def _fit_sentence(self) -> None:
-        """Shorten the sentence if the picture needs the room; a click or the tooltip shows all of it."""
-        text, lines = self._figure.sentence if self._figure is not None else "", None
-        least, height = _WHOLE_TIME_FROM if self._timed() else _WHOLE_FROM, self.height()
-        tall = _ANSWER_TALL if self._figure is not None and self._figure.answers else _TALL
-        if self._figure is not None and self._figure.panels and height < max(least, tall):
-            low = self._timed() or height < (_ROWS_FROM if self._listed() else _ONE_FROM)
-            lines = _SOME_LINES if height >= least else 1 if low else _FEW_LINES
-        self._sentence.show_text(text, self.width(), lines)
-
-    def _orient(self) -> None:
-        """Place panels beside or below one another, whichever gives the most cramped one more room."""
-        if len(self._panels) < 2 or self._choice.count() != len(self._panels):
-            return
-        timed = any(isinstance(panel, TimelinePanel) for panel in self._panels)
-        kinds = [type(panel) for panel in self._panels]
-        columns, most = best_columns(kinds, max(1, self.width()), max(1, self.height() - 60))
-        one = most < (_CRAMPED_TIME if timed else _CRAMPED)
-        for index, panel in enumerate(self._panels):
-            panel.setVisible(not one or index == self._choice.currentIndex())
-        self._choice.setVisible(one)
-        if self._row.lay(1 if one else columns):
-            self._share()
-
-    def _name_parts(self) -> None:
-        """Name the panels' tabs and select the first."""
-        self._choice.blockSignals(True)
-        while self._choice.count():
-            self._choice.removeTab(0)
-        kinds = [type(panel) for panel in self._panels]
-        for panel in self._panels:
-            if isinstance(panel, TablePanel) and kinds.count(TablePanel) > 1:
-                heads = [column.name for column in panel.table.columns[:2]] or ["table"]
-                self._choice.addTab(panel.table.title or max(heads, key=len).partition(",")[0].capitalize())
-            elif type(panel) is PlotPanel and kinds.count(PlotPanel) > 1:
-                words = (panel.plot.y.label or panel.plot.x.label.partition(" at ")[0]).split()
-                self._choice.addTab(" ".join(word for word in words if "_" not in word))  # without symbols
-            else:
-                self._choice.addTab(PARTS[type(panel)])
-        self._choice.setCurrentIndex(0)
-        self._choice.blockSignals(False)
-
-    def _share(self) -> None:
-        """Divide the room between panels: more for plots and matrices than for tables; tables by their rows."""
-        across = self._row.orientation() == Qt.Orientation.Horizontal
-        if not across and all(isinstance(panel, TablePanel) for panel in self._panels):
-            rows = [len(panel.table.rows) for panel in self._panels if isinstance(panel, TablePanel)]
-            self._row.setSizes([10 * (_FEW_ROWS + min(count, _MANY_ROWS)) for count in rows])
-            return
-        self._row.setSizes([10 * LEAST[type(panel)][0 if across else 1] for panel in self._panels])
-
-    def minimumSizeHint(self) -> QSize:
-        """Qt: small enough for four views with tabs beside the queue in a small window."""
-        return QSize(220, 90)
-
-
-def _region_of(key: str) -> dict[str, object]:
-    return {"region": int(key)} if key.lstrip("-").isdigit() else {}

@@ -36,7 +36,7 @@ class Parts:
         self.options = OptionBar(view, shared=SHARED if handle.subject == "trace" else ())
         self.title = ViewTitle(view.title, handle.title, self.options, context.theme, tab_name(view))
         self.picture = FigureWidget(context, handle.key, with_title=False, link=link)
-        self.picture.place_chosen.connect(tied(self.picture, lambda: context.source_wanted.emit(dock)))
+        self.picture.links.place_chosen.connect(tied(self.picture, lambda: context.source_wanted.emit(dock)))
         self.holder = ContentHolder(self.picture)
         self.copy_picture = QAction("Copy picture", dock)
         self.copy_picture.setShortcut(QKeySequence("Ctrl+Shift+C"))

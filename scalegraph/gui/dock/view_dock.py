@@ -101,13 +101,13 @@ class ViewDock(QDockWidget):
         parts.make_menu(self, self.compared.offer if self.view.several else None)
         parts.export.triggered.connect(self.export_wanted)
         picture = parts.picture
-        picture.keys_of = lambda selection: row_keys(handle.study(), selection, handle.key)
-        picture.selection_of = lambda key: selected_row(handle.study(), key)
+        picture.links.keys_of = lambda selection: row_keys(handle.study(), selection, handle.key)
+        picture.links.selection_of = lambda key: selected_row(handle.study(), key)
         if self._trace is not None:
-            picture.keys_of = lambda selection: trace_row_keys(selection, handle.key)
-            picture.selection_of = selected_trace_row
+            picture.links.keys_of = lambda selection: trace_row_keys(selection, handle.key)
+            picture.links.selection_of = selected_trace_row
         picture.retry_wanted.connect(self.drawing.refresh)
-        picture.option_moved.connect(self.option_moved)
+        picture.links.option_moved.connect(self.option_moved)
 
     @property
     def options(self) -> OptionBar:

@@ -324,7 +324,8 @@ class OptionBar(QWidget):
     def make_room(self, width: int) -> None:
         """Show the options that fit beside the button; "show as" fits if the button is shortened."""
         shown = 0
-        self._name_button(width - self.choice_width() - _BESIDE)
+        choice = self.choice_width() + _BESIDE
+        self._name_button(width - choice if self.least_width() + choice <= width else width)
         room = width - self.more.sizeHint().width() - _BESIDE
         for title, editor in zip(self._titles, self._inline, strict=True):
             named = isinstance(editor.editor, QDoubleSpinBox) or editor.option.name in _NAMED
