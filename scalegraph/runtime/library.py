@@ -47,7 +47,7 @@ _MPI_TITLE = "the simulator's MPI, once for this version"
 _DIGEST = "SG_RUNTIME_DIGEST"
 # Optimising takes most of the first build's time, so it is reserved for code on the path of simulated references and
 # waits.
-_OFTEN = {"ground", "core", "memory", "network", "pipeline", "sync"}
+_OFTEN = {"ground", "core", "heap", "memory", "network", "pipeline", "sync"}
 _OF_MPI = {"mpi", "fortran", _BINDINGS}
 """Folders that only MPI programs need: no other code calls them."""
 _RARELY = {*_OF_MPI, "posix", "ranks", "schedules"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 
@@ -12,7 +13,7 @@ from tests.runtime.test_circles import symbols
 
 STOREYS = {
     "ground": ("ground", "arch"),
-    "kernel": ("core", "memory", "network", "interconnect", "pipeline"),
+    "kernel": ("core", "heap", "memory", "network", "interconnect", "pipeline"),
     "services": ("sync", "schedules", "openmp", "posix", "ranks", "messages", "mpi", "fortran", "observe"),
     "roof": ("start", "launch"),
 }
@@ -25,14 +26,25 @@ def test_each_folder_is_in_one_storey() -> None:
     assert len(HEIGHT) == sum(map(len, STOREYS.values()))
 
 
+def includes() -> Iterator[tuple[str, str]]:
+    """Yield the names of each file of ours and of each header of ours that it includes."""
+    for path in sorted(SOURCES.rglob("*.[ch]")):
+        for name in re.findall(r'^\s*#\s*include "(\w+\.h)"', path.read_text(), re.MULTILINE):
+            if name in FOLDER:
+                yield path.name, name
+
+
 def test_files_include_only_from_their_storey_and_lower_ones() -> None:
-    upward = [
-        f"{FOLDER[path.name]}/{path.name} includes {FOLDER[name]}/{name}"
-        for path in sorted(SOURCES.rglob("*.[ch]"))
-        for name in re.findall(r'^\s*#\s*include "(\w+\.h)"', path.read_text(), re.MULTILINE)
-        if name in FOLDER and HEIGHT[FOLDER[name]] > HEIGHT[FOLDER[path.name]]
-    ]
-    assert upward == []
+    found = list(includes())
+    assert len(found) > 500
+    assert [(own, name) for own, name in found if HEIGHT[FOLDER[name]] > HEIGHT[FOLDER[own]]] == []
+
+
+def test_the_machine_knows_no_program_and_no_thread() -> None:
+    machine = ("memory", "network", "interconnect")
+    known = {name for own, name in includes() if FOLDER[own] in machine}
+    assert "sg_state.h" not in known
+    assert {FOLDER[name] for name in known} == {"ground", *machine}
 
 
 @pytest.mark.slow
