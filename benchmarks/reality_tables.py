@@ -170,7 +170,8 @@ class Run(_Part):
     program's output, or in the file *time_in* that it writes (its last match), in seconds times *time_unit_s*; without
     it the time is that of the whole run. *before*: commands, word by word, in the program's directory before the first
     run, for files that it reads, and *pictures*. *scale*: what the time is multiplied with, where a smaller problem
-    stands for the measured one (*doubts* says why that is right). *at*: the N that are compared, all with --all-cores.
+    stands for the measured one (*doubts* says why that is right); a system that moves pages between memory nodes by the
+    clock is hastened as much (`reality_runs.hastened`). *at*: the N that are compared, all with --all-cores.
     """
 
     arguments: tuple[str, ...] = Field(default=(), strict=False)

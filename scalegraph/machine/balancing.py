@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scalegraph.machine.fields import Given, On, Section, cycles, quantity
+from scalegraph.machine.fields import Given, On, Section, cycles, quantity, same
 
 _MOST_MS = 1e6
 _MOST_CYCLES = 10**15
@@ -78,4 +78,13 @@ class Balancing(Section):
         10_000,
         default=12.0,
         runtime=_of_us("balancing_migrate_cycles"),
+    )
+    pace: int = quantity(
+        "From the first parallel region on the system's clock runs so many times as fast, and its work costs as much "
+        "less: for a run of a few steps that stands for one of many.",
+        "",
+        1,
+        10**6,
+        default=1,
+        runtime=(Given("balancing_pace", same, 1, 10**6),),
     )

@@ -272,3 +272,12 @@ time_s = [0.01, 0.0025, 0.001]
     assert found["worst"] == max(abs(point.error) for point in points)
     with pytest.raises(WorkError, match="--programs DIRECTORY"):
         list(runs.compared(table, runs.few, said.append, None))
+
+
+def test_a_part_of_the_work_has_as_many_passes_of_the_system_as_all(runs: ModuleType) -> None:
+    machine = machines.load("xeon-8480")
+    wanted = machines.load("xeon-8480", {"balancing.pace": "1000"}).runtime_config()
+    assert runs.hastened(machine, 1000.0).runtime_config() == wanted
+    assert runs.hastened(machine, 1.0) == machine
+    desktop = machines.load("desktop-8")
+    assert runs.hastened(desktop, 1000.0).runtime_config()["machine.balancing_delay_cycles"] == "0"

@@ -145,6 +145,14 @@ def test_the_file_of_a_many_core_is_whole_and_says_what_was_measured(tmp_path: P
     )
 
 
+def test_a_host_whose_system_moves_pages_says_so() -> None:
+    measured = recorded().measured
+    assert derive(ICELAKE, measured).balancing.scan_delay_ms == 0.0
+    found = derive(replace(ICELAKE, balances=True), measured)
+    assert (found.balancing.scan_delay_ms, found.balancing.fault_us) == (1000.0, 0.8)
+    assert found.origin["balancing.fault_us"].startswith("measured: ")
+
+
 def test_places_come_from_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight processors: two sockets, two cores each, two threads a core."""
     monkeypatch.setattr("os.sched_getaffinity", lambda _pid: set(range(8)))
@@ -163,7 +171,14 @@ def test_places_come_from_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyP
         place = tmp_path / f"sys/devices/system/node/node{node}"
         place.mkdir(parents=True)
         (place / "cpulist").write_text(listed)
+    assert not this_host(tmp_path).balances
+    kernel = tmp_path / "proc/sys/kernel"
+    kernel.mkdir(parents=True)
+    (kernel / "numa_balancing").write_text("0\n")
+    assert not this_host(tmp_path).balances
+    (kernel / "numa_balancing").write_text("1\n")
     host = this_host(tmp_path)
+    assert host.balances
     assert host.places[6] == Place(number=6, socket=1, core=0, node=1, cache=2)
     assert (host.sockets, host.threads_per_core, host.far, host.beside) == (2, 2, 2, -1)
     assert [place.number for place in cores(host)] == [0, 1, 2, 3]

@@ -41,3 +41,12 @@ def test_a_program_that_ends_before_the_system_marks_pages_takes_the_same_cycles
     off, on = run("balancing", 40, on=ON), run("balancing", 40, on=ON, settings=late)
     assert on.time == off.time
     assert (on.result.costs == off.result.costs).all()
+
+
+def test_a_faster_pace_marks_pages_sooner_after_the_first_team_started_and_costs_less(run: Runner) -> None:
+    later = {key: str(1000 * int(value)) for key, value in SOON.items()} | {"machine.balancing_pace": "1000"}
+    soon, paced = run("balancing", 40, on=ON, settings=SOON), run("balancing", 40, on=ON, settings=later)
+    for name in ("hint_faults", "page_migrations", "stall_page"):
+        assert paced.of_region(1, name) == soon.of_region(1, name) > 0
+    alone = run("balancing", 40, on=ON, settings={**later, "machine.balancing_pace": "1"})
+    assert alone.total("hint_faults") == 0

@@ -93,6 +93,7 @@ def derive(host: Host, measured: Mapping[str, Sample], name: str = "this-host") 
         "coherence": _coherence(origins, host, levels),
         "network": _network(origins, host, levels),
         "memory": _memory(origins, host),
+        "balancing": _balancing(origins, host),
         "synchronisation": _synchronisation(origins, host),
         "threads": _threads(origins),
         "branches": branches(origins),
@@ -272,6 +273,19 @@ def _memory(origins: Origins, host: Host) -> dict[str, Any]:
             "memory.page_miss_cycles", touch, "page_touch", how=in_words(origins, ["page_touch"])
         ),
         "placement": origins.note("memory.placement", "first_touch", "system: its default"),
+    }
+
+
+def _balancing(origins: Origins, host: Host) -> dict[str, Any]:
+    key = "balancing.scan_delay_ms"
+    if not host.balances or host.nodes < 2:
+        return {
+            "scan_delay_ms": origins.note(key, 0.0, "system: kernel.numa_balancing, and the number of memory nodes")
+        }
+    fault_us = round(origins.measured["page_touch"].median / 1000, 3)
+    return {
+        "scan_delay_ms": origins.note(key, 1000.0, "system: kernel.numa_balancing; vendor: Linux's default delay"),
+        "fault_us": origins.measured_as("balancing.fault_us", fault_us, "page_touch", how="both are minor faults"),
     }
 
 

@@ -40,7 +40,8 @@ class Host:
 
     *far* is a processor in a different socket than the first, *beside* one on another memory node of the first one's
     socket, -1 if there is none; *is_virtual*: a hypervisor was detected; *available_bytes*: free memory,
-    *memory_bytes*: total, 0 if unknown. *system*: the operating system and its release.
+    *memory_bytes*: total, 0 if unknown. *system*: the operating system and its release. *balances*: it moves pages to
+    the memory node that uses them.
     """
 
     model: str
@@ -55,6 +56,7 @@ class Host:
     beside: int = -1
     memory_bytes: int = 0
     system: str = ""
+    balances: bool = False
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -95,6 +97,7 @@ def this_host(root: Path = Path("/")) -> Host:
         ),
         memory_bytes=_kib(root, "MemTotal"),
         system=f"{os.uname().sysname} {os.uname().release.partition('-')[0]}",
+        balances=_text(root / "proc/sys/kernel/numa_balancing") not in ("", "0"),
     )
 
 

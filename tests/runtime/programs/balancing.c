@@ -28,6 +28,8 @@ int main(void)
         memory[page * PAGE] = 1;
     mbind(bound, PAGE, BIND, &first, 64, 0);
     bound[0] = 1;
+#pragma omp parallel
+    __asm__ volatile("");
     for (long i = 0; i < WAIT; i++)
         __asm__ volatile("");
 #pragma omp parallel reduction(+ : sum)

@@ -221,6 +221,7 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     {"machine.balancing_bytes", "268435456"}, \
     {"machine.balancing_fault_cycles", "500"}, \
     {"machine.balancing_migrate_cycles", "12000"}, \
+    {"machine.balancing_pace", "1"}, \
     {"machine.node_processors", "0"}, \
     {"machine.node_memory_bytes", "0"}, \
     {"machine.message_send_cycles", "300"}, \
@@ -321,6 +322,7 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U64(balancing_bytes, "balancing_bytes", 0, 1099511627776ull) /* How much it marks at a time. [MiB] */ \
     U32(balancing_fault_cycles, "balancing_fault_cycles", 0, 1000000000) /* A hint fault: the system's work at the first reference of a marked page. [us] */ \
     U32(balancing_migrate_cycles, "balancing_migrate_cycles", 0, 1000000000) /* Moving a page to another memory node, in addition. [us] */ \
+    U32(balancing_pace, "balancing_pace", 1, 1000000) /* From the first parallel region on the system's clock runs so many times as fast, and its work costs as much less: for a run of a few steps that stands for one of many. */ \
     U32(node_processors, "node_processors", 0, 4096) /* Processors per node; 0: all of the machine, which is then a single node. [processors] */ \
     U64(node_memory_bytes, "node_memory_bytes", 0, 17592186044416ull) /* Memory of a node, for the static data and heaps of its processes, or for the heap of a program without messages; 0: no limit. [MiB] */ \
     U32(message_send_cycles, "message_send_cycles", 0, 1000000000) /* Instructions per send. [cycles] */ \

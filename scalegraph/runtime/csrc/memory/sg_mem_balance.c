@@ -21,6 +21,7 @@ struct sg_balance {
     /* Faults since the last pass began. Private: by the processor of the page's previous fault. */
     uint64_t local, remote, own, shared;
     uint32_t fault_cycles, migrate_cycles;
+    uint32_t pace; /* 1: none, or in force already */
 };
 
 int sg_balance_open(sg_mem *mem, const sg_config *config)
@@ -36,9 +37,32 @@ int sg_balance_open(sg_mem *mem, const sg_config *config)
                                         .most = config->balancing_most_cycles,
                                         .bytes = config->balancing_bytes,
                                         .fault_cycles = config->balancing_fault_cycles,
-                                        .migrate_cycles = config->balancing_migrate_cycles};
+                                        .migrate_cycles = config->balancing_migrate_cycles,
+                                        .pace = config->balancing_pace};
     mem->mark_at = config->balancing_delay_cycles;
     return 0;
+}
+
+static uint32_t share(uint32_t cycles, uint32_t pace)
+{
+    return (cycles + pace / 2) / pace;
+}
+
+void sg_mem_hasten(sg_mem *mem, uint64_t now)
+{
+    struct sg_balance *b = mem->balance;
+    for (uint32_t i = 0; i < mem->nodes; i++)
+        sg_mem_hasten(mem->node[i], now);
+    if (!b || b->pace <= 1)
+        return;
+    if (mem->mark_at > now)
+        mem->mark_at = now + (mem->mark_at - now) / b->pace;
+    b->least /= b->pace;
+    b->most /= b->pace;
+    b->period /= b->pace;
+    b->fault_cycles = share(b->fault_cycles, b->pace);
+    b->migrate_cycles = share(b->migrate_cycles, b->pace);
+    b->pace = 1;
 }
 
 /* Pages in a window of every process of the node: each is marked on its own, at the same times. */

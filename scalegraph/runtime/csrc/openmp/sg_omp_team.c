@@ -253,6 +253,8 @@ void sg_parallel_begin(void (*function)(void *), void *data, uint32_t size, unsi
     sg_team *team = get_team(parent == root ? &root->spare : &sg->omp->spare_teams, size);
     if (size > sg->team_max)
         sg->team_max = size;
+    if (SG_UNLIKELY(sg->config.balancing_pace > 1))
+        sg_mem_hasten(sg->mem, sg_now->clock);
     team->root = root;
     team->level = parent->level + 1;
     team->active_level = parent->active_level + (size > 1);
