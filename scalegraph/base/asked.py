@@ -53,6 +53,7 @@ class _Asked:
     hint: str
     choices: Mapping[str, str]
     option: Option | None
+    runtime: str
 
 
 def asked(
@@ -64,16 +65,18 @@ def asked(
     hint: str = "",
     choices: Mapping[Any, str] | None = None,
     option: Option | None = None,
+    runtime: str = "",
     **more: Any,
 ) -> Any:
     """Return the pydantic field of a user-settable value; *more* is passed to pydantic: default, ge, gt, le, lt.
 
     *label* names the value in the window, *short* where there is little room. *unit* is ``B`` or ``s`` for sizes and
     times, which are then read and written with any unit. *hint* is what an empty editor shows, by default the default.
-    *choices* explains the names that the value may have.
+    *choices* explains the names that the value may have. *runtime*: the key, in the section ``run`` of the simulator's
+    configuration, under which a run is told the value.
     """
     info = Field(description=help, json_schema_extra={"unit": unit}, **more)
-    info.metadata.append(_Asked(label, short, hint, choices or {}, option))
+    info.metadata.append(_Asked(label, short, hint, choices or {}, option, runtime))
     return info
 
 
@@ -92,6 +95,7 @@ class Declared:
     hint: str
     choices: Mapping[str, str]
     option: Option | None
+    runtime: str
     default: Any = None
     whole: bool = False
     least: float | None = None

@@ -15,6 +15,7 @@ from typing import Final
 
 from scalegraph.base.errors import Fault
 from scalegraph.base.source_regions import SourceRegion
+from scalegraph.instrument.directives import FORTRAN
 from scalegraph.instrument.insertions import Insertion
 from scalegraph.instrument.syntax import Detail
 
@@ -34,25 +35,11 @@ _SPECIFICATION: Final = re.compile(
     r"save|common|data|equivalence|external|intrinsic|namelist|format|include|procedure|generic|target|pointer|intent|"
     r"optional|value|volatile|asynchronous|contiguous|bind|public|private|protected|entry)\b"
 )
-_LOOPING: Final = ("simd", "taskloop", "distribute", "loop", "tile", "unroll")  # no regions, but a loop must follow
 _FIXED_ROOM: Final = 30  # for a condition on the line of a call, which in fixed form ends at column 72
 _DIRECTIVE: Final = re.compile(r"^[!c*]\$omp(?:\s+|&\s*)(.*)$", re.IGNORECASE)
-_KINDS: Final = ("parallel", "do", "sections", "single", "critical", "ordered", "workshare")
-_SILENT: Final = (
-    "simd",
-    "target",
-    "teams",
-    "distribute",
-    "atomic",
-    "task",
-    "taskloop",
-    "master",
-    "masked",
-    "declare",
-    "loop",
-    "tile",
-    "unroll",
-)
+_LOOPING: Final = {word for word, said in FORTRAN.items() if said.loop}
+_KINDS: Final = {word: said.kind for word, said in FORTRAN.items() if said.kind and not said.silent and not said.alone}
+_SILENT: Final = {word for word, said in FORTRAN.items() if said.silent}
 
 
 @dataclass(slots=True)
@@ -267,16 +254,15 @@ class _Scan:
             unit.before.append((statement.first, "enter", region.id, True))
             self._close(region, statement, unit)
             return
-        loop = bool({"do", *_LOOPING} & set(name))
+        loop = bool(_LOOPING & set(name))
         if loop and self.pending is not None:
             return  # a directive from another reading, for the same loop
-        silent = bool(set(name) & set(_SILENT))
+        silent = bool(_SILENT & set(name))
         if silent and not loop:
             return
-        kind = next((kind for kind in _KINDS if kind in name), "")
+        kind = next((kind for word, kind in _KINDS.items() if word in name), "")
         region_of = None
         if not silent and kind:
-            kind = {"do": "for", "workshare": "single"}.get(kind, kind)
             title = " ".join(name)
             region_of = self._region(kind, f"{title} {self._name(unit)}:{statement.first}", statement.first)
             unit.before.append((statement.first, "enter", region_of.id, True))
@@ -289,12 +275,7 @@ class _Scan:
     def _end_construct(self, statement: _Statement, unit: _Unit) -> None:
         words = re.sub(r"^end\s*", "", statement.text)
         block = self.blocks[-1] if self.blocks else None
-        if (
-            block is None
-            or block.what in ("unit", "do", "contains")
-            or block.loop
-            or {"do", *_LOOPING} & set(words.split())
-        ):
+        if block is None or block.what in ("unit", "do", "contains") or block.loop or _LOOPING & set(words.split()):
             return  # the end of a loop's construct, closed with its loop
         if not words.startswith(block.what.split()[0]):
             unit.broken |= words.split(" ")[0] in _KINDS

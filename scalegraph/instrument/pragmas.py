@@ -6,89 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from scalegraph.instrument.directives import KINDS, WORDS
 from scalegraph.instrument.lexer import Comment, Directive, Token
 
-# Stand-alone directives: they have no statement.
-_STANDALONE: Final = frozenset(
-    (
-        "barrier",
-        "taskwait",
-        "taskyield",
-        "flush",
-        "cancel",
-        "cancellation",
-        "threadprivate",
-        "declare",
-        "end",
-        "requires",
-        "section",
-        "scan",
-        "depobj",
-        "interop",
-        "error",
-        "nothing",
-        "assumes",
-        "begin",
-        "allocate",
-        "groupprivate",
-        "metadirective",
-    )
-)
-_LOOP_WORDS: Final = frozenset(("for", "simd", "taskloop", "distribute", "loop", "tile", "unroll"))
-_NAME_WORDS: Final = frozenset(
-    (
-        "parallel",
-        "for",
-        "sections",
-        "section",
-        "single",
-        "master",
-        "masked",
-        "critical",
-        "ordered",
-        "task",
-        "taskloop",
-        "atomic",
-        "barrier",
-        "simd",
-        "target",
-        "teams",
-        "distribute",
-        "loop",
-        "taskwait",
-        "taskyield",
-        "taskgroup",
-        "flush",
-        "cancel",
-        "cancellation",
-        "point",
-        "threadprivate",
-        "declare",
-        "reduction",
-        "update",
-        "enter",
-        "exit",
-        "data",
-        "scan",
-        "tile",
-        "unroll",
-        "requires",
-        "end",
-        "begin",
-        "scope",
-        "depobj",
-        "interop",
-        "error",
-        "nothing",
-        "assumes",
-        "workshare",
-        "allocate",
-        "variant",
-        "mapper",
-        "assume",
-        "metadirective",
-    )
-)
+_LOOPS: Final = frozenset(word for word, said in WORDS.items() if said.loop)
+_WITHOUT_REGION: Final = ("declare", "end", "begin", "cancel", "cancellation")  # whatever words follow
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +62,7 @@ def construct(directive: Directive) -> Construct | None:
     clauses = _clauses(tokens[1:])
     words, arguments = clauses.words, clauses.arguments
     first = words[0] if words else ""
-    is_loop = bool(_LOOP_WORDS.intersection(words)) and first != "declare"
+    is_loop = bool(_LOOPS.intersection(words)) and first != "declare"
     kind, label = _kind(words), ""
     if kind == "critical" and "critical" in arguments:
         label = "".join(t.text for t in arguments["critical"])
@@ -151,7 +73,7 @@ def construct(directive: Directive) -> Construct | None:
         words,
         kind=kind,
         label=label,
-        standalone=first in _STANDALONE or doacross or data_only,
+        standalone=(first in WORDS and WORDS[first].alone) or doacross or data_only,
         is_loop=is_loop,
         depth=_depth(arguments) if is_loop else 0,
         inside=kind in ("task", "master") and not is_loop,
@@ -161,12 +83,9 @@ def construct(directive: Directive) -> Construct | None:
 
 def _kind(words: tuple[str, ...]) -> str:
     """Return the region kind of a directive name."""
-    if not words or "target" in words or words[0] in ("declare", "end", "begin", "cancel", "cancellation"):
+    if not words or "target" in words or words[0] in _WITHOUT_REGION:
         return ""
-    for word in ("parallel", "taskloop", "for", "sections", "single", "critical", "barrier", "ordered", "task"):
-        if word in words:
-            return "task" if word == "taskloop" else word
-    return "master" if words[0] in ("master", "masked") else ""
+    return next((kind for word, kind in KINDS.items() if word in words), "")
 
 
 def _clauses(tokens: Sequence[Token]) -> _Clauses:
@@ -178,7 +97,7 @@ def _clauses(tokens: Sequence[Token]) -> _Clauses:
     while at < len(tokens):
         text = tokens[at].text
         has_arguments = at + 1 < len(tokens) and tokens[at + 1].text == "("
-        in_name = in_name and text in _NAME_WORDS and not (words and (has_arguments or text == "ordered"))
+        in_name = in_name and text in WORDS and not (words and (has_arguments or text == "ordered"))
         if in_name:
             words.append(text)
         if has_arguments:

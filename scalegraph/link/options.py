@@ -95,6 +95,7 @@ class Limits(_Frozen):
         unit="B",
         help="Most memory that the program may allocate in one run",
         option=option("--memory", metavar="SIZE"),
+        runtime="arena_bytes",
     )
     output_bytes: int = asked(
         default=16 * 2**20,

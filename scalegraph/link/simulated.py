@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from pydantic import BaseModel
+
+from scalegraph.base.asked import every
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Cancelled, InputError, RunError
 from scalegraph.base.files import reason
@@ -97,11 +100,12 @@ def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path, bl
     values = {
         **job.machine.runtime_config(),
         "run.processors": str(job.point.processors),
-        "run.arena_bytes": str(job.limits.memory_bytes),
         "run.stack_bytes": str(_stack_bytes(env)),
         "run.quantum_cycles": str(_QUANTUM_CYCLES),
         "run.result_path": str(result_path),
         "run.blocks_path": str(blocks),
+        **_declared(job.options),
+        **_declared(job.limits),
         **({"run.ranks": str(job.processes)} if job.processes else {}),
     }
     variant = job.point.variant
@@ -119,6 +123,12 @@ def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path, bl
     if job.collect:
         values["run.collect"] = ",".join(job.collect)
     return values
+
+
+def _declared(model: BaseModel) -> dict[str, str]:
+    """Return the values of *model* that are declared for the simulator."""
+    known = [(key, said.runtime) for key, said in every(type(model)) if said is not None and said.runtime]
+    return {f"run.{name}": str(getattr(model, key)) for key, name in known}
 
 
 def _blocks(job: Job, cancel: CancelToken) -> tuple[Path, tuple[str, ...]]:

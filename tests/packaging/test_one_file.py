@@ -1,4 +1,6 @@
-"""One new file makes a network, an interconnect, a machine, a reader, a view or an analysis: lists have it then."""
+"""One declaration makes a network, an interconnect, a machine, a reader, a view, an analysis, an option of runs, a
+directive or an MPI function: whatever lists, asks or carries such things has it then.
+"""
 
 from __future__ import annotations
 
@@ -199,6 +201,105 @@ int main(int argc, char **argv)
 """
 
 
+OPTION = """
+    bell_cycles: int = asked(
+        default=7,
+        ge=1,
+        le=99,
+        label="Bell",
+        unit="cycles",
+        help="How long a bell rings",
+        option=option("--bell", metavar="C"),
+        runtime="quantum_cycles",
+    )
+
+    def accepts("""
+WHO_HAS_THE_OPTION = """
+import json, sys
+from pathlib import Path
+from types import SimpleNamespace
+from PySide6.QtWidgets import QApplication
+application = QApplication([])
+from scalegraph import machine
+from scalegraph.base.run import RunPoint
+from scalegraph.cli.simulate import simulate
+from scalegraph.cli.simulating.request import make_request
+from scalegraph.gui.request.form import of_request, read
+from scalegraph.gui.request.model import RequestModel
+from scalegraph.gui.request.program import ProgramSection
+from scalegraph.link import Build, Job, simulated
+from scalegraph.link.cluster.order import Parcel, pack_order, unpack_order
+from scalegraph.request.model.origin import of_study
+given = simulate.make_context("simulate", ["p.c", "-m", "ksr1", "-p", "1", "--bell", "8"]).params
+request, _ = make_request(given)
+form = of_request(request)
+section = ProgramSection(RequestModel())
+section.show_form(form)
+section.editors["program.bell_cycles"].textEdited.emit("9")
+typed, faults = read(form.but(bell_cycles=section.model.form.bell_cycles))
+build = Build("p", Path(sys.executable), Path(sys.executable), Path("p.c"), (), (), (), "digest")
+job = Job(build, machine.load("ksr1"), RunPoint(processors=1), options=typed.program.options)
+order, _ = unpack_order(pack_order(job, Parcel(build)))
+sys.path.insert(0, "docs")
+import site_pages
+pages = site_pages.pages()
+print(json.dumps({
+    "command line": request.program.bell_cycles,
+    "form": section.editors["program.bell_cycles"].text() + form.bell_cycles,
+    "typed": typed.program.bell_cycles,
+    "file": "bell_cycles = 8" in request.to_toml(),
+    "study": of_study(json.loads(request.model_dump_json()), "s").program.bell_cycles,
+    "order": order.job(build, None).options.bell_cycles,
+    "simulator": simulated._config(job, Path(), {}, Path("r"), Path("b"))["run.quantum_cycles"],
+    "reference": ["--bell" in pages[name] and "How long a bell rings" in pages[name]
+                  for name in ("commands.md", "request-keys.md")],
+}))
+"""
+DIRECTIVE = """
+from scalegraph.instrument import instrument_source
+for text, name in ((C, "p.c"), (FORTRAN, "p.f90")):
+    print([(region.kind, region.name) for region in instrument_source(text, name, detail="all").regions][-1])
+"""
+COHORT_C = "void f(int x)\n{\n#pragma omp cohort\n    { x++; }\n}\n"
+COHORT_FORTRAN = "subroutine f(x)\n  integer :: x\n  !$omp cohort\n  x = x + 1\n  !$omp end cohort\nend subroutine\n"
+FUNCTION_C = """/* How often a rank is that of somebody else: never. */
+#include "sg_mpi.h"
+
+SG_API int PMPI_Comm_own_rank(MPI_Comm comm, int *rank)
+{
+    return PMPI_Comm_rank(comm, rank);
+}
+SG_MPI_NAME(Comm_own_rank)
+"""
+OWN_RANK = """#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int rank = 9;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_own_rank(MPI_COMM_WORLD, &rank);
+    printf("C %d\\n", rank);
+    return MPI_Finalize();
+}
+"""
+OWN_RANK_FORTRAN = """program p
+  use mpi
+  integer :: rank, error
+  call MPI_Init(error)
+  call MPI_Comm_own_rank(MPI_COMM_WORLD, rank, error)
+  print '(a, i0)', 'Fortran ', rank
+  call MPI_Finalize(error)
+end program
+"""
+
+
+def declare(path: Path, before: str, new: str) -> None:
+    """Put *new* in place of *before* in the file *path*, which has it once."""
+    text = path.read_text()
+    assert text.count(before) == 1, path
+    path.write_text(text.replace(before, new))
+
+
 @pytest.fixture(scope="module")
 def tree(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with one new file of each kind."""
@@ -214,9 +315,14 @@ def tree(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "measurements/readers/tally.py": READER,
         "views/study/overview/nothing_yet.py": VIEW,
         "request/results/analyses/count_of_runs.py": ANALYSIS,
+        "runtime/csrc/mpi/sg_mpi_own_rank.c": FUNCTION_C,
     }
     for name, text in new.items():
         (package / name).write_text(text)
+    declare(package / "link/options.py", "\n    def accepts(", OPTION)
+    declare(package / "instrument/directives.py", '    "critical": ', '    "cohort": Word("single"),\n    "critical": ')
+    calls = package / "runtime/include/mpi_calls.h"
+    calls.write_text(f"{calls.read_text()}int SCALEGRAPH_MPI(Comm_own_rank)(MPI_Comm comm, int *rank);\n")
     machine = (place / "resources" / "machines" / "mesh-manycore.toml").read_text()
     head, _, rest = machine.partition("[network]")
     behind = rest[rest.index("\n[") :]
@@ -241,6 +347,8 @@ def run(tree: Path) -> Run:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    header = tree / "scalegraph" / "runtime" / "csrc" / "ground" / "sg_machine.h"
+    header.write_text(run("-m", "scalegraph.runtime.machine_source"))
     return run
 
 
@@ -259,10 +367,28 @@ def test_the_window_and_the_reference_list_what_was_added(run: Run) -> None:
     assert listed["documents"]
 
 
+def test_an_option_of_runs_reaches_whatever_asks_for_it_keeps_it_and_carries_it(run: Run) -> None:
+    pytest.importorskip("mkdocs", reason="needs mkdocs: pip install 'scalegraph[docs]'")
+    pytest.importorskip("PySide6.QtWidgets", reason="the window needs Qt and its libraries", exc_type=ImportError)
+    assert json.loads(run("-c", WHO_HAS_THE_OPTION).splitlines()[-1]) == {
+        "command line": 8,
+        "form": "88",
+        "typed": 9,
+        "file": True,
+        "study": 8,
+        "order": 9,
+        "simulator": "9",
+        "reference": [True, True],
+    }
+
+
+def test_a_directive_is_a_region_in_each_language(run: Run) -> None:
+    script = f"C, FORTRAN = {COHORT_C!r}, {COHORT_FORTRAN!r}\n{DIRECTIVE}"
+    assert run("-c", script).splitlines() == ["('single', 'cohort f:3')"] * 2
+
+
 @pytest.mark.compiler
 def test_a_program_runs_on_the_new_network(run: Run, tree: Path) -> None:
-    header = run("-m", "scalegraph.runtime.machine_source")
-    (tree / "scalegraph" / "runtime" / "csrc" / "ground" / "sg_machine.h").write_text(header)
     (tree / "p.c").write_text("volatile int a[9999];\nint main(void)\n{\n    return a[77] = a[7777];\n}\n")
     simulate = (*CLI, "simulate", "p.c", "-m", "railway", "-p", "1", "--json")
     times = [
@@ -274,9 +400,17 @@ def test_a_program_runs_on_the_new_network(run: Run, tree: Path) -> None:
 
 @pytest.mark.compiler
 def test_a_program_sends_messages_over_the_new_interconnect(run: Run, tree: Path) -> None:
-    header = run("-m", "scalegraph.runtime.machine_source")
-    (tree / "scalegraph" / "runtime" / "csrc" / "ground" / "sg_machine.h").write_text(header)
     (tree / "e.c").write_text(EXCHANGE)
     simulate = (*CLI, "simulate", "e.c", "-m", "pipeline", "-p", "2,8", "--no-reference", "--json")
     alone, shared = (one["time_cycles"] for one in json.loads(run(*simulate))["runs"])
     assert shared > alone + 2 * 4096 * 10  # 8 messages take turns on the channel, at 10 cycles a byte; two did before
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize(("name", "text", "said"), [("own.c", OWN_RANK, "C"), ("own.f90", OWN_RANK_FORTRAN, "Fortran")])
+def test_programs_call_the_new_mpi_function(run: Run, tree: Path, name: str, text: str, said: str) -> None:
+    if name.endswith(".f90") and shutil.which("gfortran") is None:
+        pytest.skip("gfortran is not installed")
+    (tree / name).write_text(text)
+    done = json.loads(run(*CLI, "simulate", name, "-m", "ksr1", "-p", "2", "--no-reference", "--json"))
+    assert sorted(done["runs"][0]["stdout"].splitlines()) == [f"{said} 0", f"{said} 1"]
