@@ -15,8 +15,8 @@ from typing import Final
 
 from scalegraph.base.errors import Fault
 from scalegraph.base.source_regions import SourceRegion
-from scalegraph.instrument.directives import FORTRAN
 from scalegraph.instrument.insertions import Insertion
+from scalegraph.instrument.pragmas import FORTRAN
 from scalegraph.instrument.syntax import Detail
 
 _UNIT: Final = re.compile(

@@ -16,6 +16,7 @@ from tree_sitter import Language, Node, Parser
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.resources import resource_dir
+from scalegraph.machine import cores
 from scalegraph.machine.checks import Inconsistent
 from scalegraph.machine.fields import fill
 from scalegraph.machine.model import Machine
@@ -88,21 +89,26 @@ def _find(name: str, beside: Path) -> Path:
 def read(text: str, file: str, overrides: Mapping[str, str] | None = None) -> Machine:
     """Return the machine described by TOML *text*; *file* is its name in error messages. Otherwise like `load`."""
     given = tuple((overrides or {}).items())
-    node = reference(text)
+    node, core = reference(text), cores.reference(text)
+    if core is not None:
+        if node is not None:
+            fault = "the machine of the nodes says what their core is; leave it out"
+            raise InputError(_fault(fault, file, toml.parse(text, file)[1], cores.CORE))
+        return _read(text, file, given, core=_other(core, text, file, cores.CORE))
     if node is None:
-        return _read(text, file, given, None)
+        return _read(text, file, given)
     instead = dict(given).get(MACHINE)
     name = node if instead is None else _value(instead)
-    return _read(text, file, given, _read_node(name, text, file, is_override=instead is not None))
+    return _read(text, file, given, _other(name, text, file, MACHINE, is_override=instead is not None))
 
 
-def _read_node(name: Any, text: str, file: str, *, is_override: bool) -> tuple[str, str]:
-    """Return text and path of machine *name*, used for the nodes of the cluster in *text* of *file*."""
+def _other(name: Any, text: str, file: str, key: str, *, is_override: bool = False) -> tuple[str, str]:
+    """Return text and path of machine *name*, to which the *key* of the machine *text* in *file* refers."""
 
     def refused(message: str) -> InputError:
         if is_override:
-            return InputError(Fault(message, key=MACHINE))
-        return InputError(_fault(message, file, toml.parse(text, file)[1], MACHINE))
+            return InputError(Fault(message, key=key))
+        return InputError(_fault(message, file, toml.parse(text, file)[1], key))
 
     if not isinstance(name, str) or not name:
         raise refused(f"expected the name of a machine, or the path of its file; got {name!r}")
@@ -114,18 +120,30 @@ def _read_node(name: Any, text: str, file: str, *, is_override: bool) -> tuple[s
         raise refused(f"no such file: {path}")
     found = toml.read_text(path)
     if found == text or path.absolute() == Path(file).absolute():
-        raise refused("the machine names itself; expected a machine of one node")
-    if reference(found) is not None or read(found, str(path)).interconnect is not None:
+        expected = "a machine of one node" if key == MACHINE else "another machine"
+        raise refused(f"the machine names itself; expected {expected}")
+    if key == cores.CORE:
+        if cores.reference(found) is not None or reference(found) is not None:
+            raise refused(f"the core of machine '{name}' is from another file itself; expected that one")
+    elif reference(found) is not None or read(found, str(path)).interconnect is not None:
         raise refused(f"machine '{name}' has nodes itself; expected a machine of one node")
     return found, str(path)
 
 
 @lru_cache(maxsize=128)  # more than the number of shipped machines: a list of machines reads all of them
-def _read(text: str, file: str, overrides: tuple[tuple[str, str], ...], node: tuple[str, str] | None) -> Machine:
-    """Return the machine of *text*; the nodes of a cluster are the machine in *node* (text and path)."""
+def _read(
+    text: str,
+    file: str,
+    overrides: tuple[tuple[str, str], ...],
+    node: tuple[str, str] | None = None,
+    core: tuple[str, str] | None = None,
+) -> Machine:
+    """Return the machine of *text*; its nodes, or its core, are those of the machine in *node* or *core*."""
     data, places = toml.parse(text, file)
     unwanted = _unwanted(data, file, places)
     data["origin"] = _origins(text, places, set(_scalars(data)))
+    if core is not None:
+        data, places = cores.with_core(data, data["origin"], places, read(*core))
     composed, of_nodes = None, _Overrides({}, {})
     if node is not None:
         of_nodes = _Overrides(data, {key: value for key, value in overrides if key in (MACHINE, COUNT)})

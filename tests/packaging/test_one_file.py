@@ -320,7 +320,7 @@ def tree(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in new.items():
         (package / name).write_text(text)
     declare(package / "link/options.py", "\n    def accepts(", OPTION)
-    declare(package / "instrument/directives.py", '    "critical": ', '    "cohort": Word("single"),\n    "critical": ')
+    declare(package / "instrument/pragmas.py", '    "critical": ', '    "cohort": Word("single"),\n    "critical": ')
     calls = package / "runtime/include/mpi_calls.h"
     calls.write_text(f"{calls.read_text()}int SCALEGRAPH_MPI(Comm_own_rank)(MPI_Comm comm, int *rank);\n")
     machine = (place / "resources" / "machines" / "mesh-manycore.toml").read_text()
