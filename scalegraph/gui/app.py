@@ -191,6 +191,8 @@ def _hook(window: MainWindow) -> Any:
             window.close()
             return
         log.error("unexpected", exc_info=(kind, error, trace))
-        window.say_fault(f"Something unexpected happened ({kind.__name__}: {error}). Details are in {log_path()}.")
+        window.pages.say_fault(
+            f"Something unexpected happened ({kind.__name__}: {error}). Details are in {log_path()}."
+        )
 
     return unexpected

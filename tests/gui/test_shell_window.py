@@ -675,7 +675,7 @@ def test_views_are_loaded_ahead_only_when_nothing_else_runs(
     order: list[str] = []
     monkeypatch.setattr(window.session, "views", lambda: (order.append("views"), loaded.set()))
     window.jobs.start("opening", lambda _reporter: (opened.wait(), order.append("file")))
-    window.preload()
+    window.loading.preload()
     assert [job.name for job in window.jobs.running] == ["opening"]
     opened.set()
     qtbot.waitUntil(loaded.is_set)

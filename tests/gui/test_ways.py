@@ -238,7 +238,7 @@ def test_a_message_about_a_fault_goes_with_the_next_action_of_its_page(
 ) -> None:
     shown(window, qtbot, one_size(tmp_path / "one.sgstudy", SHIPPED))
     banner = window.study.banner
-    window.say_fault("the file is damaged")
+    window.pages.say_fault("the file is damaged")
     assert banner.text == "the file is damaged"
     window.actions_["back"].setEnabled(True)
     window.actions_["back"].trigger()

@@ -47,7 +47,7 @@ class WayCommands(QObject):
         """Follow a way on from a figure of the current subject."""
         from scalegraph.views import ways
 
-        self._window.forget_messages()
+        self._window.pages.forget_messages()
         handle = self._window.study.handle
         if way.name == "open":
             self._window.actions_["open_trace" if way.argument("what") == "trace" else "open"].trigger()
@@ -82,7 +82,7 @@ class WayCommands(QObject):
             counts = text.processors_text(tuple(sorted(known | {int(n) for n in added.split(",")})))
         fault = self._window.measure.show_request(asked, handle.title, handle.path, counts)
         if fault:
-            self._window.say_fault(fault)
+            self._window.pages.say_fault(fault)
         else:
             self._window.go("measure")
 
@@ -184,7 +184,7 @@ class WayCommands(QObject):
     def _shown(self, fault: str, remark: str) -> None:
         """Show the error *fault*; without one open the request panel, with a *remark*."""
         if fault:
-            self._window.say_fault(fault)
+            self._window.pages.say_fault(fault)
             return
         self._window.go("request")
         if remark:
@@ -272,7 +272,7 @@ def kept_request(window: MainWindow, data: Any, title: str) -> Any:
     try:
         return of_study(data.manifest.get("request") or {}, title)
     except InputError as error:
-        window.say_fault(f"The request of this study cannot be read: {error}")
+        window.pages.say_fault(f"The request of this study cannot be read: {error}")
         return None
 
 

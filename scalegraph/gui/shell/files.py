@@ -54,7 +54,7 @@ class Files(QObject):
         """Open every file by its type; those that cannot be opened are reported together."""
         if not paths:
             return
-        self._window.forget_messages()
+        self._window.pages.forget_messages()
         if len(paths) > 1 and _are_logs(paths):  # a single log cannot be opened on its own
             self._window.imports.open(paths)
         else:
@@ -84,7 +84,7 @@ class Files(QObject):
         elif sources:
             self._waiting += sources
         if faults:
-            self._window.say_fault("\n".join(faults))
+            self._window.pages.say_fault("\n".join(faults))
         measured = [path for path, kind in kinds if kind == "measurements"]
         if measured:
             self._window.imports.open(measured)
@@ -135,10 +135,10 @@ class Files(QObject):
         if paths:
             self.open(paths)
         elif len(text.strip().splitlines()) > 1:
-            self._window.forget_messages()
+            self._window.pages.forget_messages()
             self._window.imports.paste(text)
         else:
-            self._window.say_fault("The clipboard has no table: expected a line of names, then a line per run.")
+            self._window.pages.say_fault("The clipboard has no table: expected a line of names, then a line per run.")
 
     def ask_traces(self) -> None:
         """Ask for traces and open them."""
@@ -178,7 +178,7 @@ class Files(QObject):
             f"saving {path.name}",
             work,
             done=lambda made: self._window.open_files([made]),
-            failed=lambda error: self._window.say_fault(str(error)),
+            failed=lambda error: self._window.pages.say_fault(str(error)),
         )
 
     def _fill_recent(self) -> None:

@@ -34,7 +34,7 @@ class LatePages(QObject):
         """The form of a simulation."""
         window = self._window
         page = RequestPanel(self.model, window.session, window.jobs, window.theme, window.settings)
-        window.add_page(REQUEST, page)
+        window.pages.add(REQUEST, page)
         page.set_catalog(self._catalog)
         page.run_wanted.connect(window.outcomes.submit)
         page.command_loaded.connect(window.show_command)
@@ -47,7 +47,7 @@ class LatePages(QObject):
         """The form of a command to measure."""
         window, runner = self._window, self._window.runner
         page = CommandPage(window.session, window.jobs, window.theme, window.settings)
-        window.add_page(MEASURE, page)
+        window.pages.add(MEASURE, page)
         page.run_wanted.connect(lambda request, path, title: runner.submit(request, path, title, quiet=True))
         page.stop_wanted.connect(runner.cancel)
         page.study_wanted.connect(window.open_study)
@@ -62,7 +62,7 @@ class LatePages(QObject):
         """The instrumented source of a request's program."""
         window = self._window
         page = InstrumentPage(window.session, window.jobs, window.theme)
-        window.add_page(INSTRUMENT, page)
+        window.pages.add(INSTRUMENT, page)
         page.left.connect(lambda: window.go(REQUEST))
         return page
 

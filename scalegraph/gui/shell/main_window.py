@@ -7,12 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
-from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
+from PySide6.QtWidgets import QMainWindow
 
-from scalegraph.gui.base.jobs import Jobs, Reporter
-from scalegraph.gui.base.lifetime import tied
+from scalegraph.gui.base.jobs import Jobs
 from scalegraph.gui.base.settings import Settings
 from scalegraph.gui.base.theme import MODES, Theme
 from scalegraph.gui.base.turn_queue import turn_queue
@@ -27,7 +26,6 @@ from scalegraph.gui.inspect.inspector import Inspector
 from scalegraph.gui.queue.panel import QueuePanel
 from scalegraph.gui.queue.progress_note import ProgressNote
 from scalegraph.gui.queue.runner import QueueRunner
-from scalegraph.gui.request.sections import Catalog
 from scalegraph.gui.shell.actions import ARRANGEMENT_NAMES, Actions
 from scalegraph.gui.shell.command_palette import CommandPalette
 from scalegraph.gui.shell.demonstration import Demonstration
@@ -36,21 +34,21 @@ from scalegraph.gui.shell.history import History
 from scalegraph.gui.shell.late_pages import LatePages
 from scalegraph.gui.shell.leaving import Leaving
 from scalegraph.gui.shell.offered import Offered
-from scalegraph.gui.shell.outcomes import SHORT_MESSAGE_MS, Outcomes
-from scalegraph.gui.shell.pages import IMPORT, INSTRUMENT, LEFT, MEASURE, REQUEST, START, STUDY, WayBack
+from scalegraph.gui.shell.opened import Opened
+from scalegraph.gui.shell.outcomes import Outcomes
+from scalegraph.gui.shell.pages import IMPORT, INSTRUMENT, MEASURE, REQUEST, START, STUDY, Pages
 from scalegraph.gui.shell.panels import Panels
 from scalegraph.gui.shell.reports import Reports
 from scalegraph.gui.shell.shortcuts import ShortcutSheet
 from scalegraph.gui.shell.start_page import StartPage
 from scalegraph.gui.shell.trace_actions import TraceActions
 from scalegraph.gui.shell.windows import Windows
-from scalegraph.gui.starting.ahead import load_ahead
+from scalegraph.gui.starting.catalog import Loading
 from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.selection import Selection, SelectionModel
 from scalegraph.gui.study.navigator import Navigator, reveal_path
 from scalegraph.gui.study.page import StudyPage
 from scalegraph.gui.study.studies import Studies, StudyHandle
-from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.whatif.panel import WhatIfPanel
 
 if TYPE_CHECKING:
@@ -70,7 +68,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("ScaleGraph")
         self.setAcceptDrops(True)
         self.session, self.settings, self.theme = session, settings, theme
-        self._at_once = at_once
+        self.at_once = at_once
         self.jobs = Jobs(self)
         self.studies = Studies(session, self.jobs, self)
         self.selection = SelectionModel(parent=self)
@@ -78,9 +76,10 @@ class MainWindow(QMainWindow):
         self.consents = ConsentAsker(self.runner, self)
         self.history, self.offered = History(self), Offered(self)
         self.outcomes, self.leaving = Outcomes(self), Leaving(self)
-        self._way_back = WayBack()
-        self._stack = QStackedWidget()
-        self._pages: dict[str, QWidget] = {}
+        self.opened, self.loading = Opened(self), Loading(self)
+        self.pages = Pages(self)
+        self.go, self.open_study, self.open_trace = self.pages.go, self.opened.study, self.opened.trace
+        self.close_study = self.opened.close
         for part in (self._make_pages, self._make_docks, self._make_rest, self._begin):
             if at_once:
                 part()
@@ -98,7 +97,7 @@ class MainWindow(QMainWindow):
         theme, settings = self.theme, self.settings
         self.actions_ = Actions(self, theme)
         self.trace_actions = TraceActions(self.actions_, self.selection)
-        self.setCentralWidget(self._stack)  # while still empty, because Qt restyles everything inside
+        self.setCentralWidget(self.pages)  # while still empty, because Qt restyles everything inside
         self.start = StartPage(theme, settings)
         self.context = Context(self.selection, theme, self.jobs, settings, lambda: list(self.studies), self)
         self.study = StudyPage(self.studies, self.context)
@@ -120,8 +119,8 @@ class MainWindow(QMainWindow):
         self.demonstration = Demonstration(self)
         self.windows = Windows(self)
         self.imports = Imports(self.jobs, self.theme, self.settings, self)
-        self.add_page(START, self.start)
-        self.add_page(STUDY, self.study)
+        self.pages.add(START, self.start)
+        self.pages.add(STUDY, self.study)
         self.panels = self._add_panels()
 
     def _begin(self) -> None:
@@ -133,7 +132,7 @@ class MainWindow(QMainWindow):
         self._wire_actions()
         self._restore()
         self.go(START)
-        self._load_catalog()
+        self.loading.begin()
         self.made.emit(None)
 
     # pages
@@ -141,12 +140,7 @@ class MainWindow(QMainWindow):
     @property
     def page(self) -> str:
         """Name of the current page."""
-        return next(name for name, page in self._pages.items() if page is self._stack.currentWidget())
-
-    def add_page(self, name: str, page: QWidget) -> None:
-        """Take a page that `go` can show."""
-        self._pages[name] = page
-        self._stack.addWidget(page)
+        return self.pages.current
 
     @property
     def request(self) -> RequestPanel:
@@ -158,105 +152,9 @@ class MainWindow(QMainWindow):
         """The form of a command to measure, built when it is first needed."""
         return self.late.measure
 
-    def go(self, page: str, *, new: bool = False) -> None:
-        """Show a page, with a *new* request; the study page without a study is the start page."""
-        if new:
-            self.request.begin_new()
-        if page == STUDY and not len(self.studies):
-            page = START
-        self.late.make(page)
-        self._way_back.went(self.page, page)
-        self._stack.setCurrentWidget(self._pages[page])
-        self.panels.show_page(page)
-        self.offered.update()
-
-    def forget_messages(self) -> None:
-        """Clear messages of earlier actions, before a new one starts."""
-        for page in self._pages.values():
-            page.banner.clear()  # type: ignore[attr-defined]
-        self.statusBar().clearMessage()
-
-    def _act(self, act: Callable[[], object]) -> None:
-        """Run a command of the user; earlier errors are cleared first."""
-        self._pages[self.page].banner.clear_fault()  # type: ignore[attr-defined]
-        act()
-
-    def say_fault(self, text: str) -> None:
-        """Show an error on the current page."""
-        self._pages[self.page].banner.show_fault(text)  # type: ignore[attr-defined]
-
     def open_files(self, paths: Sequence[Path]) -> None:
         """Open files named on the command line, chosen or dropped."""
         self.files.open(paths)
-
-    def open_study(self, path: Path) -> StudyHandle:
-        """Open and show a study."""
-        handle = self.studies.open(path)
-        self.selection.select(study=handle.key)
-        self.settings.add_recent(path)
-        self.go(STUDY)
-        return handle
-
-    def open_trace(self, path: Path) -> TraceHandle:
-        """Open and show a trace; it is read in another thread."""
-        new = self.studies.get(str(path.resolve())) is None
-        handle = self.studies.open_trace(path, self.settings)
-        if new:
-            handle.bookmarks.keep_in(self.settings)
-            handle.changed.connect(self.offered.update)
-            handle.filter.stack.indexChanged.connect(tied(self, lambda _index: self._edited("filter")))
-        self.selection.select(study=handle.key)
-        self.settings.add_recent(path)
-        self.go(STUDY)
-        return handle
-
-    def change_meaning(self, key: str) -> None:
-        """Ask again for the meaning of the names in a study's measurement set."""
-        handle = self.studies.get(key)
-        data = handle.study() if handle is not None else None
-        if handle is not None and data is not None and data.imported is not None:
-            self.imports.change(handle.path, *data.imported)
-
-    def _import_page_made(self) -> None:
-        self.add_page(IMPORT, self.imports.page)
-
-    def _imported(self, path: Path, remark: str, details: str) -> None:
-        handle = self.studies.get(str(path.resolve()))
-        if handle is not None:
-            handle.refresh()
-        handle = self.open_study(path)
-        if not details:
-            self.statusBar().showMessage(remark, SHORT_MESSAGE_MS)
-        else:  # something was left out, or there is a note
-            change = partial(self.change_meaning, handle.key)
-            self.study.banner.show_remark(remark, "Edit import mapping", change, details)
-
-    def _escape(self) -> None:
-        if self.page == IMPORT:
-            self.imports.page.leave()
-        elif self.page in LEFT:
-            self._leave()
-        else:
-            self.selection.clear()
-
-    def _leave(self) -> None:
-        """Go back to the page from which the current one was opened."""
-        self.go(self._way_back.before(self.page))
-
-    def _back(self) -> None:
-        self._escape() if self.page in LEFT else self.selection.back()
-
-    def close_study(self, key: str) -> None:
-        """Close a study and show the next one, or the start page."""
-        self.studies.close(key)
-        self.study.forget(key)
-        self.selection.state.forget(key)
-        rest = list(self.studies)
-        if rest:
-            self.selection.select(study=rest[-1].key)
-        elif self.page == STUDY:
-            self.go(START)
-        self.offered.update()
 
     def run_example(self, name: str) -> None:
         """Show the default request of a shipped program and start it once checked."""
@@ -286,16 +184,16 @@ class MainWindow(QMainWindow):
         self.start.traces_wanted.connect(self.files.ask_traces)
         self.start.run_example.connect(self.run_example)
         self.start.demonstration_wanted.connect(self.demonstration.open)
-        self.imports.page_made.connect(self._import_page_made)
+        self.imports.page_made.connect(lambda: self.pages.add(IMPORT, self.imports.page))
         self.imports.page_wanted.connect(lambda: self.go(IMPORT))
-        self.imports.page_left.connect(lambda: self._leave() if self.page == IMPORT else None)
-        self.imports.study_made.connect(self._imported)
-        self.imports.refused.connect(self.say_fault)
+        self.imports.page_left.connect(lambda: self.pages.leave() if self.page == IMPORT else None)
+        self.imports.study_made.connect(self.opened.imported)
+        self.imports.refused.connect(self.pages.say_fault)
         self.imports.undo_changed.connect(self.offered.update)
         self.navigator.trace_wanted.connect(self.open_trace)
         self.navigator.visited.connect(lambda: self.go(STUDY))
         self.navigator.tracing_wanted.connect(self.demonstration.trace)
-        self.navigator.mapping_wanted.connect(self.change_meaning)
+        self.navigator.mapping_wanted.connect(self.opened.change_meaning)
         self.start.open_file.connect(lambda path: self.open_files([path]))
         self.navigator.close_wanted.connect(self.close_study)
         self.queue.study_wanted.connect(self.open_study)
@@ -307,10 +205,10 @@ class MainWindow(QMainWindow):
         self.context.faster_wanted.connect(self.way_commands.ask_faster)
         self.context.way_wanted.connect(self.way_commands.go)
         self.whatif.view_wanted.connect(self.study.show_answer)
-        self.whatif.undo_changed.connect(lambda: self._edited("whatif"))
+        self.whatif.undo_changed.connect(lambda: self.edited("whatif"))
         self.actions_["toggle_whatif"].toggled.connect(self.offered.update)
-        self.studies.opened.connect(self._opened)
-        self.studies.closed.connect(lambda _key: self._opened(None))
+        self.studies.opened.connect(self._filled)
+        self.studies.closed.connect(lambda _key: self._filled())
         self.selection.changed.connect(self._selected)
 
     def show_command(self, request: Any) -> None:
@@ -327,7 +225,7 @@ class MainWindow(QMainWindow):
             "open_trace": self.files.ask_traces,
             "paste_table": self.files.paste,
             "open_directory": self.files.ask_directory,
-            "change_meaning": lambda: self.change_meaning(self.selection.current.study or ""),
+            "change_meaning": lambda: self.opened.change_meaning(self.selection.current.study or ""),
             "save_request": lambda: self.request.ask_save(),
             "save_study": self.files.ask_save_study,
             "write_report": Reports(self).ask,
@@ -336,7 +234,7 @@ class MainWindow(QMainWindow):
             "quit": self.close,
             "undo": lambda: self.history.stack.undo(),
             "redo": lambda: self.history.stack.redo(),
-            "clear_selection": self._escape,
+            "clear_selection": self.pages.escape,
             "start_request": self._start,
             "edit_request": self._edit_request,
             "predict_larger": self.way_commands.predict,
@@ -346,7 +244,7 @@ class MainWindow(QMainWindow):
             "cancel_all": self.runner.cancel_all,
             "clear_finished": self.runner.clear_ended,
             "full_screen": lambda: self.showNormal() if self.isFullScreen() else self.showFullScreen(),
-            "back": self._back,
+            "back": self.pages.back,
             "forward": self.selection.forward,
             "go_start": lambda: self.go(START),
             "go_request": lambda: self.go(REQUEST),
@@ -358,7 +256,7 @@ class MainWindow(QMainWindow):
             "shortcuts": lambda: self.sheet.open(self.actions_.by_menu()),
         }
         for name, act in doing.items():
-            self.actions_[name].triggered.connect(lambda _checked=False, act=act: self._act(act))
+            self.actions_[name].triggered.connect(lambda _checked=False, act=act: self.pages.act(act))
         for mode in MODES:
             self.actions_[f"theme_{mode}"].setChecked(mode == self.theme.mode)
             self.actions_[f"theme_{mode}"].triggered.connect(lambda _checked=False, mode=mode: self._set_theme(mode))
@@ -369,27 +267,27 @@ class MainWindow(QMainWindow):
 
     def _area_made(self) -> None:
         assert self.study.area is not None
-        self.study.area.undo_changed.connect(lambda: self._edited("views"))
+        self.study.area.undo_changed.connect(lambda: self.edited("views"))
         self.offered.add_views()
 
-    def _edited(self, where: str) -> None:
+    def edited(self, where: str) -> None:
         """Record the part changed last; undo starts with it."""
         self.history.edited(where)
         self.offered.update()
 
     def arrangements_changed(self) -> None:
         """Offer saved arrangements again; undo reverts the last change of them."""
-        self._edited("arrangements")
+        self.edited("arrangements")
 
     def show_view(self, name: str) -> None:
         """Show a view of the current study."""
         self.go(STUDY)
         self.study.show_view(name)
 
-    def _opened(self, _handle: StudyHandle | None) -> None:
-        self.panels.use("navigator", len(self.studies) > 0)
-        self.panels.use("inspector", len(self.studies) > 0)
-        self.panels.use("whatif", len(self.studies) > 0)
+    def _filled(self, _handle: StudyHandle | None = None) -> None:
+        """Offer the panels of studies while any is open."""
+        for panel in ("navigator", "inspector", "whatif"):
+            self.panels.use(panel, len(self.studies) > 0)
         self.offered.update()
 
     def _selected(self, selection: Selection) -> None:
@@ -432,37 +330,6 @@ class MainWindow(QMainWindow):
     def _set_theme(self, mode: Any) -> None:
         self.theme.set_mode(mode)
         self.settings.mode = mode
-
-    def _load_catalog(self) -> None:
-        session = self.session
-
-        def read(_reporter: Reporter) -> Catalog:
-            return Catalog({found.name: found for found in session.programs()}, tuple(session.machines()))
-
-        self.jobs.start("reading programs and machines", read, done=self._catalog, failed=self._no_catalog)
-
-    def _catalog(self, catalog: Catalog) -> None:
-        self.late.set_catalog(catalog)
-        self.start.show_catalog(catalog)
-        self.files.ready()
-        self.preload()
-
-    def preload(self) -> None:
-        """Preload the libraries for pictures when idle; opening a file takes precedence."""
-
-        def begin() -> None:
-            load_ahead(self.jobs, self.session)
-            if not self._at_once:
-                self.late.make_ahead()
-
-        if self.jobs.running:
-            self.jobs.idle.connect(begin, Qt.ConnectionType.SingleShotConnection)
-        else:
-            begin()
-
-    def _no_catalog(self, error: Exception) -> None:
-        self.say_fault(str(error))
-        self.files.ready()
 
     # Qt
 

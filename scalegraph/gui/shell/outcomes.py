@@ -61,7 +61,7 @@ class Outcomes(QObject):
         elif entry.path.exists() and entry.finished:
             window.studies.open(entry.path)
         if entry.phase == "failed" and entry.message:
-            window.say_fault(entry.message)
+            window.pages.say_fault(entry.message)
         if (
             not window.runner.busy
             and not window.runner.has_failures
