@@ -50,7 +50,8 @@ _TOOLS = (
     Tool(
         "a trace of Perfetto",
         (),
-        "`traceconv json FILE trace.json` makes Chrome's JSON, which `scalegraph trace info trace.json` reads",
+        "`scalegraph trace info FILE` reads it with the extra scalegraph[perfetto]; `traceconv json FILE "
+        "trace.json` makes Chrome's JSON, which is read without",
         endings=(".pftrace", ".perfetto-trace", ".perfetto"),
     ),
     Tool(

@@ -78,6 +78,18 @@ def _otf2(place: Path) -> Path:
     return filled(place / "a", "odd")
 
 
+def _perfetto(place: Path) -> Path:
+    pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+    from tests.traces.test_perfetto import Made
+
+    made = Made()
+    made.tracks()
+    made.events()
+    path = place / "a.pftrace"
+    path.write_bytes(made.trace.SerializeToString())
+    return path
+
+
 TRACES: dict[str, Callable[[Path], Path]] = {
     **{f"own {name}": _own(name) for name in FILES},
     "chrome object": _text("a.json", json.dumps(CHROME, indent=1, ensure_ascii=False)),
@@ -86,6 +98,7 @@ TRACES: dict[str, Callable[[Path], Path]] = {
     "paraver": _paraver,
     "paraver packed": _paraver_packed,
     "otf2": _otf2,
+    "perfetto": _perfetto,
     "picl": _text("a.trf", samples.picl()),
     "csv": _text("a.csv", samples.csv()),
     "csv of counters": _text("a.csv", TABLE),
@@ -146,4 +159,4 @@ def test_damage_anywhere_is_told_in_one_sentence(name: str, damage: str, tmp_pat
 
 
 def test_every_reader_is_tried() -> None:
-    assert set(readers()) == {"sgtrace", "otf2", "paraver", "chrome", "csv", "picl"}
+    assert set(readers()) == {"sgtrace", "otf2", "paraver", "chrome", "csv", "picl", "perfetto"}
