@@ -69,7 +69,7 @@ def test_a_click_shows_the_source_beside_a_graph_that_it_was_a_tab_of(
 ) -> None:
     area = window.study.area
     assert area is not None
-    area.apply_arrangement(area.arrangements()[0])
+    area.apply_arrangement(area.arranging.names()[0])
     docks = {one.view.name: one for one in area.docks}
     graph, source = docks["thread-graph"], docks["source"]
     desk = graph.parentWidget()

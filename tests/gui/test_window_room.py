@@ -97,7 +97,7 @@ def test_further_windows_and_floating_views_are_windows_of_the_desktop(
     window.selection.select(processors=4)
     assert "N = 4" in second.study.header.chosen.text()
     dock = shown(window)[0]
-    window.study.area._desk.current().title.float.click()  # type: ignore[union-attr]
+    window.study.area.desk.current().title.float.click()  # type: ignore[union-attr]
     floating = [one for one in window.study.area.docks if one.isFloating()]  # type: ignore[union-attr]
     assert len(floating) == 1
     qtbot.waitUntil(lambda: floating[0].windowType() is Qt.WindowType.Window)

@@ -22,25 +22,14 @@ from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.retire import retire
 from scalegraph.gui.dock.arrangements import (
-    COMPARE,
-    OFFERED,
-    SHORT_BELOW,
-    TRACE_ARRANGEMENTS,
-    TWO_BELOW,
-    Layout,
-    Placer,
     apart,
     key_of,
-    layout_of,
-    tiles,
-    two_views,
 )
-from scalegraph.gui.dock.compared import has_runs, side_by_side
+from scalegraph.gui.dock.arranging import Arranging
 from scalegraph.gui.dock.content_holder import placing
 from scalegraph.gui.dock.desk import Desk
 from scalegraph.gui.dock.empty_page import EmptyPage
 from scalegraph.gui.dock.maximised import Maximised
-from scalegraph.gui.dock.overviews import OVERVIEW, overview_of
 from scalegraph.gui.dock.places import restored, saved
 from scalegraph.gui.dock.view_bar import ViewBar
 from scalegraph.gui.dock.view_dock import ViewDock
@@ -52,9 +41,7 @@ from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.trace.replay_bar import ReplayBar
 from scalegraph.gui.trace.search import TraceSearch
 from scalegraph.subjects.option import OptionValue
-from scalegraph.views.ways import OPEN_STUDY
 
-_NO_SECOND: Final = "Compare needs a second study."
 _LEADING_TO_SOURCE: Final = ("hottest", "lines", "thread-graph")  # views whose rows are source locations
 
 
@@ -69,15 +56,17 @@ class ViewArea(QWidget):
 
     def __init__(self, context: Context, *, slot: str = "") -> None:
         super().__init__()
-        self._context = context
+        self.context = context
         self._settings, self._places = context.settings, f"places{slot}"
         context.source_wanted.connect(self._show_place)
         self._desks: dict[str, Desk] = {}
-        self._desk: Desk | None = None
+        self.desk: Desk | None = None
         self._maximised = Maximised()
+        self.arranging = Arranging(self)
+        self.apply_arrangement, self.tile_all = self.arranging.apply, self.arranging.tile_all
         self._stack = QStackedWidget()
         self._nothing = EmptyPage()
-        self._nothing.arrangement_wanted.connect(lambda: self.apply_arrangement(self.arrangements()[0]))
+        self._nothing.arrangement_wanted.connect(lambda: self.apply_arrangement(self.arranging.names()[0]))
         self._stack.addWidget(self._nothing)
         self._stack.setCurrentWidget(self._nothing)
         column = vertical(self, spacing=0)
@@ -98,11 +87,11 @@ class ViewArea(QWidget):
         column.addWidget(self._stack, 1)
 
     def _make_bar(self) -> ViewBar:
-        bar = ViewBar(lambda: self._desk.handle.data() if self._desk is not None else None)
+        bar = ViewBar(lambda: self.desk.handle.data() if self.desk is not None else None)
         bar.arrangement_wanted.connect(self.apply_arrangement)
         bar.view_wanted.connect(self._show_here)
         bar.tile.clicked.connect(self.tile_all)
-        bar.offer("study", self.arrangements())
+        bar.offer("study", self.arranging.names())
         return bar
 
     # called by the rest of the window
@@ -110,23 +99,17 @@ class ViewArea(QWidget):
     @property
     def docks(self) -> list[ViewDock]:
         """The current study's views, in the order in which they were opened."""
-        return list(self._desk.docks) if self._desk else []
+        return list(self.desk.docks) if self.desk else []
 
     @property
     def undo_stack(self) -> QUndoStack | None:
         """The undo stack of option changes in the current study's views."""
-        return self._desk.history.stack if self._desk is not None else None
+        return self.desk.history.stack if self.desk is not None else None
 
     @property
     def _window(self) -> QMainWindow:
-        assert self._desk is not None
-        return self._desk.window
-
-    def arrangements(self) -> list[str]:
-        """Return the names of the ready-made arrangements, in menu order."""
-        if self._desk is not None and self._desk.handle.subject == "trace":
-            return list(TRACE_ARRANGEMENTS)
-        return list(OFFERED)
+        assert self.desk is not None
+        return self.desk.window
 
     def has_views_of(self, handle: Handle) -> bool:
         """Return whether the views of *handle* have been placed."""
@@ -134,22 +117,22 @@ class ViewArea(QWidget):
 
     def show_study(self, handle: Handle) -> None:
         """Show the views of *handle* as the user left them, else as saved, else the overview."""
-        if self._desk is not None and self._desk.handle is handle:
+        if self.desk is not None and self.desk.handle is handle:
             return
         self._leave_desk()
         desk = self._desk_of(handle)
-        self._desk = desk
+        self.desk = desk
         self.bar.say("")
-        self.bar.offer(handle.subject, self.arrangements())
+        self.bar.offer(handle.subject, self.arranging.names())
         self._show_trace(handle)
         if not desk.docks and not desk.arranged:
             desk.arranged = True
             stored = self._settings.bytes(f"{self._places}/{handle.key}") if self._settings else None
             if stored is None or not self.restore_state(stored):
-                self.apply_arrangement(self.arrangements()[0])
+                self.apply_arrangement(self.arranging.names()[0])
         self.bar.mark(desk.arrangement)
-        self._show_stack()
-        self._take_focus()
+        self.show_stack()
+        self.take_focus()
 
     def show_view(self, handle: Handle, name: str, *, roomy: bool = False, **options: OptionValue) -> ViewDock:
         """Open the view *name* of *handle*, or raise it; *roomy*: in the largest place.
@@ -157,32 +140,32 @@ class ViewArea(QWidget):
         Raises `InputError` if there is no view of that name.
         """
         view = views.get(name)
-        if self._desk is None:
-            self._desk = self._desk_of(handle)
-            self.bar.offer(handle.subject, self.arrangements())
+        if self.desk is None:
+            self.desk = self._desk_of(handle)
+            self.bar.offer(handle.subject, self.arranging.names())
             self._show_trace(handle)
-            self._desk.arranged = True
-        self._restore_all()
-        for dock in self._desk.docks:
+            self.desk.arranged = True
+        self.restore_all()
+        for dock in self.desk.docks:
             if dock.view.name == name and dock.handle is handle:
                 if options:
                     dock.set_options(options)
                 self._front(dock)
                 self._maximised.widen(dock, dock, self.docks, self._window)
                 return dock
-        beside = self._desk.largest() if roomy else self._desk.current()
-        dock = self._make(view, handle, options)
+        beside = self.desk.largest() if roomy else self.desk.current()
+        dock = self.make(view, handle, options)
         if beside is None:
             self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
         else:
             self._window.tabifyDockWidget(beside, dock)
         dock.show()
         self._front(dock)
-        self._show_stack()
+        self.show_stack()
         self._maximised.widen(dock, beside, self.docks, self._window)
         return dock
 
-    def _take_focus(self) -> None:
+    def take_focus(self) -> None:
         """Give the focus to the views of a newly shown study, unless the user is typing elsewhere."""
         focus = QApplication.focusWidget()
         typing = isinstance(focus, QAbstractSpinBox | QPlainTextEdit) or (isinstance(focus, QLineEdit) and focus.text())
@@ -196,66 +179,27 @@ class ViewArea(QWidget):
         self.search.show_trace(trace)
         self.replay_bar.show_trace(trace)
 
-    def apply_arrangement(self, name: str) -> str:
-        """Apply the arrangement *name*; return an error message or ""."""
-        if self._desk is None:
-            return "No study is open."
-        if name not in self.arrangements():
-            return ""
-        if name == COMPARE:
-            return self._compare()
-        self.bar.say("")
-        handle = self._desk.handle
-        data = handle.study()
-        imported = data is not None and data.imported is not None
-        overview = overview_of(data) if name == OVERVIEW and data is not None else None
-        runs, short = data is not None and not data.table.empty, self.window().height() < SHORT_BELOW
-        layout = overview or layout_of(name, imported=imported, runs=runs, short=short)
-        if self.window().height() < TWO_BELOW:
-            layout = two_views(layout)
-        self._desk.arrangement = name
-        self.bar.mark(name)
-        self._place(layout, {view: (view, handle) for view in views.registry(handle.subject)})
-        self._take_focus()
-        return ""
-
     def apply_state(self, state: QByteArray) -> bool:
         """Open the views of `save_state`, of this or another study, and close others; return whether it worked.
 
         Options are kept for views that this study has.
         """
-        if self._desk is None:
+        if self.desk is None:
             return False
-        self._restore_all()
-        for dock in list(self._desk.docks):
-            self._remove(self._desk, dock)
+        self.restore_all()
+        for dock in list(self.desk.docks):
+            self.remove(self.desk, dock)
         done = self.restore_state(state)
         if not done:
-            self.apply_arrangement(self.arrangements()[0])
-        self.bar.mark(self._desk.arrangement)
+            self.apply_arrangement(self.arranging.names()[0])
+        self.bar.mark(self.desk.arrangement)
         self.views_changed.emit()
         return done
-
-    def tile_all(self) -> None:
-        """Give every open view its own tile."""
-        if self._desk is None or not self._desk.docks:
-            return
-        self._restore_all()
-        by_name = {dock.objectName(): dock for dock in self._desk.docks}
-        window = self._window
-        with placing(by_name.values()):
-            for dock in by_name.values():
-                if dock.isFloating():
-                    dock.setFloating(False)
-                window.removeDockWidget(dock)
-            Placer(window, by_name.get).place(tiles(list(by_name)))
-            for dock in by_name.values():
-                dock.show()
 
     def maximise(self, dock: ViewDock) -> None:
         """Maximise *dock*, or show all views again if it is maximised."""
         if self._maximised.dock is not None:
-            self._restore_all()
+            self.restore_all()
         else:
             with placing(self.docks):
                 self._maximised.show(dock, self.docks, self._window)
@@ -269,28 +213,28 @@ class ViewArea(QWidget):
         """Remove a closed study with its views, also from the comparisons of other studies."""
         for desk in list(self._desks.values()):
             for dock in [d for d in desk.docks if d.handle.key == key or desk.handle.key == key]:
-                self._remove(desk, dock)
+                self.remove(desk, dock)
         gone = self._desks.pop(key, None)
-        if gone is not None and gone is self._desk:
-            self._desk = self._maximised.dock = None
+        if gone is not None and gone is self.desk:
+            self.desk = self._maximised.dock = None
             self._show_trace(None)
         if gone is not None:
             self._stack.removeWidget(gone.window)
             retire(gone.window)
-        self._show_stack()
+        self.show_stack()
 
     def save_state(self) -> QByteArray:
         """Return the current study's open views with options and places."""
-        if self._desk is None:
+        if self.desk is None:
             return QByteArray()
-        self._restore_all()
-        return saved(self._desk)
+        self.restore_all()
+        return saved(self.desk)
 
     def restore_state(self, state: QByteArray) -> bool:
         """Open the views of `save_state` in their places; return whether that worked."""
-        done = self._desk is not None and restored(self._desk, state, self._make)
+        done = self.desk is not None and restored(self.desk, state, self.make)
         if done:
-            self._show_stack()
+            self.show_stack()
         return done
 
     # desks
@@ -310,17 +254,18 @@ class ViewArea(QWidget):
         self.undo_changed.emit()
 
     def _leave_desk(self) -> None:
-        if self._desk is None:
+        if self.desk is None:
             return
-        self._restore_all()
-        if self._settings is not None and self._desk.docks:
-            self._settings.set_bytes(f"{self._places}/{self._desk.handle.key}", self.save_state())
-        self._desk = None
+        self.restore_all()
+        if self._settings is not None and self.desk.docks:
+            self._settings.set_bytes(f"{self._places}/{self.desk.handle.key}", self.save_state())
+        self.desk = None
 
-    def _make(self, view: views.View, handle: Handle, options: dict[str, OptionValue], name: str = "") -> ViewDock:
-        assert self._desk is not None
-        desk = self._desk
-        dock = ViewDock(view, handle, self._context, options)
+    def make(self, view: views.View, handle: Handle, options: dict[str, OptionValue], name: str = "") -> ViewDock:
+        """Open a dock of *view*, of the study *handle*, that has no place yet."""
+        assert self.desk is not None
+        desk = self.desk
+        dock = ViewDock(view, handle, self.context, options)
         taken = {other.objectName() for other in desk.docks}
         wanted = name or (view.name if handle is desk.handle else f"{view.name}@{handle.key}")
         dock.setObjectName(wanted if wanted not in taken else f"{wanted}#{len(taken)}")
@@ -334,63 +279,11 @@ class ViewArea(QWidget):
         self.views_changed.emit()
         return dock
 
-    def _place(self, layout: Layout, content: dict[str, tuple[str, Handle]]) -> None:
-        """Apply *layout*, whose names stand for (view, study) in *content*; close other views."""
-        assert self._desk is not None
-        desk = self._desk
-        self._restore_all()
-        old = {(dock.view.name, dock.handle.key): dock for dock in desk.docks}
-        for dock in desk.docks:
-            self._window.removeDockWidget(dock)
-        kept: list[ViewDock] = []
-
-        def take(name: str) -> ViewDock | None:
-            if name not in content or content[name][0] not in views.everything():
-                return None
-            view, handle = content[name]
-            dock = old.pop((view, handle.key), None)
-            if dock is None:
-                dock = self._make(views.get(view), handle, {})  # Qt treats it as floating until it has a place
-            elif dock.isFloating():
-                dock.setFloating(False)
-            kept.append(dock)
-            return dock
-
-        self._show_stack(some=True)
-        self._window.setUpdatesEnabled(False)  # paint once, after all docks are placed
-        try:
-            with placing(desk.docks):
-                Placer(self._window, take).place(layout)
-            for dock in [dock for dock in desk.docks if dock not in kept]:
-                self._remove(desk, dock)
-        finally:
-            self._window.setUpdatesEnabled(True)
-        desk.docks = kept
-        self._show_stack()
-        self.views_changed.emit()
-
-    def _compare(self) -> str:
-        assert self._desk is not None
-        one = self._desk.handle
-        others = [handle for handle in self._context.studies() if handle is not one]
-        others = [handle for handle in others if has_runs(handle)] or others
-        if not others:
-            self._context.remark_wanted.emit(_NO_SECOND, OPEN_STUDY)
-            return _NO_SECOND
-        layout, content = side_by_side(one, others[-1], self.current_dock())
-        self.bar.say(f"{one.title} beside {', '.join(handle.title for handle in others)}")
-        self._desk.arrangement = COMPARE
-        self.bar.mark(COMPARE)
-        self._place(two_views(layout) if self.window().height() < TWO_BELOW else layout, content)
-        for dock in self.docks:
-            dock.name_study(not dock.view.several)
-        return ""
-
     # helpers
 
     def _show_here(self, name: str) -> None:
-        if self._desk is not None:
-            self.show_view(self._desk.handle, name)
+        if self.desk is not None:
+            self.show_view(self.desk.handle, name)
 
     def _show_place(self, dock: ViewDock) -> None:
         """Open the source location chosen in *dock* beside it, unless it is visible; the focus stays."""
@@ -404,24 +297,25 @@ class ViewArea(QWidget):
 
     def _show_now(self) -> None:
         """Show the replay's moment in the largest place that is not a view over time."""
-        if self._desk is None:
+        if self.desk is None:
             return
         shown = [dock for dock in self.docks if not dock.view.window and not dock.visibleRegion().isEmpty()]
         place = max(shown, key=lambda dock: dock.width() * dock.height(), default=None)
         if place is not None:
             self._front(place)
-        self.show_view(self._desk.handle, "moment")
+        self.show_view(self.desk.handle, "moment")
 
     def current_dock(self) -> ViewDock | None:
         """Return the view that has or last had the focus, else the last opened visible one."""
-        return self._desk.current() if self._desk is not None else None
+        return self.desk.current() if self.desk is not None else None
 
     def _front(self, dock: ViewDock) -> None:
         dock.show()
         dock.raise_()
         dock.picture.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _restore_all(self) -> None:
+    def restore_all(self) -> None:
+        """Show all views again if one is maximised."""
         if self._maximised.dock is not None:
             with placing(self.docks):
                 self._maximised.end(self.docks)
@@ -430,10 +324,11 @@ class ViewArea(QWidget):
         self._maximised.closed(dock, self.docks)
         for desk in self._desks.values():
             if dock in desk.docks:
-                self._remove(desk, dock)
-        self._show_stack()
+                self.remove(desk, dock)
+        self.show_stack()
 
-    def _remove(self, desk: Desk, dock: ViewDock) -> None:
+    def remove(self, desk: Desk, dock: ViewDock) -> None:
+        """Close *dock*."""
         if dock in desk.docks:
             desk.docks.remove(dock)
         if not isValid(dock):
@@ -449,24 +344,25 @@ class ViewArea(QWidget):
         figure = dock.figure()
         if figure is not None:
             dialog = ExportDialog(
-                figure, f"{dock.handle.title}-{dock.view.name}", self._context.jobs, self._settings, self
+                figure, f"{dock.handle.title}-{dock.view.name}", self.context.jobs, self._settings, self
             )
             dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             dialog.open()
 
-    def _show_stack(self, *, some: bool = False) -> None:
-        wanted = self._window if self._desk is not None and (some or self.docks) else self._nothing
+    def show_stack(self, *, some: bool = False) -> None:
+        """Show the views, or what to do if there are none, unless *some* are coming."""
+        wanted = self._window if self.desk is not None and (some or self.docks) else self._nothing
         if self._stack.currentWidget() is not wanted:
             self._stack.setCurrentWidget(wanted)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: number keys apply arrangements; Escape ends a maximised view."""
         number = event.key() - Qt.Key.Key_0.value
-        named = next((name for name in self.arrangements() if key_of(name) == number), None)
+        named = next((name for name in self.arranging.names() if key_of(name) == number), None)
         if not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and named is not None:
             self.apply_arrangement(named)
         elif event.key() == Qt.Key.Key_Escape and self._maximised.dock is not None:
-            self._restore_all()
+            self.restore_all()
         elif not self.move_in_time(event):
             super().keyPressEvent(event)
 

@@ -406,7 +406,7 @@ class Monkey:
         area = self.window.study.area
         if area is None:
             return
-        name = self.random.choice([*area.arrangements(), "tile"])
+        name = self.random.choice([*area.arranging.names(), "tile"])
         self.say(f"arrangement {name}")
         self.do(area.tile_all if name == "tile" else lambda: area.apply_arrangement(name))
 

@@ -89,7 +89,7 @@ def test_every_arrangement_can_be_chosen(window: MainWindow, qtbot: Any, model_s
     area = window.study.area
     assert area is not None
     bar = area.bar
-    names = area.arrangements()
+    names = area.arranging.names()
     if bar.folded.isVisible():
         offered = [action.text() for action in bar.folded.menu().actions()]
     else:
