@@ -20,10 +20,11 @@ from scalegraph.cli.standard_input import redirected
 from scalegraph.cli.tracing import TraceGiven
 from scalegraph.cli.what_if import what_ifs
 from scalegraph.request.model import programs
+from scalegraph.request.model.axes import named_by
 from scalegraph.request.model.defaults import OWN_PROCESSORS
 from scalegraph.request.model.prediction import read_sizes
 from scalegraph.request.model.request import Request
-from scalegraph.request.model.space import UNSEARCHED, Space, bound, named_by
+from scalegraph.request.model.space import UNSEARCHED, Space, bound
 from scalegraph.runtime.languages import is_executable
 
 _Found = TypeVar("_Found")

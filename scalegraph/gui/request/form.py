@@ -18,11 +18,11 @@ from scalegraph.base.run import SIMULATED
 from scalegraph.base.units import as_read
 from scalegraph.gui.request import text
 from scalegraph.gui.request.typed import BY_KEY, DECLARED, Typed, read_number, value_of
+from scalegraph.request.model.axes import AXES, MACHINE, named_by
 from scalegraph.request.model.origin import HERE
 from scalegraph.request.model.parts import BOUNDS, BoundWords
 from scalegraph.request.model.programs import Program
 from scalegraph.request.model.request import SEARCHED, Bound, Request, Speedups, WhatIf
-from scalegraph.request.model.space import named_by
 from scalegraph.request.model.values import request_value
 
 Pairs = tuple[tuple[str, str], ...]
@@ -168,15 +168,12 @@ def _unread(form: RequestForm) -> tuple[str, ...]:
 
 def _first_of_several(data: dict[str, Any]) -> None:
     """Leave out the single value of what *data*, a request as a dictionary, varies: the first of each list counts."""
-    several = {axis: values for axis, values in data["space"].items() if values}
-    if machines := several.get("machine"):
-        data["machine"] |= {"name": "", "path": "", named_by(machines[0]): machines[0]}
-    single = {"threads_per_process": ("program", ""), "affinity": ("target", "pin"), "cflags": ("program", "")}
-    for axis, (part, name) in single.items():
-        if axis in several:
-            data[part].pop(name or axis, None)
-    if "schedule" in several:
-        data["schedule"] = ""
+    for axis, values in data["space"].items():
+        if axis == MACHINE and values:
+            data["machine"] |= {"name": "", "path": "", named_by(values[0]): values[0]}
+        elif axis in AXES and values:
+            group, _, name = AXES[axis].key.rpartition(".")
+            (data[group] if group else data).pop(name, None)
 
 
 def _what_if(form: RequestForm, counts: tuple[int, ...]) -> dict[str, Any]:

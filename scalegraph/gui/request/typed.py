@@ -16,11 +16,11 @@ from pydantic import BaseModel
 from scalegraph.base.asked import Declared, every
 from scalegraph.base.units import as_read
 from scalegraph.gui.request import text
+from scalegraph.request.model.axes import AXES
 from scalegraph.request.model.defaults import OWN_MACHINE, OWN_PROCESSORS
 from scalegraph.request.model.prediction import read_sizes, sizes_text
 from scalegraph.request.model.request import Request
 
-AXES: Final = ("machine", "threads_per_process", "schedule", "affinity", "cflags")  # lists of [space]
 # Edited elsewhere: a bound in a row of its own, changes in the What if panel, commands on their page.
 _ELSEWHERE: Final = ("bound.", "what_if.", "speedups.")
 _PREFIXED: Final = ("trace", "predict", "space")  # groups whose attributes begin with their name

@@ -7,6 +7,7 @@ processes do not fill, more processors than the machine has) are left out with a
 from __future__ import annotations
 
 import itertools
+import math
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from scalegraph.base.asked import asked, option
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.points import setting_words
 from scalegraph.link import loops
+from scalegraph.request.model.axes import AXES, MACHINE, is_given, single, with_single, written
 from scalegraph.request.model.basics import Strict, Text
 from scalegraph.request.model.parts import PINS, SEARCHED, Pin
 
@@ -36,6 +38,7 @@ MINIMISED: Final[dict[Minimised, str]] = {
 }
 UNSEARCHED: Final = "minimise belongs to a search under a bound (budget); 'scalegraph choose' asks a whole study"
 _BIND: Final = {"close": "close", "spread": "spread", "none": "false"}  # OMP_PROC_BIND of simulated runs
+_SAID: Final = ("threads_per_process",)  # part of a choice if the request states it, be it the usual one
 BOUND_BY: Final = ("OMP_PROC_BIND", "OMP_PLACES")
 
 
@@ -119,13 +122,13 @@ class Space(Strict):
         bound(value)
         return value.strip()
 
-    @field_validator("machine", "threads_per_process", "schedule", "affinity", "cflags", mode="before")
+    @field_validator(*AXES, mode="before")
     @classmethod
     def _one_value(cls, value: Any) -> Any:
         """Accept one value instead of a list."""
         return (value,) if isinstance(value, int | str) else value
 
-    @field_validator("machine", "threads_per_process", "schedule", "affinity", "cflags")
+    @field_validator(*AXES)
     @classmethod
     def _each_once(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(dict.fromkeys(value))
@@ -154,15 +157,11 @@ class Space(Strict):
     @property
     def varies(self) -> bool:
         """Whether anything varies: some list is given, or the search has a budget."""
-        lists = self.machine or self.threads_per_process or self.schedule or self.affinity or self.cflags
-        return bool(lists or self.budget)
+        return any(getattr(self, axis) for axis in AXES) or bool(self.budget)
 
     def count(self) -> int:
         """Return the number of combinations."""
-        found = 1
-        for values in (self.machine, self.threads_per_process, self.schedule, self.affinity, self.cflags):
-            found *= max(1, len(values))
-        return found
+        return math.prod(max(1, len(getattr(self, axis))) for axis in AXES)
 
 
 @dataclass(frozen=True)
@@ -177,28 +176,17 @@ class Member:
     left_out: tuple[str, ...] = ()
 
 
-def named_by(machine: str) -> str:
-    """Return the field of a request for *machine*: its file, or its name."""
-    return "path" if machine.endswith(".toml") or "/" in machine else "name"
-
-
 def with_first(request: Request) -> None:
     """Set the single values of *request* to the first of its lists, in place, while it is being made.
 
     Raises `ValueError` if a single value is given, too, and is not in the list.
     """
-    space, program = request.space, request.program
-    given = {
-        "machine": (request.machine.reference, space.machine),
-        "program.threads_per_process": (program.threads_per_process, space.threads_per_process),
-        "schedule": (request.schedule, space.schedule),
-        "target.pin": (request.target.pin, space.affinity),
-        "program.cflags": (shlex.join(program.cflags), tuple(shlex.join(shlex.split(one)) for one in space.cflags)),
-    }
-    usual = ("", 1, "", "close", "")
-    for (key, (single, several)), default in zip(given.items(), usual, strict=True):
-        if several and single != default and single not in several:
-            raise ValueError(f"'{key}' is {single}, which is none of those that [space] names; leave one of them out")
+    space = request.space
+    for axis, said in AXES.items():
+        several, one = [written(axis, value) for value in getattr(space, axis)], single(request, axis)
+        if several and one != said.usual and one not in several:
+            key = said.key.removesuffix(".name")
+            raise ValueError(f"'{key}' is {one}, which is none of those that [space] names; leave one of them out")
     if space.varies:
         first = next(_combinations(request))
         for name in ("machine", "program", "schedule", "target"):
@@ -207,62 +195,31 @@ def with_first(request: Request) -> None:
 
 def setting_of(request: Request) -> dict[str, str]:
     """Return the coordinates of *request*, which has a single value of each: they distinguish it within a space."""
-    found = {} if request.target.point_name else {"machine": request.machine.reference}
-    if request.program.threads_per_process > 1 or "threads_per_process" in request.program.model_fields_set:
-        found["threads_per_process"] = str(request.program.threads_per_process)
-    if request.schedule:
-        found["schedule"] = request.schedule
-    if request.target.pin != "close":
-        found["affinity"] = request.target.pin
-    if request.program.cflags:
-        found["cflags"] = shlex.join(request.program.cflags)
+    found = {} if request.target.point_name else {MACHINE: request.machine.reference}
+    for axis in (axis for axis in AXES if axis != MACHINE):
+        text = single(request, axis)
+        if text != AXES[axis].usual or (axis in _SAID and is_given(request, axis)):
+            found[axis] = text
     return found
 
 
 def same_setting(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
     """Return whether two choices are the same: a missing value means its default."""
-    usual = {"threads_per_process": "1", "schedule": "", "affinity": "close", "cflags": ""}
+    usual = {axis: said.usual for axis, said in AXES.items() if axis != MACHINE}
     return {**usual, **one} == {**usual, **other}
 
 
 def _combinations(request: Request) -> Iterator[Member]:
     """Yield every combination as a request."""
-    space = request.space
-    every = itertools.product(
-        space.machine or (None,),
-        space.threads_per_process or (None,),
-        space.schedule or (None,),
-        space.affinity or (None,),
-        space.cflags or (None,),
-    )
-    for machine, threads, schedule, affinity, cflags in every:
-        one = _with(request, machine, threads, schedule)
+    for values in itertools.product(*(getattr(request.space, axis) or (None,) for axis in AXES)):
+        chosen = {axis: value for axis, value in zip(AXES, values, strict=True) if value is not None}
         here = request.target.point_name  # a real target is its own machine
-        setting: dict[str, str] = {} if here else {"machine": machine or request.machine.reference}
-        if threads is not None:
-            setting["threads_per_process"] = str(threads)
-        if schedule is not None:
-            setting["schedule"] = schedule
-        if affinity is not None:
-            setting["affinity"] = affinity
-            one = one.model_copy(update={"target": one.target.model_copy(update={"pin": affinity})})
-        if cflags is not None:
-            setting["cflags"] = shlex.join(shlex.split(cflags))
-            program = one.program.model_copy(update={"cflags": tuple(shlex.split(cflags))})
-            one = one.model_copy(update={"program": program})
+        setting = {} if here else {MACHINE: request.machine.reference}
+        setting |= {axis: written(axis, value) for axis, value in chosen.items() if axis != MACHINE or not here}
+        one = request
+        for axis, value in chosen.items():
+            one = with_single(one, axis, value)
         yield Member(setting, one.model_copy(update={"space": Space()}))
-
-
-def _with(request: Request, machine: str | None, threads: int | None, schedule: str | None) -> Request:
-    changes: dict[str, Any] = {}
-    if machine is not None:
-        names = {"name": "", "path": "", named_by(machine): machine}
-        changes["machine"] = request.machine.model_copy(update=names)
-    if threads is not None:
-        changes["program"] = request.program.model_copy(update={"threads_per_process": threads})
-    if schedule is not None:
-        changes["schedule"] = schedule
-    return request.model_copy(update=changes)
 
 
 def members(request: Request) -> list[Member]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.points import AXES, setting_words
+from scalegraph.request.model import axes
 from scalegraph.store import Study
 
-_USUAL = {"threads_per_process": "1", "schedule": "", "affinity": "close", "cflags": ""}
 OPTION = "--select"
 
 
@@ -42,16 +43,14 @@ def machine_names(part: Study) -> frozenset[str]:
 
 def value_of(part: Study, axis: str) -> str:
     """Return the value of *axis* for one choice."""
-    said = part.manifest.request
-    program, target = (said.get(name) or {} for name in ("program", "target"))
-    kept = {
-        "machine": part.manifest.machine,
-        "threads_per_process": str(program.get("threads_per_process", "")),
-        "schedule": str(said.get("schedule", "")),
-        "affinity": str(target.get("pin", "")),
-        "cflags": " ".join(map(str, program.get("cflags") or ())),
-    }
-    return part.choice.get(axis) or kept[axis] or _USUAL.get(axis, "")
+    found = part.choice.get(axis)
+    if found or axis == axes.MACHINE:
+        return found or part.manifest.machine
+    kept: Any = part.manifest.request
+    for name in axes.AXES[axis].key.split("."):
+        kept = (kept or {}).get(name)
+    text = " ".join(map(str, kept)) if isinstance(kept, list | tuple) else str(kept or "")
+    return text or axes.AXES[axis].usual
 
 
 def matching(study: Study, wanted: Mapping[str, str]) -> list[Study]:

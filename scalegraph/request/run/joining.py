@@ -8,13 +8,14 @@ from typing import Final
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import counted
+from scalegraph.request.model.axes import AXES
 from scalegraph.request.model.origin import of_study
 from scalegraph.request.model.request import Request
 from scalegraph.request.model.space import same_setting, setting_of
 from scalegraph.store import Manifest, Study
 
 # settings of the program in which choices may differ
-_VARIED: Final = ("cflags", "threads_per_process", "env")
+_VARIED: Final = (*(axis.key.removeprefix("program.") for axis in AXES.values()), "env")
 
 
 def member_of(study: Study, setting: Mapping[str, str]) -> Study | None:
