@@ -40,6 +40,16 @@ SECONDS: dict[str, float] = {
     "h": 3600.0,
     "hour": 3600.0,
     "hours": 3600.0,
+    "sec.": 1.0,
+    "sek": 1.0,
+    "sekunden": 1.0,
+    "secondes": 1.0,
+    "segundos": 1.0,
+    "mins": 60.0,
+    "minuten": 60.0,
+    "hr": 3600.0,
+    "hrs": 3600.0,
+    "stunden": 3600.0,
 }
 
 SWITCHES = {"extent": "values", "clock_hz": "clock"}  # fields whose options have other names

@@ -137,7 +137,7 @@ def counts_nodes(name: str) -> bool:
 def without_unit(title: str) -> tuple[str, str]:
     """Split a title such as ``time [ms]``, ``time (s)``, ``wall_s`` or ``t in us`` into name and unit."""
     if (match := _BRACKETED.match(title)) and match[1]:
-        return match[1], match[2]
+        return (f"{match[1]} {match[2]}", "") if match[2].isdecimal() else (match[1], match[2])  # `t(1000)`: no unit
     if (match := _IN.match(title)) and match[2].lower() in SECONDS:
         return match[1], match[2]
     if (match := _SUFFIXED.match(title)) and match[2].lower() in SECONDS.keys() - {"min", "h"}:

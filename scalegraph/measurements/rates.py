@@ -48,7 +48,9 @@ def per(metric: Metric) -> tuple[str, float] | None:
         text = _parted(said)[0]
         if text.lower() in _KNOWN:
             return _KNOWN[text.lower()], 1.0
-        if (found := _PER.match(text)) and found["unit"].lower() in SECONDS and not names.is_time(found["what"]):
+        found = _PER.match(text)
+        spent = found is not None and (names.is_time(found["what"]) or found["what"].lower() in SECONDS)  # hours/ns
+        if found and found["unit"].lower() in SECONDS and not spent:
             return found["what"], SECONDS[found["unit"].lower()]
         if found and found["unit"].lower() == "day":  # ns/day in molecular dynamics
             return found["what"], 86400.0

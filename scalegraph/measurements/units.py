@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping as Table
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ from scalegraph.measurements import rates
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Question
 from scalegraph.measurements.model import MeasurementSet, Metric
 
+_FACTOR = re.compile(r"(?:x\s*|\*\s*)?(?:10\s*(?:\^|\*\*)\s*|1[eE])(?P<power>[+-]?\d{1,2})\s*(?P<unit>[A-Za-z]+)")
 _DAYS = 1e6  # a time that is unlikely to be in seconds
 
 
@@ -35,12 +37,17 @@ def unit_of(metric: Metric, largest: float, said: Table[str, Any], questions: li
     if "unit" in said:
         _check_unit(metric, unit)
         return unit
+    if (named := _named(metric.unit)) is not None:
+        return named
     if metric.unit.lower() in SECONDS:
         return metric.unit
     if asked:
         what = f"is in '{metric.unit}', which is no known unit of time" if metric.unit else "has no unit"
         because = "" if metric.unit else "is what most leave out"
         units = ("s", "ms", "us", "ns", "min", "h")
+        if any(map(str.isdigit, metric.unit)):  # `x1000 s`: none of these is likely
+            questions.append(Question("unit", f"'{metric.name}' {what}", "--unit U, with numbers in that unit"))
+            return ""
         if largest >= _DAYS:
             units, because = (
                 ("us", "ms", "s", "ns", "min", "h"),
@@ -50,9 +57,18 @@ def unit_of(metric: Metric, largest: float, said: Table[str, Any], questions: li
     return ""
 
 
+def _named(unit: str) -> str | None:
+    """Return the name of a unit with a factor: ``ms`` for ``10^-3 s``; None if it has none."""
+    found = _FACTOR.fullmatch(unit.strip())
+    if found is None or found["unit"].lower() not in SECONDS:
+        return None
+    value = 10.0 ** int(found["power"]) * SECONDS[found["unit"].lower()]
+    return next((name for name in ("s", "ms", "us", "ns") if abs(SECONDS[name] / value - 1) < 1e-9), None)
+
+
 def _check_unit(metric: Metric, said: str) -> None:
     """Refuse a unit that contradicts that of the file."""
-    known = SECONDS.get(metric.unit.lower())
+    known = SECONDS.get((_named(metric.unit) or metric.unit).lower())
     if known is not None and known != SECONDS.get(said.lower()):
         message = f"'{metric.name}' is in {metric.unit} by the file, and not in {said}"
         raise InputError(Fault(message, key="--unit"))

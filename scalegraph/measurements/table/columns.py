@@ -22,10 +22,12 @@ Kind: TypeAlias = Literal["count", "number", "duration", "text", "empty"]
 ROLES: tuple[str, ...] = get_args(Role)
 SURE = 0.6  # below this, the user is asked
 _SAME = 1.05  # maximum ratio between repetitions
+SAID = "it was said"
 _FRACTIONS = "its numbers are not whole"
 _OF_ITS_OWN = "a text of its own in every row"
 _INDEXED = re.compile(r"^\s*(.*?)[\s_.\-#=:]*(\d+)\s*$")
 _ASSIGNED = re.compile(r"^\s*([A-Za-z][\w ]*?)\s*=\s*(\d+)\s*$")
+_WHOLE_TITLE = re.compile(r"\s*\d+(\.0+)?\s*")
 _WHOLE = re.compile(r"^\s*(\d+)\.0+\s*$")
 _COUNTED = re.compile(r"^\s*(\d+)[\s_\-]*([A-Za-z][A-Za-z_ ]*)$")
 
@@ -59,10 +61,10 @@ def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str =
     *across*: the parameter as stated by the user, or ``repetition``.
     """
     shown = rows[:100]
-    corner, _, beside = titles[0].partition("\\") if titles else ("", "", "")
-    if beside.strip():  # `n \ p`: sizes down, processors across
-        titles = [corner.strip(), *titles[1:]]
-        across = across or beside.strip()
+    corner, beside = _corner(titles)
+    if beside:  # `n \ p`: sizes down, processors across
+        titles = [corner, *titles[1:]]
+        across = across or beside
     columns = [
         _alone(index, title, [row[index] for row in shown if index < len(row)]) for index, title in enumerate(titles)
     ]
@@ -72,6 +74,19 @@ def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str =
         columns, parameter = series.found(columns, shown, across)
     columns = _constant(columns, shown)
     return tuple(_unique(_repeated(columns))), parameter
+
+
+def _corner(titles: Sequence[str]) -> tuple[str, str]:
+    """Return what is down and what is across by the first title, parted by a backslash or slash; empty if unsaid."""
+    first = titles[0] if titles else ""
+    down, _, across = (part.strip() for part in first.partition("\\"))
+    if across:
+        return down, across
+    down, _, across = (part.strip() for part in first.partition("/"))
+    counted = [names.counts_processors(part) for part in (down, across)]
+    if down and across and any(counted) and len(titles) > 2 and all(_WHOLE_TITLE.fullmatch(one) for one in titles[1:]):
+        return down, across
+    return "", ""
 
 
 def _kind(found: Sequence[str], *, counted: bool = False, timed: bool = False) -> Kind:
@@ -172,6 +187,8 @@ def _of_text(short: str, found: Sequence[str]) -> tuple[Role, float, str]:
     for known, role in ((names.REGIONS, "call_path"), (names.METRIC_NAMES, "metric_name"), (names.UNITS, "unit")):
         if short in known:
             return role, 0.9, "its name"  # type: ignore[return-value]
+    if not short:
+        return "skip", 0.7, "it has no name"
     if grids.are_written([cell for cell in found if not is_missing(cell)]):
         return "parameter", 0.9, "its cells are grids, as 2x2"
     if suffixes.differ(found):
@@ -367,12 +384,7 @@ def _across(prefix: str, numbers: Sequence[int], columns: Sequence[Column], said
 
 def _same(group: Sequence[tuple[Column, int]], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the values in every row are nearly the same, as those of repetitions are."""
-    places = [column.index for column, _ in group]
-    found = [
-        [_float(row[index]) for index in places]
-        for row in rows
-        if len(row) > max(places) and all(NUMBER.fullmatch(row[index].strip()) for index in places)
-    ]
+    found = _numbers([column for column, _ in group], rows)
     return bool(found) and all(0 < max(values) < _SAME * min(values) for values in found)
 
 
@@ -454,15 +466,26 @@ def _unique(columns: list[Column]) -> list[Column]:
 
 def fall(group: Sequence[Column], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the numbers of every row fall from each column of *group* to the next, by a third at least in all."""
+    found = _numbers(group, rows)
+    return bool(found) and all(
+        values[-1] < values[0] / 1.5 and all(one > two for one, two in pairwise(values)) for values in found
+    )
+
+
+def differ(group: Sequence[Column], rows: Sequence[Sequence[str]], least: float = 1.5) -> bool:
+    """Whether the numbers of every row differ by a factor of *least*, unlike those of repetitions."""
+    found = _numbers(group, rows)
+    return bool(found) and all(max(values) > least * min(values) for values in found)
+
+
+def _numbers(group: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[list[float]]:
+    """Return the numbers of *group* in each row where all are plain numbers."""
     places = [column.index for column in group]
-    found = [
+    return [
         [_float(row[index]) for index in places]
         for row in rows
         if len(row) > max(places) and all(NUMBER.fullmatch(row[index].strip()) for index in places)
     ]
-    return bool(found) and all(
-        values[-1] < values[0] / 1.5 and all(one > two for one, two in pairwise(values)) for values in found
-    )
 
 
 def _float(cell: str) -> float:

@@ -63,12 +63,14 @@ def _steps(cells: Sequence[str], decimal: str) -> float:
 
 
 def _german(columns: Sequence[Sequence[str]]) -> bool:
-    """Whether one column has decimal commas beside points that can only group thousands: ``640,5`` and ``1.234``."""
+    """Whether points can only group thousands: ``1.234`` beside ``640,5`` in one column, or ``1.234.567``."""
     pointed = [
         cell for column in columns for cell in column if "." in cell and "," not in cell and not is_missing(cell)
     ]
     if not all(map(_GROUPS.fullmatch, pointed)):
         return False
+    if any(cell.count(".") > 1 for cell in pointed):
+        return True
     return any(
         any(COMMA_NUMBER.fullmatch(cell) and not GROUPED.fullmatch(cell) for cell in column)
         and any("." in cell for cell in column)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_NUMBER = r"\d+(?:[.,]\d+)?"
+_NUMBER = r"\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?"
 _CLOCK = re.compile(
     r"(?:(?P<days>\d+)-)?(?:(?P<hours>\d+):)?(?P<minutes>\d{1,3}):(?P<seconds>\d{1,2}(?:[.,]\d+)?)", re.ASCII
 )

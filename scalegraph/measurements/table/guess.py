@@ -14,7 +14,7 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.names import counts_processors
 from scalegraph.measurements.table import columns as columns_
-from scalegraph.measurements.table import decimals, jobs, layout, marking, summaries, unit_columns
+from scalegraph.measurements.table import decimals, jobs, layout, marking, misread, summaries, unit_columns
 from scalegraph.measurements.table.columns import ROLES, SURE, Column, Role
 from scalegraph.measurements.table.text import read_lines
 
@@ -26,7 +26,6 @@ Form: TypeAlias = Literal["long", "tall", "wide"]
 
 HEAD = 1 << 20  # bytes examined
 _PREVIEW = 30  # rows
-_SAID = "it was said"
 _ROLE_WORDS: dict[str, Role] = {"region": "call_path", "ignore": "skip", "coordinate": "parameter"}
 
 
@@ -193,7 +192,7 @@ def _chosen(columns: Sequence[Column], said: Mapping[str, str], file: str) -> tu
                 role=role,  # type: ignore[arg-type]
                 at=None if role != "wide" else made[index].at,
                 confidence=1.0,
-                why=_SAID,
+                why=columns_.SAID,
             )
     return tuple(made)
 
@@ -208,7 +207,7 @@ def _check_roles(columns: Sequence[Column], said: Mapping[str, str], file: str) 
         faults.append(
             Fault(f"{listed} would both number the repetition: only one column can", file=file, key="--column")
         )
-    units = [column for column in columns if column.role == "unit" and column.why == _SAID]
+    units = [column for column in columns if column.role == "unit" and column.why == columns_.SAID]
     for column in units if "metric_name" not in roles else ():
         if all(other.unit_from != column.index for other in columns):
             message = f"'{column.title}' as unit has no effect: it holds no units, or is beside no measured column"
@@ -238,13 +237,16 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
     if not found.header and not said.names:
         message = "no line has names of the columns"
         return [Question("names", message, f"--names A,B,.. ({len(columns)} names) or --header LINE")]
+    fault = misread.fault(columns, found, file, repeated=bool(said.across))
+    if fault is not None:
+        raise InputError(fault)
     unsure = [column for column in columns if column.confidence < SURE]
     grouped = [column for column in unsure if column.role == "wide" or column.repetition is not None]
     asked = []
     if grouped and not said.across:
         listed = ", ".join(column.title for column in grouped[:4]) + (", .." if len(grouped) > 4 else "")
         message = f"columns {listed} may be repetitions of one measurement, or numbers of processors"
-        asked.append(_over(message, falling=columns_.fall(grouped, found.rows)))
+        asked.append(_over(message, found.rows, grouped, columns))
     for column in unsure[:20]:
         if column.role == "wide" or column.repetition is not None:
             continue
@@ -259,6 +261,8 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
         )
     roles = {column.role for column in columns}
     if not asked and not roles & {"metric", "wide", "value"}:
+        if (fault := misread.of_texts(found, columns, file)) is not None:
+            raise InputError(fault)
         numeric = tuple(column.title for column in columns if column.kind in ("number", "count", "duration"))
         if not numeric:
             message = (
@@ -270,10 +274,20 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
     return asked
 
 
-def _over(message: str, *, falling: bool) -> Question:
-    """Return the question what columns stand for; values that fall from one to the next are no repetitions."""
-    choices = ("processors", "repetition") if falling else ("repetition", "processors")
-    because = "is likelier, as values fall from column to column" if falling else ""
+def _over(
+    message: str, rows: Sequence[Sequence[str]], grouped: Sequence[Column], columns: Sequence[Column]
+) -> Question:
+    """Return the question what columns stand for, the likeliest first.
+
+    Values that fall from one to the next are no repetitions; beside processors, those that differ are of several sizes.
+    """
+    counted = any(column.role == "parameter" and counts_processors(column.name) for column in columns)
+    choices, because = ("repetition", "processors"), ""
+    if counted and columns_.differ(grouped, rows):
+        choices, because = ("n", "repetition"), "is likelier, as values differ from column to column"
+        message = message.replace("numbers of processors", "sizes of the problem")
+    elif not counted and columns_.fall(grouped, rows):
+        choices, because = ("processors", "repetition"), "is likelier, as values fall from column to column"
     return Question("across", message, f"--across {choices[0]} or --across {choices[1]}", choices, because)
 
 

@@ -93,7 +93,7 @@ class Rows:
             rows = np.flatnonzero(np.isin(codes, wrong))[:_MOST_FAULTS].tolist()
             expected = "a time such as 00:08:01 or 8m1.5s was expected, as in other rows"
             faults = [self.fault(row, column, f"{expected}; got '{_short(words[codes[row]])}'") for row in rows]
-            raise InputError([self._with_marks(faults[0], column), *faults[1:]])
+            raise InputError([self.with_marks(faults[0], column), *faults[1:]])
         values = np.array([np.nan if (found := known.get(word)) is None else found for word in words])
         return values[codes], np.zeros(len(codes), dtype=bool)
 
@@ -108,7 +108,7 @@ class Rows:
                 self.fault(row, column, f"a number was expected, got '{_short(shown[row].as_py())}'")
                 for row in wrong[:_MOST_FAULTS].tolist()
             ]
-            faults[0] = self._with_marks(faults[0], column)
+            faults[0] = self.with_marks(faults[0], column)
             if len(wrong) > _MOST_FAULTS:
                 faults.append(
                     Fault(f"{len(wrong) - _MOST_FAULTS} more cells of '{column.title}' are no numbers", self.file)
@@ -124,7 +124,7 @@ class Rows:
         return found
 
     @staticmethod
-    def _with_marks(fault: Fault, column: Column) -> Fault:
+    def with_marks(fault: Fault, column: Column) -> Fault:
         """Return the fault of a bad cell with the options that leave it out."""
         mark = f"--cell {fault.line}=skip leaves its row out"
         if column.role != "parameter":

@@ -1,0 +1,82 @@
+"""Tables that would be read as something else than they are: refused, with what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from scalegraph.base.errors import Fault
+from scalegraph.measurements.names import is_metric, is_time, without_unit
+from scalegraph.measurements.table import columns as columns_
+from scalegraph.measurements.table import layout
+from scalegraph.measurements.table.columns import Column
+
+_SPREAD = re.compile(r"\u00b1|\+/?-|\d\(\d+\)$")  # 8.0 +/- 0.1, 8.0(1)
+_APART = 5.0  # ratio of columns of one name in every row, above which they are no repetitions
+
+
+def fault(columns: Sequence[Column], found: layout.Layout, file: str, *, repeated: bool) -> Fault | None:
+    """Return the fault of a table that would be misread; *repeated*: the user said what columns stand for."""
+    return (
+        of_texts(found, columns, file, spread=True)
+        or _rows_of_metrics(found, columns, file)
+        or (None if repeated else _of_one_name(found, columns, file))
+    )
+
+
+def of_texts(found: layout.Layout, columns: Sequence[Column], file: str, *, spread: bool = False) -> Fault | None:
+    """Return the fault of the first cell of a column that is measured by its name, but holds texts.
+
+    *spread*: only of values with their deviation in one cell.
+    """
+    for column in columns:
+        if column.kind == "text" and is_metric(*without_unit(column.title)) and column.why != columns_.SAID:
+            row = next((row for row, cells in enumerate(found.rows) if _cell(cells, column)), 0)
+            message = f"a number was expected, got '{_cell(found.rows[row], column)[:40]}'"
+            deviates = _SPREAD.search(_cell(found.rows[row], column))
+            if spread and not deviates:
+                continue
+            if deviates:
+                message += "; a value and its deviation need a column each"
+            return Fault(message, file=file, line=found.lines[row], key=f"column {column.index + 1} '{column.title}'")
+    return None
+
+
+def _rows_of_metrics(found: layout.Layout, columns: Sequence[Column], file: str) -> Fault | None:
+    """Return the fault of a table whose rows are metrics and whose columns are numbers of processors."""
+    values = [column for column in columns if column.role == "wide" or _is_number(column)]
+    if len(values) < 2 or not found.rows:
+        return None
+    for column in columns:
+        texts = [_cell(row, column) for row in found.rows]
+        metrics = all(text and is_metric(*without_unit(text)) for text in texts) and len(set(texts)) == len(texts)
+        timed = any(is_time(without_unit(text)[0]) for text in texts)
+        if column.kind == "text" and column.role in ("parameter", "skip", "metric_name") and metrics and timed:
+            listed = ", ".join(texts[:4])
+            message = f"has a row for each metric ({listed}): exchange rows and columns, so that each is a column"
+            return Fault(message, file=file, line=found.header or found.first)
+    return None
+
+
+def _is_number(column: Column) -> bool:
+    return column.role == "metric" and column.title.strip().isdecimal()
+
+
+def _of_one_name(found: layout.Layout, columns: Sequence[Column], file: str) -> Fault | None:
+    """Return the fault of columns of one name whose numbers are too far apart for repetitions."""
+    for column in columns:
+        group = [
+            one for one in columns if one.title == column.title and one.role == "metric" and one.repetition is not None
+        ]
+        if len(group) > 1 and columns_.differ(group, found.rows, _APART):
+            listed = " and ".join(str(one.index + 1) for one in group)
+            message = (
+                f"columns {listed} have one name, '{column.title}', but their numbers are far apart: say --column "
+                f"{group[-1].index + 1}=skip for one that is something else, or --across repetition"
+            )
+            return Fault(message, file=file, line=found.header or found.first)
+    return None
+
+
+def _cell(cells: Sequence[str], column: Column) -> str:
+    return cells[column.index].strip() if column.index < len(cells) else ""

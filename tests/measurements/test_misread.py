@@ -1,0 +1,87 @@
+"""Hostile tables: those that would be read as something else than they are, are read right, asked about or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scalegraph.base.errors import InputError
+from scalegraph.measurements.mapping import Unanswered
+from scalegraph.measurements.table import TableChoices
+from scalegraph.request.imports.sets import understood
+from tests.measurements.test_outputs import times
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Threads;Time(ms)\n1;1.234.567\n2;617.283\n4;310.000\n", [(1, 1234.567), (2, 617.283), (4, 310)]),
+        ("p,time\n1,8e3 ms\n2,4.1e3 ms\n4,2.2e3 ms\n", [(1, 8), (2, 4.1), (4, 2.2)]),
+        ("p,time [10^-3 s]\n1,8000\n2,4100\n", [(1, 8), (2, 4.1)]),
+        ("p,Zeit (Sekunden)\n1,8\n2,4.1\n", [(1, 8), (2, 4.1)]),
+        ("p,time_s,\n1,8,\n2,4.1,\n4,2.2,again\n", [(1, 8), (2, 4.1), (4, 2.2)]),  # a remark without a name
+        ("threads/size,100,200\n1,8s,16s\n2,4.1s,8.2s\n", [(1, 8), (2, 4.1), (1, 16), (2, 8.2)]),
+        ("n,unit,1,4\n100,ms,8000,4100\n200,s,16,8.3\n", [(1, 8), (1, 16), (4, 4.1), (4, 8.3)]),
+    ],
+)  # fmt: skip
+def test_units_and_numbers_of_other_places(tmp_path: Path, text: str, expected: list[tuple[int, float]]) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    found = times(understood([path]))
+    assert [count for count, _ in sorted(found)] == [count for count, _ in sorted(expected)]
+    assert [time for _, time in sorted(found)] == pytest.approx([time for _, time in sorted(expected)])
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("p,time_s,speedup\n1,8.0 ± 0.1,1\n2,4.1 ± 0.1,2\n", ":2: column 2 'time_s': a number was expected, got '8.0 ±"),
+        ("p,time_s\n1,8.0 +/- 0.1\n2,4.1 +/- 0.1\n", "a value and its deviation need a column each"),
+        ("p,time_s\n1,8.0(1)\n2,4.1(1)\n", "a value and its deviation need a column each"),
+        (",1,2,4\ntime,8,4.1,2.2\nspeedup,1,1.95,3.6\n", "has a row for each metric (time, speedup): exchange rows"),
+        ("threads,1,2,4\ntime (s),8,4.1,2.2\n", "has a row for each metric (time (s))"),
+        ("p,time_s,time_s\n1,8,0.1\n2,4,0.1\n4,2,0.2\n", "columns 2 and 3 have one name, 'time_s', but their"),
+        ("p,time_s\n1,8\n2,-1\n", "-1 is no time; 0 or more was expected; --cell 3:time_s=none"),
+    ],
+)  # fmt: skip
+def test_what_would_be_misread_is_refused_with_the_way(tmp_path: Path, text: str, fault: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        understood([path])
+    assert fault in str(error.value)
+
+
+def test_columns_of_one_name_are_repetitions_if_that_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("p,time_s,time_s\n1,8,0.1\n2,4,0.1\n")
+    assert times(understood([path], choices=TableChoices(columns={"3": "skip"}))) == [(1, 8), (2, 4)]
+    assert len(times(understood([path], choices=TableChoices(across="repetition")))) == 4
+
+
+@pytest.mark.parametrize("text", ["procs,t(1000),t(2000)\n1,8,16\n2,4.1,8.3\n", "procs,1000,2000\n1,8,16\n2,4.1,8.3\n"])
+def test_columns_beside_processors_that_differ_are_guessed_to_be_sizes(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(Unanswered) as error:
+        understood([path])
+    assert [(one.key, one.guess) for one in error.value.questions] == [("across", "n"), ("unit", "s")]
+    guess = understood([path], choices=TableChoices(across="n"), said={"unit": "s"})
+    assert sorted(times(guess)) == [(1, 8), (1, 16), (2, 4.1), (2, 8.3)]
+
+
+def test_a_unit_with_an_unknown_factor_has_no_guess(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("p,time (x1000 s)\n1,8\n2,4.1\n")
+    with pytest.raises(Unanswered) as error:
+        understood([path])
+    assert [(one.key, one.guess) for one in error.value.questions] == [("unit", "")]
+
+
+def test_time_for_a_piece_of_work_is_no_rate(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("p,hours/ns\n1,10\n2,5.2\n4,2.8\n")
+    guess = understood([path])
+    assert times(guess) == []  # hours for each nanosecond: less is better
+    assert guess.no_runs
