@@ -114,6 +114,20 @@ def test_prefetchers_stop_at_marked_pages(memory) -> None:
     assert server.read(41, BASE + PAGE, DELAY + 20_000)["hint_faults"] == 1
 
 
+def test_a_stream_has_one_fault_a_page_and_is_prefetched_in_between(memory) -> None:
+    """Its lines are all there when they are used: only prefetches go out, and they let the system mark its pages."""
+    stream = {f"prefetch.{key}": value for key, value in (("kind", "stride"), ("level", "1"), ("degree", "2"))}
+    stream |= {"prefetch.distance": "8", "prefetch.next_page": "true"}
+    once = {"balancing.scan_period_min_ms": "1000", "balancing.scan_period_max_ms": "60000"}
+    server = memory("server-2x32-inorder", 64, QUICK | once | stream)
+    touch(server, 0, 4)
+    costs = [server.read(40, BASE + 64 * line, 10_000 * line // 2 + 1) for line in range(1, 256)]
+    assert sum(cost.get("hint_faults", 0) for cost in costs) == 4
+    assert sum(cost.get("page_migrations", 0) for cost in costs) == 4
+    assert sum(cost.get("misses", 0) for cost in costs) < 20
+    assert sum(cost.get("remote_reads", 0) for cost in costs) < 16  # all before the delay, and of the other cache
+
+
 def test_nothing_happens_before_the_delay(memory) -> None:
     late, never = (
         memory("server-2x32-inorder", 64, QUICK | {"balancing.scan_delay_ms": delay}) for delay in ("1000", "0")

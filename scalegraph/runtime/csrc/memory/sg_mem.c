@@ -394,9 +394,11 @@ uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level,
     uint64_t wide = sg_mem_global(mem, p, address);
     char *chunk = sg_dir_chunk(&mem->dir, wide);
     sg_line *entry = sg_dir_line(&mem->dir, chunk, wide);
+    sg_balance_look(mem, now);
     uint32_t home = *sg_dir_home(&mem->dir, chunk, wide);
-    if (home == 0 || (home & (SG_DIR_PLACED | SG_DIR_MARKED)) ||
-        (mem->attraction && entry->state == SG_LINE_UNTOUCHED))
+    if (home & SG_DIR_MARKED)
+        return SG_BRING_LATER;
+    if (home == 0 || (home & SG_DIR_PLACED) || (mem->attraction && entry->state == SG_LINE_UNTOUCHED))
         return UINT64_MAX;
     sg_outcome own = {0};
     sg_request r;
@@ -466,8 +468,7 @@ void sg_mem_access(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_ac
         at->entry = sg_dir_line(&mem->dir, chunk, wide);
     }
     sg_line *entry = at->entry;
-    if (__builtin_expect(r.now >= mem->mark_at, 0))
-        sg_balance_mark(mem, r.now);
+    sg_balance_look(mem, r.now);
     r.home = touch_page(mem, at->home, wide, &r, outcome);
     uint64_t seen = r.now; /* by the prefetcher */
     if (r.kind == SG_FETCH_WRITE && mem->claim != SG_CLAIM_READS &&

@@ -95,24 +95,26 @@ static uint64_t arrival(const struct sg_prefetch *prefetch, watcher *w, uint64_t
     return (begin + lines - 1) / lines + cycles;
 }
 
-/* Fetches one line, if it is in the same page and not here yet. */
-static void bring(sg_mem *mem, uint32_t p, uint64_t address, int64_t lines, enum sg_claim claim, uint64_t now,
-                  sg_outcome *out)
+/* Fetches one line, if it is in the same page and not here yet. Returns 0 if it may be fetched later: the
+ * system has marked its page, and the stream goes on when the program has used it. */
+static int bring(sg_mem *mem, uint32_t p, uint64_t address, int64_t lines, enum sg_claim claim, uint64_t now,
+                 sg_outcome *out)
 {
     struct sg_prefetch *prefetch = mem->prefetch;
     uint64_t wanted = address + ((uint64_t)lines << mem->line_shift);
     if ((!prefetch->next_page && wanted >> mem->page_shift != address >> mem->page_shift) ||
         sg_mem_has(mem, p, wanted))
-        return;
+        return 1;
     int remote = 0;
     uint64_t waited = 0,
              cycles = sg_mem_bring(mem, p, wanted, prefetch->level, claim, now, out, &remote, &waited);
-    if (cycles == UINT64_MAX)
-        return;
+    if (cycles >= SG_BRING_LATER)
+        return cycles != SG_BRING_LATER;
     watcher *w = &prefetch->watcher[p];
     *place_of(mem, p, wanted >> mem->line_shift) =
         (awaited){(wanted >> mem->line_shift) + 1, arrival(prefetch, w, now, cycles, waited), remote};
     out->count[SG_COUNTER_PREFETCHES]++;
+    return 1;
 }
 
 /* Does `line` continue the stream beyond its page? */
@@ -178,6 +180,7 @@ void sg_prefetch_next(sg_mem *mem, uint32_t p, uint64_t address, int writes, uin
     s->writes = writes;
     if (claim == SG_CLAIM_ONLY)
         return; /* stores claim the lines when they get there */
-    for (uint32_t i = 0; known && i < 2 * prefetch->degree && s->ahead < farthest; i++)
-        bring(mem, p, address, step * ++s->ahead, claim, now, out);
+    for (uint32_t i = 0; known && i < 2 * prefetch->degree && s->ahead < farthest; i++, s->ahead++)
+        if (!bring(mem, p, address, step * (s->ahead + 1), claim, now, out))
+            break;
 }

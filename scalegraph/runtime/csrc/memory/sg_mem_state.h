@@ -197,8 +197,9 @@ void sg_ideal_transact(sg_mem *mem, const sg_request *request, sg_reply *reply);
 
 /* sg_mem.c, for the prefetcher: fetches the line of `address`, absent from the private caches of `p`, into
  * the private levels from `level` on, by a read at `now` that nobody waits for. Returns the cycles until it
- * arrives, of which `waited` were spent waiting for others, or UINT64_MAX if it cannot be fetched. Counts
- * effects on others in `out`. */
+ * arrives, of which `waited` were spent waiting for others, or UINT64_MAX if it cannot be fetched,
+ * SG_BRING_LATER if it can be once its page has had its hint fault. Counts effects on others in `out`. */
+#define SG_BRING_LATER (UINT64_MAX - 1)
 uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level, enum sg_claim claim,
                       uint64_t now, sg_outcome *out, int *remote, uint64_t *waited);
 int sg_mem_has(const sg_mem *mem, uint32_t p, uint64_t address);
@@ -215,6 +216,13 @@ uint32_t sg_homes_choose(const sg_mem *mem, uint32_t processor, uint64_t address
 int sg_balance_open(sg_mem *mem, const sg_config *config);
 /* At mem->mark_at or later: the system marks pages. */
 void sg_balance_mark(sg_mem *mem, uint64_t now);
+
+static inline void sg_balance_look(sg_mem *mem, uint64_t now)
+{
+    if (__builtin_expect(now >= mem->mark_at, 0))
+        sg_balance_mark(mem, now);
+}
+
 /* The first reference of a marked page. */
 void sg_balance_fault(sg_mem *mem, uint32_t *home, sg_request *r, sg_outcome *out);
 
