@@ -24,7 +24,6 @@ class PerfettoEvents(ForeignEvents):
         self.seen = 0
         self._tracks, self._clocks = tracks, Clocks()
         self._sequences: dict[int, Sequence] = {}
-        self._sums: dict[int, float] = {}
         self._flow_points: dict[int, list[tuple[int, int, bool]]] = {}
 
     def take(self, packet: Any) -> None:
@@ -65,7 +64,7 @@ class PerfettoEvents(ForeignEvents):
         what = event.type
         if what == _COUNTER:
             value = event.counter_value if event.HasField("counter_value") else event.double_counter_value
-            self._value(uuid or 0, value, time)
+            self._value(uuid or 0, value, time, sequence)
             return
         where = self._place_of(event, uuid, sequence)
         older = event.legacy_event if event.HasField("legacy_event") else None
@@ -91,7 +90,7 @@ class PerfettoEvents(ForeignEvents):
             return self._tracks.thread(pid, event.legacy_event.tid_override)
         if uuid is None and sequence.thread is not None:
             return self._tracks.thread(*sequence.thread)
-        return self._tracks.place(uuid or 0)
+        return self._tracks.place(uuid or 0, self._name(event, sequence) or "")
 
     @staticmethod
     def _name(event: Any, sequence: Sequence) -> str | None:
@@ -112,17 +111,17 @@ class PerfettoEvents(ForeignEvents):
         if len(event.extra_counter_values):
             tracks = tuple(event.extra_counter_track_uuids) or sequence.counters
             for track, whole in zip(tracks, event.extra_counter_values, strict=False):
-                self._value(track, whole, time)
+                self._value(track, whole, time, sequence)
         if len(event.extra_double_counter_values):
             tracks = tuple(event.extra_double_counter_track_uuids) or sequence.fractions
             for track, value in zip(tracks, event.extra_double_counter_values, strict=False):
-                self._value(track, value, time)
+                self._value(track, value, time, sequence)
 
-    def _value(self, uuid: int, value: float, time: int) -> None:
+    def _value(self, uuid: int, value: float, time: int, sequence: Sequence) -> None:
         name, unit, factor, differences = self._tracks.counter(uuid)
         value *= factor
         if differences:
-            value = self._sums[uuid] = self._sums.get(uuid, 0) + value
+            value = sequence.sums[uuid] = sequence.sums.get(uuid, 0) + value
         metric = self._builder.metric((name, unit), lambda: Metric(name, unit))
         exact = value if isinstance(value, int) and abs(value) < 2**63 else None
         if exact is None:

@@ -12,6 +12,7 @@ _BOOTTIME: Final = 6
 _OWN: Final = range(64, 128)  # clocks that each sequence has for itself
 _DEPTH: Final = 64  # tracks above a track
 _CLEARED, _NEEDS = 1, 2  # flags of a packet
+_COUNTERS: Final = {1: "thread time", 2: "thread instructions"}  # types with a meaning of their own
 _UNITS: Final = {1: "ns", 2: "", 3: "bytes"}
 
 
@@ -21,84 +22,139 @@ def text(name: object) -> str:
 
 
 class Tracks:
-    """All tracks of a trace, known before its events: they may be described after their first event."""
+    """All tracks of a trace, known before its events: they may be described after their first event.
+
+    A thread or process that is described under another uuid than before is a new one: its number was used again.
+    """
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
         self._known: dict[int, Any] = {}
-        self._processes: dict[int, str] = {}
-        self._threads: dict[tuple[int, int], str] = {}
+        self._latest: dict[tuple[int, int | None], int] = {}  # uuid of a process, or of a thread with its number
+        self._first: dict[tuple[int, int | None], int] = {}
+        self._process_of: dict[int, int] = {}  # uuids of threads and their processes, as known when first described
+        self._names: dict[tuple[int, int | None], str] = {}  # as said without a track
         self._places: dict[tuple[int, bool], int] = {}
 
     def take(self, packet: Any) -> None:
         """Note what *packet* says about tracks, processes and threads."""
         if packet.HasField("track_descriptor"):
-            one = packet.track_descriptor
-            self._known[one.uuid] = one
-            if one.HasField("process"):
-                self._process(one.process)
-            if one.HasField("thread"):
-                self._thread(one.thread)
+            self._track(packet.track_descriptor)
         elif packet.HasField("process_tree"):
             for process in packet.process_tree.processes:
                 if process.cmdline:
-                    self._processes.setdefault(process.pid, process.cmdline[0])
+                    self._names.setdefault((process.pid, None), process.cmdline[0])
             for thread in packet.process_tree.threads:
                 if thread.name:
-                    self._threads.setdefault((thread.tgid, thread.tid), thread.name)
+                    self._names.setdefault((thread.tgid, thread.tid), thread.name)
         elif packet.HasField("process_descriptor"):
-            self._process(packet.process_descriptor)
+            self._named(packet.process_descriptor.pid, None, _name_of(packet.process_descriptor))
         if packet.HasField("thread_descriptor"):
-            self._thread(packet.thread_descriptor)
+            one = packet.thread_descriptor
+            self._named(one.pid, one.tid, one.thread_name)
 
-    def _process(self, one: Any) -> None:
-        if name := one.process_name or (one.cmdline[0] if one.cmdline else ""):
-            self._processes[one.pid] = name
+    def _track(self, one: Any) -> None:
+        self._known[one.uuid] = one
+        key: tuple[int, int | None] | None = None
+        if one.HasField("thread"):
+            key = (one.thread.pid, one.thread.tid)
+            process = self._latest.get((one.thread.pid, None))
+            if process is not None:
+                self._process_of.setdefault(one.uuid, process)
+        elif one.HasField("process"):
+            key = (one.process.pid, None)
+        if key is not None:
+            self._first.setdefault(key, one.uuid)
+            self._latest[key] = one.uuid
 
-    def _thread(self, one: Any) -> None:
-        if one.thread_name:
-            self._threads[one.pid, one.tid] = one.thread_name
+    def _named(self, pid: int, tid: int | None, name: str) -> None:
+        if name:
+            self._names[pid, tid] = name
 
-    def place(self, uuid: int, *, counter: bool = False) -> int:
-        """Return the location of a track; that of a *counter* is the thread or process that it belongs to."""
+    def place(self, uuid: int, name: str = "", *, counter: bool = False) -> int:
+        """Return the location of a track; that of a *counter* is the thread or process that it belongs to.
+
+        *name*: of its first event, which names a track without a name.
+        """
         known = self._places.get((uuid, counter))
         if known is None:
-            known = self._places[uuid, counter] = self._made(uuid, counter=counter)
+            known = self._places[uuid, counter] = self._made(uuid, name, counter=counter)
         return known
 
-    def _made(self, uuid: int, *, counter: bool) -> int:
+    def _made(self, uuid: int, name: str, *, counter: bool) -> int:
         one = self._known.get(uuid)
-        pid, tid = self._owner(uuid)
-        if one is None or not (counter or one.HasField("thread") or one.HasField("process")):
-            name = (one.name or one.static_name or one.atrace_name) if one is not None else ""
-            return self._location(pid, f"track {uuid}", name or ("default track" if not uuid else f"track {uuid}"))
-        return self.thread(pid, tid)
+        owner = self._owner(uuid)
+        if owner is not None and (counter or owner == uuid):
+            return self._owned(owner)
+        if counter:
+            return self._location(("trace",), "trace", "process", self._group(None, None), "trace")
+        said = (one.name or one.static_name or one.atrace_name) if one is not None else ""
+        said = said or (name if uuid else "default track") or f"track {uuid}"
+        pid = self._pid(owner)
+        return self._location(("track", uuid), said, "thread", self._group_of(owner), f"{pid}:track {uuid}")
 
-    def thread(self, pid: int | None, tid: int | None) -> int:
-        """Return the location of a thread, or without *tid* of a process."""
-        if tid is None:
-            return self._location(pid, None, "trace" if pid is None else str(pid))
-        return self._location(pid, tid, self._threads.get((pid or 0, tid), "") or f"{pid}:{tid}")
+    def thread(self, pid: int, tid: int) -> int:
+        """Return the location of a thread that is named by its numbers."""
+        uuid = self._latest.get((pid, tid))
+        if uuid is not None:
+            return self._owned(uuid)
+        group = self._group(pid, self._latest.get((pid, None)))
+        return self._location((pid, tid), self._names.get((pid, tid), ""), "thread", group, f"{pid}:{tid}")
 
-    def _location(self, pid: int | None, tid: int | str | None, name: str) -> int:
-        process = self._processes.get(pid, "") if pid is not None else "trace"
-        group = self._builder.group(pid, lambda: Group(text(process or pid)))
-        key = str(pid) if tid is None else f"{pid}:{tid}"
-        kind = "process" if tid is None else "thread"
-        return self._builder.location((pid, tid), lambda: Location(text(name), kind, group, key))
+    def _owned(self, uuid: int) -> int:
+        """Return the location of a thread or process."""
+        one = self._known[uuid]
+        group = self._group_of(uuid)
+        if not one.HasField("thread"):
+            again = self._first[one.process.pid, None] != uuid
+            key: tuple[Any, ...] = (one.process.pid, None, uuid) if again else (one.process.pid, None)
+            return self._location(key, "", "process", group, str(one.process.pid))
+        pid, tid = one.thread.pid, one.thread.tid
+        key = (pid, tid, uuid) if self._first[pid, tid] != uuid else (pid, tid)
+        return self._location(
+            key, one.thread.thread_name or self._names.get((pid, tid), ""), "thread", group, f"{pid}:{tid}"
+        )
 
-    def _owner(self, uuid: int) -> tuple[int | None, int | None]:
-        """Return process and thread that a track belongs to."""
+    def _location(self, key: tuple[Any, ...], name: str, kind: str, group: int, known_as: str) -> int:
+        return self._builder.location(key, lambda: Location(text(name or known_as), kind, group, known_as))
+
+    def _group_of(self, owner: int | None) -> int:
+        """Return the group of the process of a thread or process."""
+        if owner is None:
+            return self._group(None, None)
+        one = self._known[owner]
+        if not one.HasField("thread"):
+            return self._group(one.process.pid, owner)
+        above = self._known.get(one.parent_uuid)
+        if above is not None and above.HasField("process"):
+            return self._group(one.thread.pid, one.parent_uuid)
+        return self._group(one.thread.pid, self._process_of.get(owner, self._first.get((one.thread.pid, None))))
+
+    def _group(self, pid: int | None, uuid: int | None) -> int:
+        if pid is None:
+            return self._builder.group(None, lambda: Group("trace"))
+        one = self._known[uuid].process if uuid is not None else None
+        name = (_name_of(one) if one is not None else "") or self._names.get((pid, None), "") or pid
+        again = uuid is not None and self._first[pid, None] != uuid
+        return self._builder.group((pid, uuid) if again else pid, lambda: Group(text(name)))
+
+    def _pid(self, owner: int | None) -> int | None:
+        if owner is None:
+            return None
+        one = self._known[owner]
+        pid: int = one.thread.pid if one.HasField("thread") else one.process.pid
+        return pid
+
+    def _owner(self, uuid: int) -> int | None:
+        """Return the uuid of the thread or process that a track belongs to, or is."""
         for _ in range(_DEPTH):
             one = self._known.get(uuid)
             if one is None:
-                break
-            if one.HasField("thread"):
-                return one.thread.pid, one.thread.tid
-            if one.HasField("process"):
-                return one.process.pid, None
+                return None
+            if one.HasField("thread") or one.HasField("process"):
+                return uuid
             uuid = one.parent_uuid
-        return None, None
+        return None
 
     def counter(self, uuid: int) -> tuple[str, str, int, bool]:
         """Return the name and unit of a counter, the factor of its values, and whether they are differences."""
@@ -106,9 +162,14 @@ class Tracks:
         if one is None:
             return f"counter {uuid}", "", 1, False
         said = one.counter
-        unit = said.unit_name or _UNITS.get(said.unit, "")
-        name = one.name or one.static_name or f"counter {uuid}"
+        unit = said.unit_name or _UNITS.get(said.unit, "") or ("ns" if said.type == 1 else "")
+        name = one.name or one.static_name or _COUNTERS.get(said.type, f"counter {uuid}")
         return text(name), text(unit), said.unit_multiplier or 1, said.is_incremental
+
+
+def _name_of(process: Any) -> str:
+    name: str = process.process_name or (process.cmdline[0] if process.cmdline else "")
+    return name
 
 
 class Clocks:
@@ -161,6 +222,7 @@ class Sequence:
     track: int | None = None
     counters: tuple[int, ...] = ()
     fractions: tuple[int, ...] = ()  # tracks of counters with fractional values
+    sums: dict[int, float] = field(default_factory=dict)  # of counters of differences, by track
     known: bool = False
     thread: tuple[int, int] | None = None  # the older way to say the track
     microseconds: int = 0  # the older way to say the time
@@ -171,6 +233,7 @@ class Sequence:
             self.known = False
         if packet.sequence_flags & _CLEARED or packet.incremental_state_cleared:
             self.names.clear()
+            self.sums.clear()
             self.clock, self.track, self.counters, self.fractions, self.known = _BOOTTIME, None, (), (), True
         if packet.HasField("trace_packet_defaults"):
             said = packet.trace_packet_defaults

@@ -201,7 +201,7 @@ def test_a_track_of_its_own_is_a_location_of_its_process(tmp_path: Path) -> None
     made.event(10, BEGIN, 1234, "nowhere")
     made.event(30, END, 1234)
     trace = made.read(tmp_path)
-    assert {row[1] for row in rows(trace)["calls"]} == {"solver/queue", "trace/track 1234"}
+    assert {row[1] for row in rows(trace)["calls"]} == {"solver/queue", "trace/nowhere"}
 
 
 def test_clocks_are_related_by_snapshots(tmp_path: Path) -> None:
@@ -232,6 +232,35 @@ def test_counters_of_differences_and_those_beside_slices(tmp_path: Path) -> None
     made.event(4, END, MAIN, extra_counter_track_uuids=[MEMORY], extra_counter_values=[7])
     found = [(row[0], row[2], row[3]) for row in rows(made.read(tmp_path))["counters"]]
     assert sorted(found) == [(1, "done", 2048), (2, "done", 5120), (3, "load", 0.25), (4, "memory", 7)]
+
+
+def test_differences_are_summed_for_each_writer_until_its_state_is_cleared(tmp_path: Path) -> None:
+    made = Made()
+    made.track(8, name="done", counter={"is_incremental": True})
+    for time, sequence, value in ((1, 1, 100), (2, 2, 50), (3, 1, 10), (4, 2, 5)):
+        made.event(time, COUNTER, 8, sequence=sequence, counter_value=value)
+    made.packet(1, incremental_state_cleared=True)
+    made.event(5, COUNTER, 8, counter_value=7)
+    found = [(row[0], row[3]) for row in rows(made.read(tmp_path))["counters"]]
+    assert sorted(found) == [(1, 100), (2, 50), (3, 110), (4, 55), (5, 7)]
+
+
+def test_numbers_of_threads_and_processes_may_be_used_again(tmp_path: Path) -> None:
+    made = Made()
+    made.track(1, thread={"pid": 5, "tid": 1, "thread_name": "t1"})
+    made.track(10, process={"pid": 5, "process_name": "p1"})
+    made.track(3, thread={"pid": 5, "tid": 1, "thread_name": "t3"})
+    made.track(20, process={"pid": 5, "process_name": "p2"})
+    made.track(21, thread={"pid": 5, "tid": 4, "thread_name": "t4"})
+    made.track(22, 21, "below")
+    made.track(23, 10)
+    for time, track in enumerate((1, 10, 3, 20, 21, 22, 0), 1):
+        made.event(time, INSTANT, track, "x")
+    made.event(8, INSTANT, 23, "first").track_event.name = "first"
+    one = made.event(9, INSTANT, 0, "moved").track_event.legacy_event
+    one.pid_override, one.tid_override = 5, 4
+    found = [row[1] for row in sorted(rows(made.read(tmp_path))["marks"])]
+    assert found == ["p1/t1", "p1/5", "p1/t3", "p2/5", "p2/t4", "p2/below", "trace/default track", "p1/first", "p2/t4"]
 
 
 def test_the_older_form_of_chrome(tmp_path: Path) -> None:
