@@ -56,11 +56,12 @@ def everything() -> dict[str, View]:
         view = getattr(importlib.import_module(module.name), "VIEW", None)
         if isinstance(view, View):
             found.append(view)
-    named = {view.name: view for view in sorted(found, key=lambda view: (view.subject, view.order, view.name))}
+    named = {view.name: view for view in sorted(found, key=lambda view: view.name)}
     for family in FAMILIES:
         for name in family.shown_as.values():
-            named[name] = replace(named[name], family=family)
-    return named
+            view = named.pop(name)  # after the views without a family, in the order of "show as"
+            named[name] = replace(view, family=family, group=family.group, order=family.order)
+    return dict(sorted(named.items(), key=lambda item: (item[1].subject, item[1].order)))
 
 
 def get(name: str) -> View:

@@ -31,15 +31,16 @@ class View:
     that need. A view needs runs, or events of a trace, unless *without*. The *subject* is a study (`StudyData`) or a
     trace (`TraceData`). A view of *several* compares data with its ``others``. A *window* view shows a time range
     (options begin, end, width) and is rebuilt when that changes. A *wide* view is a table with many columns: in a small
-    window it opens maximised. The registry sets the *family*, if it has one: its option "show as" chooses another view.
+    window it opens maximised. The registry sets the *family*, with its *group* and *order*, of a view that is named in
+    one: the option "show as" chooses another view of it.
     """
 
     name: str
     title: str
-    group: str
     description: str
     make: Callable[..., Figure | Need]
     options: tuple[Option, ...] = ()
+    group: str = ""
     order: int = 100
     several: bool = False
     subject: Subject = "study"

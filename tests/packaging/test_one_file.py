@@ -113,8 +113,8 @@ from scalegraph.figures.figure import Figure
 from scalegraph.views.view import View
 
 VIEW = View(
-    "nothing-yet", "Nothing yet", "Overview", "a view that a test adds",
-    lambda data: Figure("nothing-yet", "Nothing yet", empty="Run a program to see nothing."),
+    "nothing-yet", "Nothing yet", "a view that a test adds",
+    lambda data: Figure("nothing-yet", "Nothing yet", empty="Run a program to see nothing."), group="Overview",
 )
 '''
 ANALYSIS = '''"""The number of runs."""

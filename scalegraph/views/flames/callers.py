@@ -55,11 +55,9 @@ def _of_path(data: StudyData, path: str, grown: Grown) -> str | None:
 VIEW = View(
     _NAME,
     _TITLE,
-    "Lost time",
     "Who calls a function and what it calls, with time and visits; a click goes to the caller or callee.",
     _make,
     (_FUNCTION, study_trees.METRIC, common.PROCESSORS, common.SIZE),
-    order=47,
     needs=(*needs.RUNS_OR_SET, _NEED, _NOTHING),
     without=True,
 )

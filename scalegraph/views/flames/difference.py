@@ -177,10 +177,10 @@ def _sentence(joined: Joined, first: Grown, second: Grown, names: tuple[str, str
 VIEW = View(
     _NAME,
     _TITLE,
-    "Compare",
     "The flame graph of one run, coloured by the change from another: two processor counts, or two studies.",
     _make,
     (study_trees.METRIC, building.CHANGE, _SECOND, _REFERENCE, common.SIZE, building.WIDTHS, building.ICICLE),
+    group="Compare",
     order=205,
     needs=(*needs.RUNS_OR_SET, study_trees.NEED, _FEW, _UNLIKE, NEITHER),
     without=True,

@@ -61,11 +61,9 @@ def sentence(grown: Grown) -> str:
 VIEW = View(
     _NAME,
     _TITLE,
-    "Lost time",
     "Regions or call paths of a run as stacked frames, as wide as the time they cost.",
     _make,
     (study_trees.METRIC, common.PROCESSORS, common.SIZE, study_trees.COLOUR, building.ICICLE),
-    order=46,
     needs=(*needs.RUNS_OR_SET, study_trees.NEED, _NOTHING),
     without=True,
 )

@@ -28,11 +28,9 @@ def _make(data: TraceData, function: object = None, duration: object = None, **o
 VIEW = View(
     _NAME,
     _TITLE,
-    "Where the time goes",
     "Who calls a region and what it calls, with time and visits; a click goes to the caller or callee.",
     _make,
     (_FUNCTION, trace_window.BEGIN, trace_window.END, trace_window.LOCATIONS, trace_choices.DURATION),
-    order=68,
     needs=(*trace_trees.NEEDS,),
     subject="trace",
 )

@@ -41,11 +41,9 @@ def _make(
 VIEW = View(
     _NAME,
     _TITLE,
-    "Where the time goes",
     "The flame graph of a trace, coloured by the change from another: more or less time in each call path.",
     _make,
     (trace_trees.METRIC, building.CHANGE, building.WIDTHS, building.ICICLE),
-    order=67,
     needs=(needs.SECOND_TRACE, trace_sums.CALLS_OF_BOTH, *trace_trees.NEEDS, NEITHER),
     several=True,
     subject="trace",

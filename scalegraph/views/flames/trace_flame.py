@@ -28,11 +28,9 @@ def _make(
 VIEW = View(
     _NAME,
     _TITLE,
-    "Where the time goes",
     "Call paths in the chosen interval as frames stacked on their callers, as wide as the time spent in them.",
     _make,
     (trace_trees.METRIC, *trace_window.COMMON, trace_choices.DURATION, building.ICICLE),
-    order=66,
     needs=(*trace_trees.NEEDS,),
     subject="trace",
 )

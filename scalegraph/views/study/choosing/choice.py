@@ -146,10 +146,10 @@ def second_best(data: StudyData) -> tuple[Point, Point] | None:
 VIEW = View(
     "choose",
     _TITLE,
-    GROUP,
     "The point to take, its cost, its bottleneck, and how sure that is; the frontier of time against cost.",
     _make,
     (COST, WITHIN, EFFICIENCY),
+    group=GROUP,
     order=1,
     needs=(SEVERAL, _NONE),
 )

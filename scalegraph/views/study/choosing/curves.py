@@ -7,7 +7,7 @@ from scalegraph.figures.figure import Axis, Figure, Line, Plot
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
-from scalegraph.views.study.choosing.common import AXIS, GROUP, SEVERAL, axes, points, rest, title, values
+from scalegraph.views.study.choosing.common import AXIS, SEVERAL, axes, points, rest, title, values
 from scalegraph.views.view import View
 
 _TITLE = "Curves by choice"
@@ -81,7 +81,6 @@ def _line(name: str, at: int, found: list[Point], value: str) -> Line:
 VIEW = View(
     "choice-curves",
     _TITLE,
-    GROUP,
     "Time, cost or efficiency over N in small multiples by machine, split, schedule, affinity or flags.",
     _make,
     (
@@ -104,6 +103,5 @@ VIEW = View(
             description="What is drawn.",
         ),
     ),
-    order=3,
     needs=(SEVERAL,),
 )

@@ -91,7 +91,6 @@ def _table(shares: Sequence[Share]) -> Table:
 VIEW = View(
     "two-points",
     _TITLE,
-    GROUP,
     "The difference between two points by cause: the time of each cause in both.",
     _make,
     (
@@ -112,6 +111,7 @@ VIEW = View(
             description="Number of the second point; the next of the frontier if not chosen.",
         ),
     ),
+    group=GROUP,
     order=6,
     needs=(SEVERAL, _NEED),
 )

@@ -6,7 +6,7 @@ from scalegraph.base.units import counted
 from scalegraph.figures.figure import Figure
 from scalegraph.subjects.study import StudyData
 from scalegraph.views.study.choosing.choice import table
-from scalegraph.views.study.choosing.common import GROUP, SEVERAL, axes, points, title
+from scalegraph.views.study.choosing.common import SEVERAL, axes, points, title
 from scalegraph.views.view import View
 
 _TITLE = "All points"
@@ -27,10 +27,8 @@ def _make(data: StudyData) -> Figure:
 VIEW = View(
     "points",
     _TITLE,
-    GROUP,
     "Every point with machine, N, split, schedule, time and costs, the fastest first; sorts and filters.",
     _make,
-    order=2,
     needs=(SEVERAL,),
     wide=True,
 )

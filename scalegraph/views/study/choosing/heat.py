@@ -7,7 +7,7 @@ from scalegraph.figures.figure import Cell, Figure, Grid
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
-from scalegraph.views.study.choosing.common import AXIS, COST, GROUP, SEVERAL, axes, points, title, values
+from scalegraph.views.study.choosing.common import AXIS, COST, SEVERAL, axes, points, title, values
 from scalegraph.views.view import View
 
 _TITLE = "Best by two"
@@ -58,7 +58,6 @@ def _axis(name: str, title: str, text: str) -> Option:
 VIEW = View(
     "choice-map",
     _TITLE,
-    GROUP,
     "A heat map of two of machine, N, split, schedule, affinity and flags: the best point of each pair.",
     _make,
     (
@@ -66,6 +65,5 @@ VIEW = View(
         _axis("columns", "Columns", "Axis of the columns; N if it varies."),
         COST,
     ),
-    order=4,
     needs=(SEVERAL,),
 )

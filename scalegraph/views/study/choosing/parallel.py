@@ -10,7 +10,7 @@ from scalegraph.figures.figure import Axis, Figure, Line, Plot
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
 from scalegraph.views.study.choosing.choice import table
-from scalegraph.views.study.choosing.common import AXIS, GROUP, SEVERAL, axes, points, title, values
+from scalegraph.views.study.choosing.common import AXIS, SEVERAL, axes, points, title, values
 from scalegraph.views.view import View
 
 _TITLE = "Parallel coordinates"
@@ -85,9 +85,7 @@ def _place(value: float, every: list[float]) -> float:
 VIEW = View(
     "parallel",
     _TITLE,
-    GROUP,
     "Every point as a line through machine, N, split, schedule, affinity and flags to its time and core-hours.",
     _make,
-    order=5,
     needs=(SEVERAL,),
 )

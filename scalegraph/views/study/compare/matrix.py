@@ -94,7 +94,6 @@ def _grid(found: compare.Difference, titles: list[str]) -> Grid:
 VIEW = View(
     "compare-matrix",
     _TITLE,
-    "Compare",
     "The scalability matrix of the second study minus that of the first.",
     _make,
     (
@@ -110,7 +109,6 @@ VIEW = View(
         matrices.EFFICIENCY,
         matrices.LATENCY,
     ),
-    order=210,
     needs=(_OTHER, _LACKING, _NOTHING_IN_COMMON),
     several=True,
 )

@@ -181,7 +181,6 @@ def _sentence(table: pd.DataFrame, titles: Sequence[str], words: str, *, more_is
 VIEW = View(
     "compare",
     _TITLE,
-    "Compare",
     "Speedup, efficiency, time, latency or data movement of several open studies in one plot and one table.",
     _make,
     (
@@ -196,7 +195,6 @@ VIEW = View(
         ),
         common.SIZE,
     ),
-    order=200,
     needs=(needs.OTHER_STUDY, _LACKING, _UNITS),
     several=True,
 )

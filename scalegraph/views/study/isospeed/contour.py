@@ -42,10 +42,8 @@ def _make(data: StudyData, speed: float | None = None) -> Figure | Need:
 VIEW = View(
     "isospeed-contour",
     _TITLE,
-    "Isospeed",
     "Average unit speed over N and work as a map; it is constant along a line.",
     _make,
     (matrices.SPEED,),
-    order=210,
     needs=(isospeed_speed.NEED,),
 )

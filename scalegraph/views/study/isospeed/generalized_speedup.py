@@ -123,7 +123,6 @@ def _notes(data: StudyData, kind: Sequential) -> tuple[str, ...]:
 VIEW = View(
     "generalized-speedup",
     _TITLE,
-    "Isospeed",
     "Parallel speed over sequential speed, also for sizes never run on one processor.",
     _make,
     (
@@ -138,6 +137,7 @@ VIEW = View(
             words=("asymptotic (r_inf)", "fastest run", "same problem"),
         ),
     ),
+    group="Isospeed",
     order=230,
     needs=(_NEED,),
 )

@@ -169,7 +169,6 @@ def _sentence(made: Ensemble, efficiency: float, fits: str) -> str:
 VIEW = View(
     "problem-ensemble",
     _TITLE,
-    "Isospeed",
     "Which problems fit into memory and run efficiently on each N, with lines of equal time and efficiency.",
     _make,
     (
@@ -192,6 +191,5 @@ VIEW = View(
             words=("each processor", "the whole machine"),
         ),
     ),
-    order=240,
     needs=(_NEED,),
 )

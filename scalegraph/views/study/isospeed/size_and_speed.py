@@ -104,10 +104,8 @@ def _sentence(series: Series, met: list[Anchor], shown: str) -> str:
 VIEW = View(
     "size-and-speed",
     _TITLE,
-    "Isospeed",
     "What speedup and scalability hold constant: times over N at one size, and at one average speed.",
     _make,
     (common.SIZE, matrices.SPEED),
-    order=190,
     needs=(isospeed_speed.NEED,),
 )

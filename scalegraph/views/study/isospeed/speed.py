@@ -137,10 +137,8 @@ def _asymptote(limits: list[AsymptoticSpeed], unit: str) -> tuple[str, ...]:
 VIEW = View(
     "isospeed-speed",
     _TITLE,
-    "Isospeed",
     "Average unit speed over the execution time as the problem grows; the line is the speed held constant.",
     _make,
     (matrices.SPEED,),
-    order=200,
     needs=(NEED,),
 )

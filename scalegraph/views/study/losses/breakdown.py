@@ -59,7 +59,6 @@ def _make(data: StudyData, size: object = None, by: object = "category") -> Figu
 VIEW = View(
     "breakdown",
     _TITLE,
-    "Lost time",
     "Processor time by category for each N, as shares; every cycle is counted.",
     _make,
     (
@@ -74,6 +73,5 @@ VIEW = View(
             aliases=(("leaf", "category"),),
         ),
     ),
-    order=50,
     needs=(_NEED,),
 )

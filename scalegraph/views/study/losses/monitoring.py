@@ -65,10 +65,10 @@ def _make(data: StudyData, size: object = None) -> Figure:
 VIEW = View(
     "monitoring",
     _TITLE,
-    "Lost time",
     "The elapsed time over N with software or hardware monitoring on the simulated machine, and compensated for it.",
     _make,
     (common.SIZE,),
+    group="Lost time",
     order=67,
     needs=(_NEED,),
 )

@@ -64,10 +64,8 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
 VIEW = View(
     "overheads",
     _TITLE,
-    "Lost time",
     "Barriers, locks, waiting and memory stalls over N, in seconds per processor; they add up to the latency L.",
     _make,
     (common.SIZE,),
-    order=60,
     needs=(_NEED,),
 )

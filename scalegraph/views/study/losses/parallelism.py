@@ -108,13 +108,11 @@ def _lines(data: StudyData, grow: object, share: _Share) -> tuple[list[Line], st
 VIEW = View(
     "parallelism",
     _TITLE,
-    "Lost time",
     "The parallel share of the elapsed time, or of all operations, for each N as the problem grows.",
     _make,
     (
         Option("grow", "What grows", "text", description="parameter, or several with commas; otherwise the longest"),
         Option("of", "Share of", "choice", "time", tuple(_SHARES), description="elapsed time, or all operations"),
     ),
-    order=65,
     needs=(_NEED,),
 )

@@ -189,10 +189,10 @@ def _named(region: Any, number: int) -> dict[str, Any]:
 VIEW = View(
     "pop",
     _TITLE,
-    "Lost time",
     "Load balance, serialisation, transfer and computation scaling, over N and by region (POP metrics).",
     _make,
     (common.SIZE, common.PROCESSORS),
+    group="Lost time",
     order=75,
     needs=(_NEED,),
 )

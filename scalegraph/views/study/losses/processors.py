@@ -59,7 +59,6 @@ def _make(data: StudyData, processors: object = None, size: object = None, by: o
 VIEW = View(
     "processors",
     _TITLE,
-    "Lost time",
     "How each processor of one run spent its time.",
     _make,
     (
@@ -75,6 +74,5 @@ VIEW = View(
             aliases=(("leaf", "category"),),
         ),
     ),
-    order=80,
     needs=(_NEED,),
 )

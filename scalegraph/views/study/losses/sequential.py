@@ -93,13 +93,11 @@ def _chosen(found: list[Series], grow: object) -> Series:
 VIEW = View(
     "sequential",
     _TITLE,
-    "Overview",
     "CPU utilisation, memory access rate and miss rate of the one-processor run as the problem grows.",
     _make,
     (
         Option("grow", "What grows", "text", description="parameter, or several with commas; otherwise the longest"),
         Option("processors", "Processors", "int", 1, description="N of the runs", minimum=1),
     ),
-    order=100,
     needs=(_SIZES, _TIMES),
 )

@@ -55,10 +55,8 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
 VIEW = View(
     "data-movement",
     _TITLE,
-    "Cache and memory",
     "How many accesses a microsecond go through the network, over N.",
     _make,
     (common.SIZE,),
-    order=131,
     needs=(_NEED,),
 )

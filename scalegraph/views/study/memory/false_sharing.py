@@ -123,7 +123,6 @@ def _short(place: str) -> str:
 VIEW = View(
     "false-sharing",
     _TITLE,
-    "Cache and memory",
     "Lines that move back and forth between processors that use different parts of them: the variables on each, who"
     " writes which, and where.",
     _make,
@@ -132,6 +131,5 @@ VIEW = View(
         common.SIZE,
         Option("lines", "Lines", "int", _LINES, description="how many of the worst lines", minimum=1),
     ),
-    order=145,
     needs=(cause_words.CLASSES_NEEDED, _NO_MISS),
 )

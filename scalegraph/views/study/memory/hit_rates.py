@@ -48,7 +48,6 @@ def _make(data: StudyData, size: object = None, level: object = "private") -> Fi
 VIEW = View(
     "hit-rates",
     _TITLE,
-    "Cache and memory",
     "The share of references that hit, for computation, barriers, locks, atomics and the rest, over N.",
     _make,
     (
@@ -57,6 +56,5 @@ VIEW = View(
             "level", "Caches", "choice", "private", ("private", "first"), description="all private levels, or the first"
         ),
     ),
-    order=115,
     needs=(_NEED,),
 )

@@ -119,7 +119,6 @@ def _cell(table: pd.DataFrame, name: str, n: int) -> Cell:
 VIEW = View(
     "hot-spots",
     _TITLE,
-    "Cache and memory",
     "How busy each link and memory module is, its transactions, and how long they wait.",
     _make,
     (
@@ -128,6 +127,7 @@ VIEW = View(
         common.SIZE,
         Option("most", "Most", "int", _MOST, description="how many of the busiest", minimum=1),
     ),
+    group="Cache and memory",
     order=150,
     needs=(_NEED,),
 )

@@ -68,10 +68,8 @@ def _table(data: StudyData, series: Series) -> Table:
 VIEW = View(
     "invalidations",
     _TITLE,
-    "Cache and memory",
     "Invalidated copies of lines by the cause of the write, and their average width, for each N.",
     _make,
     (common.SIZE,),
-    order=120,
     needs=(_NEED,),
 )

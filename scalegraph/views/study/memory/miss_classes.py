@@ -80,7 +80,6 @@ def _table(table: pd.DataFrame, names: list[str], by: str) -> Table:
 VIEW = View(
     "miss-classes",
     _TITLE,
-    "Cache and memory",
     "Why lines were not in the cache: first use, capacity, conflicting addresses, data shared by processors, or only a"
     " line shared by them.",
     _make,
@@ -92,6 +91,5 @@ VIEW = View(
         common.SIZE,
         Option("bars", "Bars", "int", _BARS, description="how many get a bar", minimum=1),
     ),
-    order=135,
     needs=(cause_words.CLASSES_NEEDED, _NO_MISS),
 )

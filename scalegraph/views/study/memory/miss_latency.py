@@ -93,10 +93,8 @@ def curves(rows: pd.DataFrame, latency: pd.DataFrame, wanted: Sequence[tuple[str
 VIEW = View(
     "miss-latency",
     _TITLE,
-    "Cache and memory",
     "The average latency of a network access, for computation and for barriers and locks, over N.",
     _make,
     (common.SIZE,),
-    order=130,
     needs=(_NEED, _NO_ACCESS),
 )

@@ -109,13 +109,9 @@ def _table(found: Prediction) -> Table:
 VIEW = View(
     "miss-prediction",
     _TITLE,
-    "Cache and memory",
-    (
-        "Up to how many processors the program can scale, from where the latency of its misses reaches that at its"
-        " fastest."
-    ),
+    "Up to how many processors the program can scale, from where the latency of its misses reaches that at its"
+    " fastest.",
     _make,
     (common.SIZE,),
-    order=131,
     needs=(_NEED, _NO_ACCESS),
 )

@@ -54,7 +54,6 @@ def _make(data: StudyData, size: object = None, show: object = "accesses") -> Fi
 VIEW = View(
     "remote-causes",
     _TITLE,
-    "Cache and memory",
     "Accesses through the network for computation, barriers, locks, atomics and the rest, for each N.",
     _make,
     (
@@ -63,6 +62,5 @@ VIEW = View(
             "show", "Show", "choice", "accesses", ("accesses", "waiting"), description="their number, or their time"
         ),
     ),
-    order=110,
     needs=(_NEED,),
 )

@@ -185,7 +185,6 @@ def _table(rows: pd.DataFrame, unit: str) -> Table:
 VIEW = View(
     "roofline",
     _TITLE,
-    "Cache and memory",
     "Operations per byte from memory of the run, its regions and loops, against the machine's roofs.",
     _make,
     (
@@ -201,6 +200,7 @@ VIEW = View(
         ),
         Option("points", "Places", "int", _POINTS, description="how many regions and loops get a point", minimum=1),
     ),
+    group="Cache and memory",
     order=133,
     needs=(_NEED, _NOTHING, _NO_MACHINE),
 )

@@ -94,7 +94,6 @@ def _table(rows: list[dict[Any, Any]], collected: tuple[str, ...], names: list[s
 VIEW = View(
     "variables",
     _TITLE,
-    "Cache and memory",
     "Which variables the processors wait for: symbols, heap blocks by allocation site, stacks, and the"
     " variables of barriers and locks.",
     _make,
@@ -103,6 +102,5 @@ VIEW = View(
         common.SIZE,
         Option("bars", "Bars", "int", _BARS, description="how many of the most expensive get a bar", minimum=1),
     ),
-    order=140,
     needs=(_NEED,),
 )

@@ -91,10 +91,8 @@ def _table(data: StudyData, size: object) -> Table:
 VIEW = View(
     "widths",
     _TITLE,
-    "Cache and memory",
     "The number of copies that one write invalidates, by cause, and its change with N.",
     _make,
     (common.PROCESSORS, common.SIZE),
-    order=125,
     needs=(_NEED,),
 )

@@ -181,7 +181,6 @@ def _partner(number: int) -> str:
 VIEW = View(
     "message-costs",
     _TITLE,
-    "Lost time",
     "Sending, receiving, packing and waiting for messages by communicator, or by rank and partner.",
     _make,
     (
@@ -189,6 +188,7 @@ VIEW = View(
         common.PROCESSORS,
         common.SIZE,
     ),
+    group="Lost time",
     order=75,
     needs=(_NEED,),
 )

@@ -250,7 +250,6 @@ def _hot(table: pd.DataFrame) -> Table:
 VIEW = View(
     "topology",
     _TITLE,
-    "Lost time",
     "Nodes and links of the interconnect, coloured by load in a chosen time range; hot links with their bytes.",
     _make,
     (
@@ -259,6 +258,7 @@ VIEW = View(
         common.PROCESSORS,
         common.SIZE,
     ),
+    group="Lost time",
     order=76,
     needs=(_NEED,),
 )

@@ -136,7 +136,6 @@ def _table(found: list[BackTest]) -> Table:
 VIEW = View(
     "back-test",
     _TITLE,
-    "Models",
     "Laws fitted without the largest N: their predictions there, and the times of the runs.",
     _make,
     (
@@ -144,7 +143,6 @@ VIEW = View(
         modelling.SCALING,
         Option("hide", "Hide", "int", 1, description="how many of the largest N are hidden", minimum=1),
     ),
-    order=340,
     needs=(*modelling.TIMES, _NEED),
     without=True,
 )

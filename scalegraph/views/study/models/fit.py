@@ -178,7 +178,6 @@ def _notes(fit: Fit, timed: Timed, fits: list[Fit]) -> tuple[str, ...]:
 VIEW = View(
     "fit",
     _TITLE,
-    "Models",
     "Times with the laws fitted to them (Amdahl, Gustafson, Universal Scalability, ..), and their predictions.",
     _make,
     (
@@ -188,7 +187,6 @@ VIEW = View(
         Option("quantity", "Show", "choice", "time", ("time", "speedup"), description="time or speedup"),
         modelling.TARGET,
     ),
-    order=300,
     needs=(*modelling.TIMES, modelling.NEED, _NOT_FITTED),
     without=True,
 )

@@ -99,10 +99,10 @@ def _table(judged: Isoefficiency) -> Table:
 VIEW = View(
     "isoefficiency",
     _TITLE,
-    "Models",
     "The work that keeps an efficiency over N, and its order of growth.",
     _make,
     (matrices.EFFICIENCY,),
+    group="Models",
     order=350,
     needs=(*modelling.TIMES, _NEED),
     without=True,

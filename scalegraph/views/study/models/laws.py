@@ -113,11 +113,9 @@ def _text(value: float) -> str:
 VIEW = View(
     "laws",
     _TITLE,
-    "Models",
     "All laws side by side: formula, error, evidence, prediction, and every number with its interval.",
     _make,
     (common.SIZE, modelling.SCALING, modelling.TARGET),
-    order=310,
     needs=(*modelling.TIMES, modelling.NEED),
     without=True,
 )

@@ -190,7 +190,6 @@ def _positive(low: Floats, values: Floats) -> list[float]:
 VIEW = View(
     "region-model",
     _TITLE,
-    "Models",
     "One call path over one parameter: values, model, band, and the rivals that the points do not exclude.",
     _make,
     (
@@ -205,7 +204,6 @@ VIEW = View(
         Option("over", "Over", "text", description="the parameter across; otherwise processors, or the first"),
         Option("target", "Predict up to", "float", description="otherwise four times the largest value", minimum=0.0),
     ),
-    order=325,
     needs=(*needs.RUNS_OR_SET, NEED, _NO_MODEL),
     without=True,
 )

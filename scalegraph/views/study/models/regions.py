@@ -115,7 +115,6 @@ def _sentence(made: RegionModels, order: Indices, now: Floats, then: Floats, pla
 VIEW = View(
     "region-models",
     _TITLE,
-    "Models",
     "A performance model of every call path, and which of them dominates on more processors.",
     _make,
     (
@@ -123,7 +122,6 @@ VIEW = View(
         modelling.TARGET,
         Option("rows", "Rows", "int", 200, description="how many call paths are shown", minimum=1),
     ),
-    order=320,
     needs=(*needs.RUNS_OR_SET, NEED),
     without=True,
 )

@@ -80,11 +80,9 @@ def _make(data: StudyData, size: object = None) -> Figure | Need:
 VIEW = View(
     "serial-fraction",
     _TITLE,
-    "Models",
     "The apparent serial share at each N (Karp-Flatt): constant for serial code, rising with overhead.",
     _make,
     (common.SIZE,),
-    order=330,
     needs=(*modelling.TIMES, _NEED),
     without=True,
 )

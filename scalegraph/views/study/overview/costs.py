@@ -78,7 +78,6 @@ def _make(data: StudyData, size: object = None, costs: object = _KNOWN) -> Figur
 VIEW = View(
     "costs",
     _TITLE,
-    "Scalability",
     "The cost of one problem over N: energy to solution by consumer, energy-delay product, core-hours, price.",
     _make,
     (
@@ -92,6 +91,5 @@ VIEW = View(
             description="what is shown over N; by default energy if the machine file has watts, else core-hours",
         ),
     ),
-    order=25,
     needs=(_NEED, _NO_WATTS),
 )

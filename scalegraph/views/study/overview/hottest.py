@@ -143,7 +143,6 @@ def _of_paths(data: StudyData, lost: pd.DataFrame, most: int) -> Figure:
 VIEW = View(
     "hottest",
     _TITLE,
-    "Overview",
     "The few lines, regions or call paths that cost most: where to look first. A click opens the source.",
     _make,
     (
@@ -151,6 +150,5 @@ VIEW = View(
         common.SIZE,
         Option("most", "Lines", "int", _MOST, description="how many places", minimum=1),
     ),
-    order=1,
     needs=(_NEED,),
 )

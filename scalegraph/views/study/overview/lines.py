@@ -93,7 +93,6 @@ def _numbered(text: str) -> list[tuple[int, str]]:
 VIEW = View(
     "lines",
     _TITLE,
-    "Lost time",
     "Source lines, most expensive first.",
     _make,
     (
@@ -101,6 +100,5 @@ VIEW = View(
         common.SIZE,
         Option("most", "Lines", "int", 40, description="how many lines", minimum=1),
     ),
-    order=95,
     needs=(_NEED,),
 )

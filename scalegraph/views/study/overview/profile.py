@@ -137,7 +137,6 @@ def _sentence(costs: pd.DataFrame, run: RunRecord) -> str:
 VIEW = View(
     "profile",
     _TITLE,
-    "Lost time",
     "Time by function, loop and parallel construct, nested as in the source, and each one's share of the loss.",
     _make,
     (
@@ -145,6 +144,5 @@ VIEW = View(
         common.SIZE,
         Option("bars", "Bars", "int", _BARS, description="how many of the most expensive regions get a bar", minimum=1),
     ),
-    order=45,
     needs=(_NEED,),
 )

@@ -90,4 +90,11 @@ def _work(run: RunRecord, row: Mapping[Hashable, object], unit: str) -> float | 
     return known(run.work_flops if unit == "flop" else run.work_ops)
 
 
-VIEW = View("runs", _TITLE, "Overview", "Every run with its size, time and state.", _make, order=110)
+VIEW = View(
+    "runs",
+    _TITLE,
+    "Every run with its size, time and state.",
+    _make,
+    group="Overview",
+    order=110,
+)

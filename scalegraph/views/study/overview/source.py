@@ -197,7 +197,6 @@ def _lines(source: SourceText, values: Mapping[int, Values], regions: tuple[Regi
 VIEW = View(
     "source",
     _TITLE,
-    "Lost time",
     "The program's source, the probes inserted into it, and the cost of every line.",
     _make,
     (
@@ -206,6 +205,7 @@ VIEW = View(
         common.SIZE,
         Option("show", "Show", "choice", "time", ("time", "misses"), description="times, or misses with their causes"),
     ),
+    group="Lost time",
     order=90,
     needs=(_NEED,),
     without=True,

@@ -74,10 +74,8 @@ def _than(rows: pd.DataFrame) -> str:
 VIEW = View(
     "speedup",
     _TITLE,
-    "Scalability",
     "How many times faster than one processor, and what share of the processors' time that uses.",
     _make,
     (common.SIZE, OVERLAY, matrices.EFFICIENCY),
-    order=30,
     needs=(_NEED,),
 )

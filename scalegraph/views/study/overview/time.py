@@ -50,7 +50,6 @@ def _make(data: StudyData, size: object = None, scale: object = "log", what_if: 
 VIEW = View(
     "time",
     _TITLE,
-    "Scalability",
     "Elapsed time over the number of processors for one problem size, and the ideal; the fastest is marked.",
     _make,
     (
@@ -58,6 +57,5 @@ VIEW = View(
         Option("scale", "Time axis", "choice", "log", ("log", "linear"), description="scale of the time axis"),
         OVERLAY,
     ),
-    order=20,
     needs=(_NEED,),
 )

@@ -90,10 +90,10 @@ def _parts(lost: pd.DataFrame, checked: Mapping[str, float], processors: int) ->
 VIEW = View(
     "verdicts",
     _TITLE,
-    "Scalability",
     "Strong and weak scaling in words, and the causes and places of the loss.",
     _make,
     (common.SIZE, common.PROCESSORS),
+    group="Scalability",
     order=5,
     needs=(_NEED,),
 )

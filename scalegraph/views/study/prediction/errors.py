@@ -24,7 +24,6 @@ from scalegraph.views.study.prediction.points import (
     sentence,
     sizes_of,
 )
-from scalegraph.views.study.prediction.thread_graph import GROUP
 from scalegraph.views.view import View
 
 _ERRORS = "Errors of predictions"
@@ -92,10 +91,8 @@ def _host(point: Point) -> str:
 VIEW = View(
     "prediction-errors",
     _ERRORS,
-    GROUP,
     "The errors of predicted times, and how much time predicting saves (prediction ratio).",
     _make_errors,
     (OVER,),
-    order=12,
     needs=(NEED, _RUN_TOO),
 )

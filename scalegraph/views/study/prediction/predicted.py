@@ -21,7 +21,6 @@ from scalegraph.views.study.prediction.points import (
     sizes_of,
     tip,
 )
-from scalegraph.views.study.prediction.thread_graph import GROUP
 from scalegraph.views.view import View
 
 _TITLE = "Predicted and run times"
@@ -100,10 +99,8 @@ def _row(point: Point, sizes: Sizes) -> Row:
 VIEW = View(
     "predicted",
     _TITLE,
-    GROUP,
     "Times predicted from small runs, with intervals, beside times of runs; and their largest part.",
     _make,
     (OVER,),
-    order=11,
     needs=(NEED,),
 )

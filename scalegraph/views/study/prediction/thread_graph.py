@@ -233,7 +233,6 @@ def _notes(data: StudyData, found: ThreadGraph) -> tuple[str, ...]:
 VIEW = View(
     "thread-graph",
     _TITLE,
-    GROUP,
     "Threads, with segments coloured by time, and the events that join them; what does not scale is in front.",
     _make,
     (
@@ -246,6 +245,7 @@ VIEW = View(
         ),
         common.PROCESSORS,
     ),
+    group=GROUP,
     order=10,
     needs=(_NEED, _CANNOT),
     without=True,

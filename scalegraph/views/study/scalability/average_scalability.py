@@ -102,7 +102,6 @@ def parse(text: str) -> tuple[float, ...]:
 VIEW = View(
     "average-scalability",
     _TITLE,
-    "Scalability",
     "The scalability matrix averaged over several efficiencies, so that it does not depend on one.",
     _make,
     (
@@ -113,6 +112,5 @@ VIEW = View(
         matrices.LATENCY,
         matrices.WAY,
     ),
-    order=16,
     needs=(_NEED,),
 )

@@ -43,10 +43,8 @@ def _make(data: StudyData, efficiency: float | None = None) -> Figure | Need:
 VIEW = View(
     "efficiency-contour",
     _TITLE,
-    "Isospeed",
     "Efficiency over N and work as a map; a line is the isoefficiency function, the work that keeps the efficiency.",
     _make,
     (matrices.EFFICIENCY,),
-    order=220,
     needs=(_NEED,),
 )

@@ -112,13 +112,9 @@ PER = Option(
 VIEW = View(
     "latency",
     _TITLE,
-    "Scalability",
-    (
-        "Average time lost per processor, by accounting and from times alone; the latency where the"
-        " program is fastest is marked."
-    ),
+    "Average time lost per processor, by accounting and from times alone; the latency where the"
+    " program is fastest is marked.",
     _make,
     (common.SIZE, PER),
-    order=40,
     needs=(_NEED,),
 )

@@ -116,7 +116,6 @@ def _sentence(rows: pd.DataFrame, title: str) -> str:
 VIEW = View(
     "latency-sources",
     _TITLE,
-    "Lost time",
     "Memory latency, idle time and parallel primitives over N, for a fixed size or with a bound held.",
     _make,
     (
@@ -124,6 +123,5 @@ VIEW = View(
         common.SIZE,
         Option("detail", "Detail", "choice", "sources", ("sources", "causes"), description="ML, IT, PT, or each cause"),
     ),
-    order=70,
     needs=(_NEED, *_OF_HELD.values()),
 )

@@ -201,7 +201,6 @@ def _absence(bound: Bound) -> str:
 VIEW = View(
     "matrix",
     _TITLE,
-    "Scalability",
     "How latency grows from every N to every larger N' with time, efficiency or memory held; 1 is perfect.",
     _make,
     (
@@ -211,7 +210,6 @@ VIEW = View(
             "processors", "Processors", "text", description="comma separated; those without runs are predicted only"
         ),
     ),
-    order=10,
     needs=(*needs.RUNS_OR_MATRIX, _NEED, _ASKED_FOR, _MEASURED),
     without=True,
 )

@@ -79,7 +79,6 @@ def _line(made: Matrix, n: int, data: StudyData) -> Line:
 VIEW = View(
     "matrix-row",
     _TITLE,
-    "Scalability",
     "How scalability falls with N' from each N, as curves.",
     _make,
     (
@@ -87,7 +86,6 @@ VIEW = View(
         Option("processors", "Row", "int", description="N of the one row to show; otherwise all", minimum=1),
         *matrices.ASKED,
     ),
-    order=15,
     needs=(*needs.RUNS_OR_MATRIX, _NEED),
     without=True,
 )

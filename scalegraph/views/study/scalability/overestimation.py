@@ -70,10 +70,8 @@ def _make(data: StudyData, efficiency: float | None = None, time: float | None =
 VIEW = View(
     "overestimation",
     _TITLE,
-    "Scalability",
     "The scalability by the time bound compared with that by the efficiency bound, for every pair of counts.",
     _make,
     (matrices.EFFICIENCY, matrices.TIME),
-    order=17,
     needs=(_NEED,),
 )

@@ -144,7 +144,6 @@ def _sentence(mine: pd.DataFrame, efficiency: float, cells: pd.DataFrame | None)
 VIEW = View(
     "physical-power",
     _TITLE,
-    "Scalability",
     "Efficiency of networks of workstations over the stations' number and speed; mixed networks are in the table.",
     _make,
     (
@@ -159,6 +158,7 @@ VIEW = View(
             maximum=0.999,
         ),
     ),
+    group="Scalability",
     order=60,
     needs=(_NO_SPEEDS, _NEED),
 )

@@ -67,7 +67,6 @@ def _known(value: float | None) -> float:
 VIEW = View(
     "scalability-surface",
     _TITLE,
-    "Isospeed",
     "The scalability matrix as a surface over N and N'.",
     _make,
     (
@@ -78,7 +77,6 @@ VIEW = View(
             "elevation", "Height of view", "float", 28.0, unit="°", description="above the plane", minimum=1, maximum=89
         ),
     ),
-    order=230,
     needs=(*needs.RUNS_OR_MATRIX, _NEED),
     without=True,
 )

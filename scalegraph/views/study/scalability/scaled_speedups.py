@@ -107,10 +107,8 @@ def _missing(made: tuple[Speedups, ...]) -> list[str]:
 VIEW = View(
     "scaled-speedups",
     _TITLE,
-    "Scalability",
     "How many times as fast N processors are: at one size, with the time held, with the memory per processor held.",
     _make,
     (common.SIZE, matrices.MEMORY),
-    order=37,
     needs=(_NEED,),
 )

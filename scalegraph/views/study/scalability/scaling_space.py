@@ -131,13 +131,13 @@ def _line(way: _Way, x: tuple[float, ...], y: tuple[float, ...], across: str, up
 VIEW = View(
     "scaling-space",
     _TITLE,
-    "Scalability",
     "The sizes that keep efficiency, time, memory or speed constant as N grows: two parameters, and over N.",
     _make,
     (
         Option("x", "Across", "text", description="a parameter; otherwise the one that grows most"),
         Option("y", "Up", "text", description="another parameter; otherwise the next one that grows"),
     ),
+    group="Scalability",
     order=45,
     needs=(_NEED,),
 )

@@ -74,9 +74,7 @@ def _sentence(made: pd.DataFrame) -> str:
 VIEW = View(
     "weak-scaling",
     _TITLE,
-    "Scalability",
     "Scaled speedup and efficiency of a problem that grows with the processors, and Gustafson's serial share.",
     _make,
-    order=35,
     needs=(_NEED,),
 )

@@ -82,10 +82,8 @@ def _loops(advice: Advice) -> Table:
 VIEW = View(
     "schedule-advice",
     _TITLE,
-    words.GROUP,
     "The best schedule of each loop, the whole program's gain according to a run, and the N for which it holds.",
     _make,
     (common.PROCESSORS,),
-    order=119,
     needs=(words.NEED,),
 )

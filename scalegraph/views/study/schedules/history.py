@@ -14,7 +14,7 @@ from scalegraph.figures.palette import rivals
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
-from scalegraph.views.study.schedules import choice, words
+from scalegraph.views.study.schedules import choice
 from scalegraph.views.view import View
 
 _TITLE = "Chunk history"
@@ -129,7 +129,6 @@ def _sizes(rows: pd.DataFrame) -> tuple[Line, ...]:
 VIEW = View(
     "chunk-history",
     _TITLE,
-    words.GROUP,
     "Chunks of a loop over time by processor, coloured by owner of the share or by size; and chunk sizes over time.",
     _make,
     (
@@ -146,6 +145,5 @@ VIEW = View(
         common.PROCESSORS,
         common.SIZE,
     ),
-    order=126,
     needs=(choice.LOOPS_NEED,),
 )

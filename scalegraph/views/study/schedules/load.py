@@ -9,7 +9,7 @@ from scalegraph.figures.figure import Axis, Column, Figure, Row, Table
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
 from scalegraph.views.study.memory import cause_words
-from scalegraph.views.study.schedules import choice, words
+from scalegraph.views.study.schedules import choice
 from scalegraph.views.view import View
 
 _TITLE = "Load of a loop by processor"
@@ -69,10 +69,8 @@ def _make(
 VIEW = View(
     "loop-load",
     _TITLE,
-    words.GROUP,
     "Time and iterations of each processor in a loop: own share, share of others, obtaining chunks, uneven end.",
     _make,
     (choice.SCHEDULE, choice.LOOP, common.PROCESSORS, common.SIZE),
-    order=127,
     needs=(choice.LOOPS_NEED,),
 )

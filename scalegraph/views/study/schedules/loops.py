@@ -86,10 +86,8 @@ def _grid(loops: tuple[LoopTimes, ...], names: tuple[str, ...], clock: float) ->
 VIEW = View(
     "schedule-loops",
     _TITLE,
-    words.GROUP,
     "The time of each worksharing loop under each schedule: which loop needs which.",
     _make,
     (common.PROCESSORS,),
-    order=122,
     needs=(words.NEED, _NEED),
 )

@@ -88,13 +88,11 @@ def _table(runs: ScheduleRuns, count: int) -> Table:
 VIEW = View(
     "schedule-losses",
     _TITLE,
-    words.GROUP,
     "The loss per processor under each schedule: obtaining iterations, imbalance, communication.",
     _make,
     (
         common.PROCESSORS,
         Option("most", "Bars", "int", 12, description="how many schedules are drawn", minimum=1, maximum=40),
     ),
-    order=121,
     needs=(words.NEED,),
 )

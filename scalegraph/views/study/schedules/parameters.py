@@ -92,10 +92,8 @@ def _table(swept: dict[str, dict[str, RunRecord]], values: list[str]) -> Table:
 VIEW = View(
     "schedule-parameters",
     _TITLE,
-    words.GROUP,
     "Time over the values of a schedule's parameter, such as alpha of the adaptive schedules.",
     _make,
     (common.PROCESSORS,),
-    order=123,
     needs=(words.NEED, _NEED),
 )

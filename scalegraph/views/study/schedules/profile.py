@@ -14,7 +14,7 @@ from scalegraph.base.units import si, significant
 from scalegraph.figures.figure import Axis, Bars, Figure, Line, Plot
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
-from scalegraph.views.study.schedules import choice, words
+from scalegraph.views.study.schedules import choice
 from scalegraph.views.view import View
 
 _TITLE = "Iteration times of a loop"
@@ -93,10 +93,8 @@ def _histogram(times: npt.NDArray[np.float64]) -> Plot:
 VIEW = View(
     "iteration-times",
     _TITLE,
-    words.GROUP,
     "Time of an iteration over the index space and over the executions; the loop's type and locality in words.",
     _make,
     (choice.SCHEDULE, choice.LOOP, common.PROCESSORS, common.SIZE),
-    order=128,
     needs=(choice.LOOPS_NEED, _NEED),
 )

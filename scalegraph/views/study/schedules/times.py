@@ -73,10 +73,8 @@ def _table(runs: ScheduleRuns) -> Table:
 VIEW = View(
     "schedules",
     _TITLE,
-    words.GROUP,
     "How long the program takes over N with its worksharing loops under each schedule.",
     _make,
     (Option("most", "Curves", "int", 8, description="how many curves", minimum=1, maximum=40),),
-    order=120,
     needs=(words.NEED,),
 )

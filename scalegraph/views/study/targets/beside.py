@@ -63,11 +63,9 @@ def _make(data: StudyData, size: object = None) -> Figure:
 VIEW = View(
     "simulated-measured",
     _TITLE,
-    "Compare",
     "Elapsed time and processor time by cause of runs that were both simulated and measured.",
     _make,
     (common.SIZE,),
-    order=140,
     wide=True,
     needs=(pairs.BOTH,),
 )

@@ -57,11 +57,9 @@ def _make(data: StudyData, size: object = None, processors: object = None) -> Fi
 VIEW = View(
     "model-misses",
     _TITLE,
-    "Compare",
     "Differences of measured and simulated processor time by region and cause, the largest first.",
     _make,
     (common.SIZE, common.PROCESSORS),
-    order=141,
     wide=True,
     needs=(pairs.BOTH, pairs.ACCOUNTS),
 )

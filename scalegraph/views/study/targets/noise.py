@@ -66,10 +66,8 @@ def _make(data: StudyData) -> Figure:
 VIEW = View(
     "noise",
     _TITLE,
-    "Compare",
     "Every repetition of the measured runs: outliers, and the processor time taken by other programs.",
     _make,
-    order=142,
     wide=True,
     needs=(_NEED,),
 )

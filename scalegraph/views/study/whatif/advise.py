@@ -125,7 +125,6 @@ def _curve(model: Model, goal: Sequence[float], best: Advice | None = None) -> P
 VIEW = View(
     "advise",
     _TITLE,
-    "Models",
     "The run that narrows the predicted time most for its cost, including uncertainty about the law.",
     _make,
     (
@@ -134,6 +133,7 @@ VIEW = View(
         Option("cost", "Cost", "choice", "elapsed", advise.COSTS, description="what a run costs"),
         Option("most", "At most N", "int", description="the most processors that can be run", minimum=1),
     ),
+    group="Models",
     order=60,
     needs=(_NEED,),
 )

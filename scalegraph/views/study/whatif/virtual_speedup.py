@@ -129,13 +129,11 @@ def _table(data: StudyData, curves: list[Curve]) -> Table:
 VIEW = View(
     "virtual-speedup",
     _TITLE,
-    "What would change it",
     "How fast the whole program would be if one line, region, lock or variable were faster.",
     _make,
     (
         common.PROCESSORS,
         Option("most", "Curves", "int", 7, description="how many curves", minimum=1, maximum=20),
     ),
-    order=115,
     needs=(_NEED,),
 )

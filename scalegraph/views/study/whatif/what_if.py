@@ -293,7 +293,6 @@ def _failures(data: StudyData) -> tuple[str, ...]:
 VIEW = View(
     "what-if",
     TITLE,
-    "What would change it",
     "Actual, contention-free and ideal runs side by side, and the time each saves: what limits the program, ranked.",
     _make,
     (
@@ -309,6 +308,5 @@ VIEW = View(
         common.PROCESSORS,
         common.SIZE,
     ),
-    order=110,
     needs=(NEED,),
 )

@@ -189,7 +189,6 @@ def _figure(
 VIEW = View(
     "communication-matrix",
     _TITLE,
-    "Who with whom",
     "Bytes, messages, their mean size and time from every sender to every receiver; or waiters and holders.",
     _make,
     (
@@ -211,7 +210,6 @@ VIEW = View(
             description="what the cells show; otherwise bytes, or time of waits",
         ),
     ),
-    order=80,
     needs=(*NEEDS,),
     subject="trace",
 )

@@ -220,11 +220,9 @@ def _waits(table: pd.DataFrame) -> Table:
 VIEW = View(
     "messages",
     _TITLE,
-    "Who with whom",
     "Sizes, latency and bandwidth of messages by pair, size, tag or communicator; collective operations; waits.",
     _make,
     (*trace_window.COMMON[:3], trace_choices.DURATION, BY),
-    order=85,
     needs=(trace_lasting.TOO_SHORT, *NEEDS, _NOT_HERE),
     subject="trace",
 )

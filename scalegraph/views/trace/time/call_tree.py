@@ -95,7 +95,6 @@ def _sentence(table: pd.DataFrame) -> str:
 VIEW = View(
     "trace-call-tree",
     _TITLE,
-    "Where the time goes",
     "Time and visits by call path in the chosen interval, callers above callees.",
     _make,
     (
@@ -112,7 +111,6 @@ VIEW = View(
             description="leave out call paths with a smaller inclusive share of the time",
         ),
     ),
-    order=65,
     needs=(trace_sums.NO_CALLS, trace_lasting.TOO_SHORT, trace_sums.NOT_ENTERED),
     subject="trace",
 )

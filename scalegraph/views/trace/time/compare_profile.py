@@ -222,7 +222,6 @@ def _sentence(data: TraceData, other: TraceData, rows: list[Compared]) -> str:
 VIEW = View(
     _NAME,
     _TITLE,
-    "Where the time goes",
     "The time of every region or call path in two traces, its difference and ratio; largest difference first.",
     _make,
     (
@@ -239,7 +238,6 @@ VIEW = View(
             maximum=60,
         ),
     ),
-    order=65,
     needs=(needs.SECOND_TRACE, trace_sums.CALLS_OF_BOTH),
     several=True,
     subject="trace",

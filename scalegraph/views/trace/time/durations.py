@@ -107,7 +107,6 @@ def _longest(data: TraceData, calls: durations.WholeCalls) -> Table:
 VIEW = View(
     "durations",
     _TITLE,
-    "Where the time goes",
     "The distribution of the durations of a region's calls, and the longest calls.",
     _make,
     (
@@ -126,7 +125,6 @@ VIEW = View(
             "longest", "Longest", "int", 20, minimum=0, maximum=10000, description="how many of the longest are named"
         ),
     ),
-    order=90,
     needs=(trace_sums.NO_CALLS, trace_lasting.TOO_SHORT, _NO_CALL),
     subject="trace",
 )

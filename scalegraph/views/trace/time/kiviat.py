@@ -142,7 +142,6 @@ def _by_location(chosen: Window, sums: ActivitySums) -> Figure | Need:
 VIEW = View(
     "kiviat",
     _TITLE,
-    "Where the time goes",
     "What the run loses, spoke by spoke: the same for any number of processors, so that traces can be overlaid."
     " Or a spoke for each processor, as in ParaGraph.",
     _make,
@@ -159,6 +158,7 @@ VIEW = View(
             description="efficiencies, or the utilisation of each location",
         ),
     ),
+    group="Where the time goes",
     order=75,
     needs=(trace_sums.NO_ACTIVITY, _TOO_MANY),
     several=True,

@@ -153,7 +153,6 @@ def _sentence(chosen: Window, sums: profile.CallSums, table: pd.DataFrame) -> st
 VIEW = View(
     "trace-profile",
     _TITLE,
-    "Where the time goes",
     "Visits, exclusive and inclusive time of every region in the chosen interval, and its balance over locations.",
     _make,
     (
@@ -169,7 +168,6 @@ VIEW = View(
             maximum=60,
         ),
     ),
-    order=60,
     needs=(trace_sums.NO_CALLS, trace_lasting.TOO_SHORT, trace_sums.NOT_ENTERED),
     subject="trace",
 )

@@ -112,13 +112,13 @@ def _sentence(chosen: Window, name: str, times: dict[tuple[str, int], float], wh
 VIEW = View(
     "trace-source",
     _TITLE,
-    "Where the time goes",
     "The program's source, with the time of the regions that begin on each line.",
     _make,
     (
         *trace_window.COMMON,
         Option("file", "File", "text", description="source file; otherwise that of the selected region"),
     ),
+    group="Where the time goes",
     order=90,
     needs=(_NEED, _NO_TEXT),
     without=True,

@@ -167,7 +167,6 @@ def _sentence(_name: str, chosen: Window, table: pd.DataFrame) -> str:
 VIEW = View(
     "task-summary",
     _TITLE,
-    "Where the time goes",
     "The share of execution time in each task or phase of the program; of several traces side by side.",
     _make,
     (
@@ -183,6 +182,7 @@ VIEW = View(
         phase_choice.PHASES,
         phase_choice.DEPTH,
     ),
+    group="Where the time goes",
     order=70,
     needs=(_NO_TASKS, trace_sums.CALLS_CHOSEN, _NOT_HERE),
     several=True,

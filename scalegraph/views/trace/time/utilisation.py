@@ -134,7 +134,6 @@ def _sentence(chosen: Window, sums: activity.ActivitySums) -> str:
 VIEW = View(
     "utilisation",
     _TITLE,
-    "Timeline",
     "How many processors are busy, wait for memory, execute primitives, communicate or are idle, over time.",
     _make,
     (
@@ -143,6 +142,7 @@ VIEW = View(
             "by", "What", "choice", "activity", ("activity", "state", "region"), description="what the areas stand for"
         ),
     ),
+    group="Timeline",
     order=20,
     needs=(trace_sums.NO_ACTIVITY, trace_sums.CALLS_CHOSEN, _NO_STATES),
     subject="trace",

@@ -196,7 +196,6 @@ def _sentence(window: Window, states: WaitStates, sums: pd.DataFrame) -> str:
 VIEW = View(
     "waits",
     _TITLE,
-    "Who with whom",
     "Who lost how much time where, waiting for whom, and what the other did meanwhile; worst first.",
     _make,
     (
@@ -206,6 +205,7 @@ VIEW = View(
             "most", "Most", "int", _MOST, minimum=1, maximum=100_000, description="how many single waits are listed"
         ),
     ),
+    group="Who with whom",
     order=40,
     needs=(_TOO_SHORT, _NO_WAIT, _NOT_HERE),
     subject="trace",

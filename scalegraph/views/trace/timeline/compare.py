@@ -265,7 +265,6 @@ def _pair(first: TraceData, second: TraceData) -> str:
 VIEW = View(
     _NAME,
     _TITLE,
-    "Timeline",
     "Spacetime diagrams of several runs on one axis: by time, by share of the run, or from where a region begins.",
     _make,
     (
@@ -279,6 +278,7 @@ VIEW = View(
         spacetime.DRAWN[2],
         spacetime.MOST,
     ),
+    group="Timeline",
     order=20,
     needs=(needs.OTHER_TRACE, _SILENT),
     several=True,

@@ -188,7 +188,6 @@ def _amount(total: float, unit: str) -> str:
 VIEW = View(
     "counters",
     _TITLE,
-    "Timeline",
     "Metrics over time: rates of counts, values of other metrics, with minimum and maximum per bin.",
     _make,
     (
@@ -202,6 +201,7 @@ VIEW = View(
             description="a line per location, for at most eight, instead of their sum",
         ),
     ),
+    group="Timeline",
     order=50,
     needs=(_NEED,),
     subject="trace",

@@ -250,7 +250,6 @@ def _remarks(window: Window, part: CriticalPath) -> tuple[str, ...]:
 VIEW = View(
     "critical-path",
     _TITLE,
-    "Where the time goes",
     "The chain of work, messages and hand-overs that determines the run's length, and the regions on it.",
     _make,
     (
@@ -264,6 +263,7 @@ VIEW = View(
             description="the parts of the path to list",
         ),
     ),
+    group="Where the time goes",
     order=30,
     needs=(_NO_TIME,),
     subject="trace",

@@ -132,7 +132,6 @@ def _sentence(chosen: Window, sums: activity.ActivitySums) -> str:
 VIEW = View(
     "gantt",
     _TITLE,
-    "Timeline",
     "When each processor is busy, in overhead or idle, and the share of its time in each.",
     _make,
     (
@@ -146,7 +145,6 @@ VIEW = View(
             description="busy, overhead and idle, or every activity",
         ),
     ),
-    order=30,
     needs=(trace_sums.NO_ACTIVITY,),
     subject="trace",
     window=True,

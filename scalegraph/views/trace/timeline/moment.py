@@ -198,7 +198,6 @@ def _sentence(window: Window, now: Moment, counts: Counter[str], kept: list[int]
 VIEW = View(
     NAME,
     _TITLE,
-    "Timeline",
     "What every location does at one moment: region and callers, activity, since when, and whom it waits for.",
     _make,
     (
@@ -213,6 +212,7 @@ VIEW = View(
         trace_window.LOCATIONS,
         trace_window.REGION,
     ),
+    group="Timeline",
     order=35,
     needs=(_NOBODY,),
     subject="trace",

@@ -82,9 +82,9 @@ def _locations(data: TraceData) -> Table:
 VIEW = View(
     "trace-overview",
     _TITLE,
-    "Trace",
     "Program, clock, locations and events of a trace, and the parts of it that were not understood.",
     _make,
+    group="Trace",
     order=100,
     without=True,
     subject="trace",

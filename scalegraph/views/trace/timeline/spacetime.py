@@ -234,11 +234,9 @@ def sentence(
 VIEW = View(
     "spacetime",
     TITLE,
-    "Timeline",
     "What every location did over time, with messages from sender to receiver, lock hand-overs and barriers.",
     _make,
     (*trace_window.WINDOWED, trace_choices.DURATION, COLOUR, *DRAWN, MOST),
-    order=10,
     needs=(trace_lasting.TOO_SHORT,),
     subject="trace",
     window=True,

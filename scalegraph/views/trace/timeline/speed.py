@@ -204,7 +204,6 @@ def _psi(small: _Chart, large: _Chart, unit: str) -> str:
 VIEW = View(
     "speed",
     _TITLE,
-    "Timeline",
     "The average speed of each processor in each phase along time, the clock, and the average unit speed; two traces at"
     " the same unit speed give the scalability ψ.",
     _make,
@@ -214,6 +213,7 @@ VIEW = View(
         phase_choice.DEPTH,
         METRIC,
     ),
+    group="Timeline",
     order=40,
     needs=(_NEED, trace_sums.NO_CALLS),
     several=True,
