@@ -108,3 +108,16 @@ def test_a_number_out_of_range_shows_the_declared_range_beside_its_field(
     qtbot.waitUntil(lambda: "many" in faults["repetitions"].text())
     assert faults["repetitions"].text() == "a whole number of runs was expected, got 'many'"
     assert faults["limits.memory_bytes"].text() == ""
+
+
+def test_a_fault_stands_beside_the_field_of_its_value_in_whatever_section_that_is(
+    window: MainWindow, qtbot: Any, choose: Show
+) -> None:
+    choose()
+    window.request.model.edit("x", ranks_per_node="a", threads_per_process="b")
+    panel = window.request
+    faults = {item.keys[0]: item.fault for section in panel.sections for item in section.fields}
+    qtbot.waitUntil(lambda: bool(faults["program.ranks_per_node"].text()))
+    assert faults["program.ranks_per_node"].text() == "a whole number of ranks was expected, got 'a'"
+    assert faults["program.threads_per_process"].text() == "a whole number of threads was expected, got 'b'"
+    assert faults["program"].text() == ""

@@ -416,9 +416,12 @@ class RequestPanel(QWidget):
             self.side.show_faults(left, len(faults))
 
     def _take_in_sections(self, faults: Sequence[Fault]) -> list[Fault]:
-        left = list(faults)
+        """Show each error in the section that names the most of its key; return those that none shows."""
+        nearest = [max(self.sections, key=lambda section: section.reach(fault.key)) for fault in faults]
+        left = [fault for fault, section in zip(faults, nearest, strict=True) if not section.reach(fault.key)]
         for section in self.sections:
-            left = section.take_faults(left)
+            own = [fault for fault, near in zip(faults, nearest, strict=True) if near is section and fault not in left]
+            left += section.take_faults(own)
         return left
 
     def _place(self, form: RequestForm) -> Path:

@@ -169,11 +169,21 @@ class Section(Group):
             table.show_faults(by_table[prefix])
         return left
 
+    def reach(self, key: str) -> int:
+        """Return how much of *key* names something here that can show an error of it; 0: nothing does."""
+        tables = [len(prefix) + 1 for prefix in self.tables if key.startswith(f"{prefix}.")]
+        index = self._field_of(key)
+        fields = [len(own) for own in self.fields[index].keys if _fits(key, own)] if index is not None else []
+        return max((*tables, *fields), default=0)
+
     def _field_of(self, key: str) -> int | None:
         best: tuple[int, int] | None = None
         for index, item in enumerate(self.fields):
             for own in item.keys:
-                fits = bool(key) and (key == own or key.startswith(own + "."))
-                if fits and item.isVisibleTo(self) and (best is None or len(own) > best[0]):
+                if _fits(key, own) and item.isVisibleTo(self) and (best is None or len(own) > best[0]):
                     best = (len(own), index)
         return None if best is None else best[1]
+
+
+def _fits(key: str, own: str) -> bool:
+    return bool(key) and (key == own or key.startswith(f"{own}."))
