@@ -190,7 +190,8 @@ class Clocks:
             self._last[key] = one.timestamp
             now[key] = one.timestamp * self._scale[key][0]
         if self._base is None and now:
-            self._base = _BOOTTIME if (0, _BOOTTIME) in now else next((clock for own, clock in now if not own), None)
+            likely = (snapshot.primary_trace_clock, _BOOTTIME, *(clock for own, clock in now if not own))
+            self._base = next((clock for clock in likely if (0, clock) in now), None)
         base = now.get((0, self._base)) if self._base is not None else None
         if base is not None:
             self._offset |= {key: base - value for key, value in now.items()}

@@ -170,3 +170,35 @@ def test_a_directory_of_profiles_without_processors_is_imported_and_says_so(
     assert call("import", profiles, "-o", tmp_path / "x.sgstudy", "--processors", "x")[0] == 0
     with Study.open(tmp_path / "x.sgstudy") as study:
         assert len(study) > 3
+
+
+def test_a_preview_shows_the_table_with_its_bad_cell(call: Any, tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text("p,time [s]\n1,8\n2,ERR\n4,2\n")
+    code, out, err = call("import", path, "--preview")
+    assert code == 2
+    assert "8, ERR, 2" in out
+    assert f"{path}:3: column 2 'time [s]': a number was expected, got 'ERR'; --cell '3:time [s]=none'" in err
+    code, out, err = call("import", path, "--preview", "--json")
+    assert code == 2
+    assert json.loads(out)["table"]["preview"][1] == ["2", "ERR"]
+    assert "got 'ERR'" in err
+    assert call("import", path, "--preview", "--cell", "3:time [s]=none")[0] == 0
+
+
+def test_what_is_printed_can_be_copied(call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("-my times.csv").write_text("p;time\n1;2.300\n2;1.150\n4;640\n8;330\n")
+    code, _, err = call("import", "--", "-my times.csv")
+    assert code == 2
+    assert "to take every guess: scalegraph import './-my times.csv' --decimal , --unit s" in err.replace(
+        "cli", "scalegraph"
+    )
+    assert call("import", "./-my times.csv", "--decimal", ",", "--unit", "s")[0] == 0
+    code, _, err = call("analyze", "./-my times.csv", "--what", "efficiency")
+    assert code == 2
+    assert "--mapping decimal=, --mapping unit=s" in err
+    words = ("--mapping", "decimal=,", "--mapping", "unit=s")
+    code, out, _ = call("analyze", "./-my times.csv", "--what", "efficiency", *words, "--json")
+    assert code == 0
+    assert [row["efficiency"] for row in json.loads(out)["rows"]] == pytest.approx([1, 1, 0.8984375, 0.8712121])

@@ -222,6 +222,36 @@ def test_clocks_are_related_by_snapshots(tmp_path: Path) -> None:
     assert [note.count for note in trace.meta.notes] == [1]
 
 
+def test_the_clock_that_the_trace_names_is_its_own(tmp_path: Path) -> None:
+    made = Made()
+    made.tracks()
+    snapshot = made.packet().clock_snapshot
+    snapshot.primary_trace_clock = 3
+    snapshot.clocks.add(clock_id=3, timestamp=1000)
+    snapshot.clocks.add(clock_id=6, timestamp=11_000)
+    made.event(1000, INSTANT, MAIN, "a").timestamp_clock_id = 3
+    made.event(12_000, INSTANT, MAIN, "b")
+    assert [row[0] for row in rows(made.read(tmp_path))["marks"]] == [1000, 2000]
+
+
+def test_arrows_go_from_slice_to_slice_until_they_end(tmp_path: Path) -> None:
+    made = Made()
+    made.tracks()
+    made.event(10, INSTANT, MAIN, "a", flow_ids=[1])
+    made.event(30, INSTANT, WORKER, "b", terminating_flow_ids=[1])
+    made.event(50, INSTANT, MAIN, "c", flow_ids=[1, 2])
+    made.event(55, INSTANT, WORKER, "d", flow_ids=[1])
+    made.event(59, INSTANT, WORKER, "e", flow_ids=[2])
+    made.event(60, INSTANT, MAIN, "f", flow_ids=[2])
+    columns = made.read(tmp_path).columns("messages")
+    assert sorted(zip(columns["sent"].tolist(), columns["received"].tolist(), strict=True)) == [
+        (10, 30),
+        (50, 55),
+        (50, 59),
+        (59, 60),
+    ]
+
+
 def test_counters_of_differences_and_those_beside_slices(tmp_path: Path) -> None:
     made = Made()
     made.tracks()
