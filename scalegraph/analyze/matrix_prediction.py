@@ -7,7 +7,7 @@ silently: their cells are ``predicted`` and have an interval.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -34,7 +34,7 @@ _COUNTS = 4  # distinct N > 1 needed to separate growth from fall
 
 
 @dataclass(frozen=True)
-class _Curves:
+class Curves:
     """Model values over (N, log W), first the chosen models, then the draws: shape (1 + draws, counts, steps)."""
 
     work: Floats  # (steps,)
@@ -44,15 +44,23 @@ class _Curves:
     memory: Floats  # (steps,), NaN if unknown
 
 
+Modelled: TypeAlias = tuple[Curves, tuple[str, ...]]  # the models, and notes on them
+
+
 def completed(
-    made: Matrix, scaling: pd.DataFrame, *, latency: Latency = "accounting", replace_all: bool = False
+    made: Matrix,
+    scaling: pd.DataFrame,
+    *,
+    latency: Latency = "accounting",
+    replace_all: bool = False,
+    modelled: Callable[[pd.DataFrame, Sequence[int], Latency], Modelled] | None = None,
 ) -> Matrix:
     """Return *made* with predictions for points without runs, or for every point with *replace_all*.
 
     *scaling* comes from `metrics.scaling`. T of runs on two or more processors is fitted over (N, W), T_seq and the
     latency likewise (`fits.fit_models`), and solved at each N for the least W that meets the bound. Intervals (95 %)
     come from draws of the coefficients of the models and their plausible rivals. If no model can be fitted, the cells
-    stay as they are, with the reason.
+    stay as they are, with the reason. *modelled*: `models_of` or a function that has its results already.
 
     Shape: (counts, counts). Unit: none (ratio). Source: ScaleGraph, with the models of Extra-P (Calotoiu and others
     2013).
@@ -61,7 +69,7 @@ def completed(
     if not wanted:
         return made
     try:
-        curves, notes = _curves(scaling, wanted, latency)
+        curves, notes = (modelled or models_of)(scaling, wanted, latency)
     except ValueError as error:
         return _without(made, wanted, str(error))
     anchors: dict[int, Anchor] = dict(made.anchors)
@@ -96,8 +104,11 @@ def _without(made: Matrix, wanted: Sequence[int], why: str) -> Matrix:
     return replace(again, notes=made.notes)
 
 
-def _curves(scaling: pd.DataFrame, counts: Sequence[int], latency: Latency) -> tuple[_Curves, tuple[str, ...]]:
-    """Return the models over all *counts*, and notes on them. Raises `ValueError` with a reason."""
+def models_of(scaling: pd.DataFrame, counts: Sequence[int], latency: Latency) -> Modelled:
+    """Return the models over all *counts*, and notes on them; they are the same whatever bound is held.
+
+    Shape: of `Curves`. Unit: seconds, bytes. Source: ScaleGraph. Raises: ValueError: too few runs, with the reason.
+    """
     work = numbers(scaling, "work")
     rows = scaling[np.isfinite(work) & (work > 0)]
     count, work = numbers(rows, "processors"), numbers(rows, "work")
@@ -131,7 +142,7 @@ def _curves(scaling: pd.DataFrame, counts: Sequence[int], latency: Latency) -> t
         lost_there = time - t_seq / np.asarray(counts, dtype=float)[None, :, None]
     else:
         lost_there = _drawn(models, 1, grid, random).reshape(shape)
-    made = _Curves(steps, time, t_seq, lost_there, _memory(rows, steps))
+    made = Curves(steps, time, t_seq, lost_there, _memory(rows, steps))
     notes = _said(models, one, latency)
     if few:
         listed = ", ".join(plain(n) for n in sorted(set(count)))
@@ -191,7 +202,7 @@ def _memory(rows: pd.DataFrame, work: Floats) -> Floats:
     return np.asarray(np.exp(np.where(wanted < x[0], below, np.where(wanted > x[-1], above, inside))))
 
 
-def _met(curves: _Curves, index: int, n: int, bound: Bound, target: float) -> Floats:
+def _met(curves: Curves, index: int, n: int, bound: Bound, target: float) -> Floats:
     """Return the position among the steps where the bound is met (1 + draws,); NaN if it is not.
 
     The least W where the value rises past the target, or else where it falls past it, as for runs.
@@ -230,7 +241,7 @@ def _at(values: Floats, place: Floats) -> Floats:
     return np.asarray(np.where((low > 0) & (high > 0), curved, (1 - share) * low + share * high))
 
 
-def _anchor(curves: _Curves, index: int, n: int, met: Floats, largest: float, made: Matrix) -> Anchor:
+def _anchor(curves: Curves, index: int, n: int, met: Floats, largest: float, made: Matrix) -> Anchor:
     if math.isnan(met[0]):
         tried = made.anchors[n].runs_tried if n in made.anchors else 0
         if made.bound == "efficiency" and not np.isfinite(curves.t_seq[0]).any():

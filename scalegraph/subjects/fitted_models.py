@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import numpy as np
 
 from scalegraph.analyze.fits import BackTest, Fit, Isoefficiency, back_test, fit_laws, isoefficiency_order
@@ -19,18 +16,7 @@ from scalegraph.subjects import fitted_models, matrices
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.study import StudyData
 
-Made = TypeVar("Made")
-
-
 FAR = 4.0  # predictions extend to this multiple of the largest N
-
-
-def remembered(data: StudyData, key: str, make: Callable[[], Made]) -> Made:
-    """Return the result of *make*, computed once for *data* and *key*: several views show the same fits."""
-    if key not in data.memo:
-        data.memo[key] = make()
-    made: Made = data.memo[key]
-    return made
 
 
 def times(data: StudyData, size: object = None, scaling: object = "auto") -> Timed | None:
@@ -61,7 +47,7 @@ def laws(data: StudyData, size: object = None, scaling: object = "auto") -> tupl
         fits = [] if found is None else fit_laws(found.processors, found.times, scaling=found.scaling)
         return (found, fits) if found is not None and fits else None
 
-    return remembered(data, f"laws {size} {scaling}", make)
+    return data.once(f"laws {size} {scaling}", make)
 
 
 def regions(data: StudyData, metric: object = None) -> tuple[RegionModels, str] | None:
@@ -85,7 +71,7 @@ def regions(data: StudyData, metric: object = None) -> tuple[RegionModels, str] 
         reported = data.meaning.time if data.meaning is not None else ""
         times_there = [entry.name for entry in measured.metrics if entry.kind == "time"]
         chosen = reported if reported in names else (times_there or names)[0]
-    found = remembered(data, f"regions {chosen}", lambda: region_models(measured, data.meaning, [chosen]))
+    found = data.once(f"regions {chosen}", lambda: region_models(measured, data.meaning, [chosen]))
     return None if found is None else (found, chosen)
 
 

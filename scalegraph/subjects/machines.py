@@ -30,10 +30,7 @@ def machine_of(data: StudyData, run: RunRecord) -> Machine | None:
     ranks = program.get("ranks_per_node") or 0
     threads = run.threads_per_process or 1
     key = f"machine {run.machine} {ranks} {threads}"
-    if key not in data.memo:
-        data.memo[key] = _spread(_machine(data, run.machine), ranks, threads)
-    found: Machine | None = data.memo[key]
-    return found
+    return data.once(key, lambda: _spread(_machine(data, run.machine), ranks, threads))
 
 
 def _spread(machine: Machine | None, ranks: object, threads: int) -> Machine | None:

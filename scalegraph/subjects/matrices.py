@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
+
+import pandas as pd
 
 from scalegraph.analyze import bounds, consistency, matrix_prediction, published
 from scalegraph.analyze.bounds import Bound
@@ -147,7 +150,17 @@ def matrix(
         return matrix_ways.at_speed(data, made, way, given)
     if made is None or way not in ("predicted", "best"):
         return made
-    return matrix_prediction.completed(made, data.scaling, latency=kind, replace_all=way == "predicted")
+    return matrix_prediction.completed(
+        made, data.scaling, latency=kind, replace_all=way == "predicted", modelled=partial(_modelled, data)
+    )
+
+
+def _modelled(
+    data: StudyData, scaling: pd.DataFrame, counts: Sequence[int], latency: Literal["accounting", "method1"]
+) -> matrix_prediction.Modelled:
+    """Return the models of a study, fitted once: whoever moves the bound waits for no fit."""
+    key = f"matrix models {latency} {list(counts)}"
+    return data.once(key, lambda: matrix_prediction.models_of(scaling, counts, latency))
 
 
 def asked(
@@ -202,7 +215,7 @@ def averaged(
     """
     if data.scaling.empty or printed(data) is not None:
         return None
-    wanted = tuple(efficiencies) if efficiencies else common_efficiencies(data.scaling)
+    wanted = tuple(efficiencies or ()) or data.once("common", lambda: common_efficiencies(data.scaling))
     found = [matrix(data, "efficiency", metric=metric, target=target, **options) for target in wanted]
     single = tuple(made for made in found if made is not None)
     if len({one.target for one in single}) < 2:
@@ -248,7 +261,8 @@ def held_at(
     wanted, share = data.bound(bound)
     if target is None:
         usual = data.capacity_bytes if bound == "memory" else None
-        usual = bounds.usual_target(data.scaling, bound) if usual is None else usual
+        if usual is None:
+            usual = data.once(f"usual {bound}", lambda: bounds.usual_target(data.scaling, bound))
         target, relative = (wanted, share) if wanted is not None else (usual, None)
     else:
         relative = share if wanted == target else None

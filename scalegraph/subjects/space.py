@@ -42,11 +42,8 @@ _FIELD: Final = {name: field for field, names in _NAMES.items() for name in name
 
 def points(data: StudyData) -> list[Point]:
     """Return the requested points that succeeded, for every choice and size of the study."""
-    if "space points" not in data.memo:
-        parts = data.choices or (data,)
-        data.memo["space points"] = [point for at, part in enumerate(parts) for point in _of_part(part, at)]
-    found: list[Point] = data.memo["space points"]
-    return found
+    parts = data.choices or (data,)
+    return data.once("space points", lambda: [point for at, part in enumerate(parts) for point in _of_part(part, at)])
 
 
 def shown(data: StudyData, setting: Mapping[str, str] | None) -> StudyData:

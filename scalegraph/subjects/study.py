@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -19,6 +19,8 @@ from scalegraph.predict.derive import EventCosts
 from scalegraph.predict.graph import Graph
 from scalegraph.predict.kept import Kept
 from scalegraph.subjects.run_costs import with_costs
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,13 @@ class StudyData:
     choices: tuple[StudyData, ...] = ()
     # cached results shared by views, by their own keys
     memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def once(self, key: str, make: Callable[[], Made]) -> Made:
+        """Return the result of *make*, computed once for this study and *key*: several views show the same fits."""
+        if key not in self.memo:
+            self.memo[key] = make()
+        made: Made = self.memo[key]
+        return made
 
     @classmethod
     def from_runs(

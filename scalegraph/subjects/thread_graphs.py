@@ -117,11 +117,8 @@ def thread_graph(data: StudyData, at: str = "", processors: int | None = None) -
     if "N" in chosen:
         processors = chosen.pop("N")
     key = f"thread-graph {sorted(chosen.items())} {processors}"
-    if key not in data.memo:
-        made = _of_file(data, chosen, processors) if data.graph is not None else _derived(data, chosen, processors)
-        data.memo[key] = made
-    found: ThreadGraph = data.memo[key]
-    return found
+    made = _derived if data.graph is None else _of_file
+    return data.once(key, lambda: made(data, chosen, processors))
 
 
 def _chosen(text: str) -> dict[str, int]:

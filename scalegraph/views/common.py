@@ -180,9 +180,7 @@ def curve(
     """Return *column* of *rows* over *x* as a curve with a tooltip per point; *scale* multiplies the values."""
     y = numbers(rows, column) * scale
     interval = bool(low and high and "repetitions" in rows.columns and (numbers(rows, "repetitions") > 1).any())
-    tips = tuple(
-        f"{name}: {exact(value, unit)}\n{run_label(row)}" for value, row in zip(y, rows.to_dict("records"), strict=True)
-    )
+    tips = tuple(f"{name}: {exact(value, unit)}\n{run}" for value, run in zip(y, run_labels(rows), strict=True))
     return Line(
         name,
         tuple(float(value) for value in numbers(rows, x)),
@@ -223,6 +221,12 @@ def run_label(row: Mapping[Any, Any]) -> str:
     text = ", ".join(part for part in parts if part)
     repetitions = int(row.get("repetitions", 1))
     return f"{text} (median of {repetitions})" if repetitions > 1 else text
+
+
+def run_labels(rows: pd.DataFrame) -> list[str]:
+    """Return `run_label` of each row; of the columns, hundreds in a study with costs, only those needed are read."""
+    needed = [name for name in ("processors", "label", "repetitions") if name in rows.columns]
+    return [run_label(row) for row in rows[needed].to_dict("records")]
 
 
 def chosen_run(data: StudyData, size: object = None, processors: object = None) -> RunRecord | None:

@@ -31,8 +31,8 @@ def _make(data: StudyData, size: object = None, by: object = "category") -> Figu
         stacks.append((words[str(name)], role, heights))
         tips.append(
             tuple(
-                f"{words[str(name)]}: {common.exact(height, '%')} of processor time\n{common.run_label(row)}"
-                for height, row in zip(heights, rows.to_dict("records"), strict=True)
+                f"{words[str(name)]}: {common.exact(height, '%')} of processor time\n{run}"
+                for height, run in zip(heights, common.run_labels(rows), strict=True)
             )
         )
     counts = series.processors

@@ -48,7 +48,7 @@ def occurring(table: pd.DataFrame, words: dict[str, tuple[str, str]]) -> list[st
 def stacked(rows: pd.DataFrame, parts: pd.DataFrame, axis: Axis) -> Plot:
     """Return *parts*, a column per cause and a row for each run of *rows*, as bars over N."""
     counts = tuple(int(n) for n in rows["processors"])
-    labels = [common.run_label(row) for row in rows.to_dict("records")]
+    labels = common.run_labels(rows)
     stacks, tips = [], []
     for name in occurring(parts, CAUSES):
         words, role = CAUSES[name]

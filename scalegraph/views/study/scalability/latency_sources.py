@@ -94,7 +94,7 @@ def _stacks(
     else:
         parts = [(words, role, numbers(rows, column) / count) for column, words, role in _SOURCES]
     parts = [part for part in parts if np.nanmax(np.abs(part[2]), initial=0.0) > 0]
-    labels = [common.run_label(row) for row in rows.to_dict("records")]
+    labels = common.run_labels(rows)
     tips = tuple(
         tuple(
             f"{words}: {common.exact(float(value), 's')} for each processor\n{label}"
