@@ -59,7 +59,9 @@ def make_application() -> QApplication:
     if isinstance(found, QApplication):
         return found
     sys.setswitchinterval(_SWITCH_S)
-    application = QApplication(sys.argv[:1])
+    from scalegraph.gui.base.tips import Application
+
+    application = Application(sys.argv[:1])
     application.setApplicationName("scalegraph")
     application.setApplicationDisplayName("ScaleGraph")
     application.setDesktopFileName("scalegraph")  # share/applications/scalegraph.desktop
@@ -95,7 +97,6 @@ def make_window(session: Any = None, settings_file: Path | None = None, *, at_on
 
     The parts are built over several turns of the event loop unless *at_once*; `MainWindow.made` signals the end.
     """
-    from scalegraph.gui.base import tips
     from scalegraph.gui.base.settings import Settings
     from scalegraph.gui.base.theme import Theme
     from scalegraph.gui.preferences.values import read
@@ -105,7 +106,7 @@ def make_window(session: Any = None, settings_file: Path | None = None, *, at_on
         from scalegraph.request.run.session import Session
 
         session = Session()
-    tips.install(make_application())
+    make_application()
     settings = Settings(settings_file)
     theme = Theme(settings.mode, text_size=read(settings).text_size)
     theme.apply()

@@ -22,6 +22,7 @@ from scalegraph.base.errors import BuildError
 from scalegraph.base.run import Region, RegionCost, RunPoint, RunRecord
 from scalegraph.gui import app
 from scalegraph.gui.base.garbage import Collector
+from scalegraph.gui.base.tips import Application
 from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.request import Session
@@ -55,6 +56,12 @@ class PatientBot(QtBot):
     def waitSignal(self, signal: Any, *, timeout: int = PATIENCE_MS, **options: Any) -> Any:
         """Qt's name: wait for *signal* at the end of the block."""
         return super().waitSignal(signal, timeout=timeout, **options)
+
+
+@pytest.fixture(scope="session")
+def qapp_cls() -> type[QApplication]:
+    """The application of all tests is one like the user's."""
+    return Application
 
 
 @pytest.fixture

@@ -43,10 +43,9 @@ class Tips(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: handle requests for tooltips and pass everything else on."""
-        # Every event of every widget passes here: testing its class takes a tenth of the time of asking for its type.
-        if not isinstance(event, QHelpEvent):
+        if not isinstance(event, QHelpEvent) or not isinstance(watched, QWidget):
             return False
-        if event.type() != QEvent.Type.ToolTip or not isinstance(watched, QWidget):
+        if event.type() != QEvent.Type.ToolTip:
             return False
         text, about = told(watched, event.pos())
         if not text:
@@ -56,6 +55,28 @@ class Tips(QObject):
             at.setY(watched.mapToGlobal(about.bottomLeft()).y() - _CURSOR)
         show(at, text, watched)
         return True
+
+
+class Application(QApplication):
+    """An application whose tooltips are shown by `Tips`.
+
+    Qt requests a tooltip within a timer event of the application, so the filter is in place for such events only. One
+    that is always there sees every event of every widget, which was a seventh of all the time the window needs.
+    """
+
+    def __init__(self, words: list[str]) -> None:
+        super().__init__(words)
+        self._tips = Tips(self)
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: handle an event of the application itself."""
+        if event.type() != QEvent.Type.Timer:
+            return super().event(event)
+        self.installEventFilter(self._tips)
+        try:
+            return super().event(event)
+        finally:
+            self.removeEventFilter(self._tips)
 
 
 def told(widget: QWidget, at: QPoint) -> tuple[str, QRect | None]:
@@ -78,12 +99,6 @@ def told(widget: QWidget, at: QPoint) -> tuple[str, QRect | None]:
         action = widget.actionAt(at)
         return (action.toolTip() if action is not None and widget.toolTipsVisible() else ""), None
     return (widget.tip() if isinstance(widget, ElidedCombo) else widget.toolTip()), widget.rect()
-
-
-def install(application: QApplication) -> None:
-    """Make *application* show its tooltips this way; call it once."""
-    if application.findChild(Tips) is None:
-        application.installEventFilter(Tips(application))
 
 
 def _whole_name(bar: QTabBar, tab: int) -> str:

@@ -7,6 +7,7 @@ import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QFontMetrics
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QLabel,
@@ -168,6 +169,22 @@ def test_tooltips_of_pictures_are_narrow(qtbot: Any, name: str) -> None:
                 label = QLabel(tips.bounded(target.tip))
                 label.setWordWrap(True)
                 assert label.sizeHint().width() <= tips.WIDEST
+
+
+def test_a_pointer_that_rests_on_a_widget_shows_its_tooltip_narrow(qtbot: Any) -> None:
+    button = QPushButton("Run")
+    button.setToolTip("many words " * 9)
+    qtbot.addWidget(button)
+    button.resize(80, 30)
+    button.show()
+    qtbot.waitExposed(button)
+    QTest.mouseMove(button, QPoint(10, 10))
+    QTest.mouseMove(button, QPoint(12, 12))
+    qtbot.waitUntil(QToolTip.isVisible)
+    tip = shown_tip()
+    assert tip is not None
+    assert tip.width() <= tips.WIDEST < QFontMetrics(tip.font()).horizontalAdvance(button.toolTip())
+    QToolTip.hideText()
 
 
 def test_no_other_code_shows_tooltips() -> None:
