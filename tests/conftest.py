@@ -165,6 +165,19 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return cache
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Have each worker begin to collect at another directory.
+
+    What one has compiled, the others find; all that begin at the same file compile the same files.
+    """
+    worker = getattr(config, "workerinput", None)
+    if worker is None or config.args not in (["tests"], [str(config.rootpath / "tests")]):
+        return
+    parts = sorted(str(path) for path in (config.rootpath / "tests").iterdir() if any(path.glob("test_*.py")))
+    first = len(parts) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+    config.args[:] = parts[first:] + parts[:first]
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not even load a file whose tests are all slow for the quick ones: loading is most of collecting."""
     if config.getoption("markexpr") != "not slow" or collection_path.suffix != ".py":
@@ -207,7 +220,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[item for item in items if item in beyond])
         items[:] = [item for item in items if item not in beyond]
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
-    items.sort(key=lambda item: -slow[item.path])  # stable: the order within a file stays
+    items.sort(key=lambda item: (-slow[item.path], item.path))  # stable: the order within a file stays
     if shutil.which((shlex.split(os.environ.get("CC", "")) or ["gcc"])[0]) is None:
         for item in items:
             if item.get_closest_marker("compiler"):
