@@ -213,3 +213,9 @@ def test_leaves_of_every_processor_add_up_with_everything_at_once(scaled: Callab
     outcome = scaled(items, 7)
     assert outcome.processor_sums() == [outcome.time] * 7
     assert np.all(outcome.result.sites["misses"] <= outcome.result.sites["references"])
+
+
+def test_the_lock_of_a_stream_is_not_the_one_of_atomic_sections(run: Runner, tmp_path: Path) -> None:
+    scale = tmp_path / "scale"
+    scale.write_text("item held 3 0 1\nrange 2 3\n")  # SG_LOCK_ATOMIC
+    assert run("stream_lock", 1, settings={"run.scale_path": str(scale)}).time == run("stream_lock", 1).time

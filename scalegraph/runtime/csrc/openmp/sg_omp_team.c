@@ -336,6 +336,8 @@ void sg_omp_renew(void)
     omp->give_team = give_team;
     omp->critical = sg_lock_new(0);
     omp->atomic = sg_lock_new(0);
+    sg_lock_name(omp->critical, SG_LOCK_CRITICAL);
+    sg_lock_name(omp->atomic, SG_LOCK_ATOMIC);
     sg_omp_environment();
 }
 

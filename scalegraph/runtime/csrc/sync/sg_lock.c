@@ -1,9 +1,10 @@
 /* Locks of the simulated runtime, built like its barriers (sg_sync.c) from accesses to simulated memory. */
-#include "sg_omp.h"
+#include "sg_sync.h"
 #include "sg_table.h"
 
 struct sg_lock {
     uint64_t object;  /* the program's variable, for reports */
+    uint64_t name;    /* for what-if */
     uint64_t address; /* of the lock word */
     uint64_t serving; /* ticket lock: address of the second word */
     int32_t holder;   /* thread; -1: free */
@@ -25,7 +26,13 @@ sg_lock *sg_lock_new(uint64_t object)
     lock->promised = -1;
     lock->address = object != 0 ? object : sg_variables_of(1, SG_OWN_LOCK);
     lock->serving = sg_variables_of(1, SG_OWN_LOCK);
+    lock->name = lock->address;
     return lock;
+}
+
+void sg_lock_name(sg_lock *lock, uint64_t name)
+{
+    lock->name = name;
 }
 
 sg_lock *sg_lock_at(const void *object)
@@ -164,18 +171,10 @@ static void acquire_queue(sg_lock *lock)
     sg_touch(sg_now, t->variable, SG_READ, SG_CATEGORY_PRIM_LOCK);
 }
 
-/* The lock's name in what-if. */
-static uint64_t name_of(const sg_lock *lock)
-{
-    if (lock->object != 0)
-        return lock->object;
-    return lock == sg->omp->critical ? SG_LOCK_CRITICAL : SG_LOCK_ATOMIC;
-}
-
 static void begin_operation(const sg_lock *lock)
 {
     if (SG_UNLIKELY(sg_observed.lock_operation != NULL))
-        sg_observe_lock_operation(name_of(lock), true);
+        sg_observe_lock_operation(lock->name, true);
 }
 
 /* `change`: 1 if the lock was acquired, 0 if not. */
@@ -185,9 +184,9 @@ static void end_operation(sg_lock *lock, int change)
         report_step(lock, SG_LOCK_STEP_ACQUIRED);
     if (SG_LIKELY(sg_observed.lock_operation == NULL))
         return;
-    sg_observe_lock_operation(name_of(lock), false);
+    sg_observe_lock_operation(lock->name, false);
     if (change > 0)
-        sg_observe_lock_held(name_of(lock), true);
+        sg_observe_lock_held(lock->name, true);
 }
 
 void sg_lock_acquire(sg_lock *lock)
@@ -280,7 +279,7 @@ void sg_lock_release(sg_lock *lock)
 {
     sg_processor *p = sg_now;
     if (SG_UNLIKELY(sg_observed.lock_held != NULL))
-        sg_observe_lock_held(name_of(lock), false);
+        sg_observe_lock_held(lock->name, false);
     begin_operation(lock);
     sg_charge_site(p, SG_CATEGORY_PRIM_LOCK, sg->config.lock_cycles);
     report_step(lock, SG_LOCK_STEP_RELEASED); /* the next holder gets it later */

@@ -37,6 +37,8 @@ void sg_barrier_break(sg_barrier *barrier);
 void sg_barrier_mend(sg_barrier *barrier);
 
 sg_lock *sg_lock_new(uint64_t object);
+/* Its name for observers, in place of its address: SG_LOCK_*. */
+void sg_lock_name(sg_lock *lock, uint64_t name);
 /* The lock of the program's variable at `object`, created on first use. */
 sg_lock *sg_lock_at(const void *object);
 void sg_lock_forget(const void *object);
