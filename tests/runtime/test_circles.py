@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections import defaultdict
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scalegraph.runtime.compiler import find_compiler
-from scalegraph.runtime.library import SOURCES, library
+from scalegraph.runtime.library import library
 
 LARGEST = 6  # may only shrink; 48 before observers registered themselves, 3 before branches and shared levels
 
@@ -85,11 +84,3 @@ def test_what_all_programs_need_calls_nothing_of_mpi() -> None:
     assert len(of_mpi) > 800
     needed = symbols(made.archive)[1]
     assert {item: names & of_mpi.keys() for item, names in needed.items() if names & of_mpi.keys()} == {}
-
-
-def test_the_simulator_knows_its_observers_by_their_interface_only() -> None:
-    own = {path.name for path in (SOURCES / "observe").glob("*.h")}
-    assert "sg_observers.h" in own
-    others = [path for path in SOURCES.rglob("*.[ch]") if path.parent.name not in ("observe", "start")]
-    included = {path.name: set(re.findall(r'#include "(sg_\w+\.h)"', path.read_text())) & own for path in others}
-    assert {name: headers for name, headers in included.items() if headers} == {}

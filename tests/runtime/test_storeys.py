@@ -1,4 +1,4 @@
-"""The simulator's C folders form storeys: what a file includes or names is of its own storey or a lower one."""
+"""The simulator's C folders form storeys: a file includes and calls only what its own level or a lower one has."""
 
 from __future__ import annotations
 
@@ -11,19 +11,40 @@ from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.library import SOURCES, library
 from tests.runtime.test_circles import symbols
 
+# From the bottom up; folders in one line know each other, all others only those below them.
 STOREYS = {
-    "ground": ("ground", "arch"),
-    "kernel": ("core", "heap", "memory", "network", "interconnect", "pipeline"),
-    "services": ("sync", "schedules", "openmp", "posix", "ranks", "messages", "mpi", "fortran", "observe"),
-    "roof": ("start", "launch"),
+    "ground": [
+        ["arch"],
+        ["ground"],
+    ],
+    "kernel": [
+        ["network"],
+        ["memory", "interconnect"],
+        ["core", "heap", "pipeline"],
+    ],
+    "services": [
+        ["sync"],
+        ["schedules"],
+        ["openmp"],
+        ["ranks", "messages"],
+        ["posix"],
+        ["mpi"],
+        ["fortran"],
+        ["observe"],
+    ],
+    "roof": [
+        ["launch"],
+        ["start"],
+    ],
 }
-HEIGHT = {folder: height for height, folders in enumerate(STOREYS.values()) for folder in folders}
+LEVELS = [folders for storey in STOREYS.values() for folders in storey]
+HEIGHT = {folder: height for height, folders in enumerate(LEVELS) for folder in folders}
 FOLDER = {path.name: path.relative_to(SOURCES).parts[0] for path in SOURCES.rglob("*.[chS]")}
 
 
-def test_each_folder_is_in_one_storey() -> None:
+def test_each_folder_is_on_one_level() -> None:
     assert sorted(HEIGHT) == sorted(path.name for path in SOURCES.iterdir() if path.is_dir())
-    assert len(HEIGHT) == sum(map(len, STOREYS.values()))
+    assert len(HEIGHT) == sum(map(len, LEVELS))
 
 
 def includes() -> Iterator[tuple[str, str]]:
@@ -34,7 +55,7 @@ def includes() -> Iterator[tuple[str, str]]:
                 yield path.name, name
 
 
-def test_files_include_only_from_their_storey_and_lower_ones() -> None:
+def test_files_include_only_from_their_level_and_lower_ones() -> None:
     found = list(includes())
     assert len(found) > 500
     assert [(own, name) for own, name in found if HEIGHT[FOLDER[name]] > HEIGHT[FOLDER[own]]] == []
@@ -49,7 +70,7 @@ def test_the_machine_knows_no_program_and_no_thread() -> None:
 
 @pytest.mark.slow
 @pytest.mark.compiler
-def test_objects_need_only_symbols_of_their_storey_and_lower_ones() -> None:
+def test_objects_need_only_symbols_of_their_level_and_lower_ones() -> None:
     # The C library's names that the simulator defines, such as malloc, are called as any program calls them.
     made = library(find_compiler())
     defined, needed = symbols(made.archive, made.mpi())
@@ -59,6 +80,6 @@ def test_objects_need_only_symbols_of_their_storey_and_lower_ones() -> None:
         f"{item} needs {name} of {defined[name]}"
         for item, names in sorted(needed.items())
         for name in sorted(names & defined.keys())
-        if name.startswith("sg_") and height.get(defined[name], 0) > height.get(item, len(STOREYS))
+        if name.startswith("sg_") and height.get(defined[name], 0) > height.get(item, len(LEVELS))
     ]
     assert upward == []

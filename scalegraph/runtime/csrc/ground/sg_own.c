@@ -1,5 +1,7 @@
 /* Memory of the runtime itself: never freed, at addresses that no simulated program sees. */
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -85,4 +87,13 @@ long sg_descriptor_high(long file)
         return file;
     sg_arch_syscall(SYS_close, file, 0, 0, 0);
     return high;
+}
+
+int sg_scan(const char *text, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int result = vsscanf(text, format, list);
+    va_end(list);
+    return result;
 }

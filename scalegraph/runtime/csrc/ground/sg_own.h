@@ -1,4 +1,4 @@
-/* Memory and files of the runtime itself, and what the host lets it have. */
+/* What the runtime has for itself: memory, files; and what the host lets it have. */
 #ifndef SG_OWN_H
 #define SG_OWN_H
 
@@ -21,6 +21,8 @@ void *sg_reserve(size_t size, const char *purpose);
 long sg_descriptor_high(long file);
 /* Maps a whole file; returns NULL if it is empty or unreadable. */
 const char *sg_map_file(const char *path, size_t *size);
+/* sscanf for the runtime itself: the program's own calls are charged. */
+int sg_scan(const char *text, const char *format, ...) __attribute__((format(scanf, 2, 3)));
 
 /* ---- sg_host_limit.c ---- */
 

@@ -16,7 +16,6 @@
 #include "sg_array.h"
 #include "sg_message.h"
 #include "sg_whatif.h"
-#include "sg_work.h"
 
 static const char *const kind_names[] = {"code", "region", "within", "lock",    "held", "data",
                                          "heap", "cost",   "whole",  "section", "call"};

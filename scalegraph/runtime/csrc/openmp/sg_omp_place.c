@@ -4,7 +4,6 @@
 
 #include "sg_array.h"
 #include "sg_omp.h"
-#include "sg_rank.h"
 
 #define SET_WORDS (SG_MAX_PROCESSORS / 64)
 
@@ -265,9 +264,9 @@ static spot spread_out(uint32_t own, uint32_t member, uint32_t size, uint32_t pl
 }
 
 /* To its program, a rank's first processor is number 0. */
-static const uint64_t *on_machine(const sg_thread *t, sg_place *place)
+static const uint64_t *on_machine(sg_place *place)
 {
-    uint32_t first = t->rank != NULL ? t->rank->first_processor : 0;
+    uint32_t first = sg_now->id - sg_now->id % sg->own_processors;
     if (first == 0)
         return place->set;
     if (place->there != NULL)
@@ -282,7 +281,7 @@ static const uint64_t *on_machine(const sg_thread *t, sg_place *place)
 static void settle(sg_thread *t, uint32_t place)
 {
     t->place = place + 1;
-    t->places = on_machine(t, &sg->omp->places[place]);
+    t->places = on_machine(&sg->omp->places[place]);
     if (t == sg_self() && !sg_thread_fits(t, sg_now->id)) /* moves to a processor of the place */
         sg_suspend_until(SG_CATEGORY_IDLE_SERIAL, 0, -1, sg_now->clock);
 }

@@ -35,15 +35,6 @@ PRINT(__sprintf_chk, (char *to, int flag, size_t size, const char *format, ...),
 PRINT(__snprintf_chk, (char *to, size_t size, int flag, size_t room, const char *format, ...), format,
       ((void)flag, (void)room, vsnprintf(to, size, format, list)))
 
-int sg_scan(const char *text, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    int result = vsscanf(text, format, list);
-    va_end(list);
-    return result;
-}
-
 SCAN(sscanf, (const char *text, const char *format, ...), vsscanf(text, format, list))
 SCAN(__isoc99_sscanf, (const char *text, const char *format, ...), vsscanf(text, format, list))
 SCAN(fscanf, (FILE * stream, const char *format, ...), vfscanf(stream, format, list))

@@ -13,7 +13,5 @@ void sg_work_of_stream(size_t bytes, const void *site);
 /* Charges a sort of `count` elements beyond its comparisons and moves, with `surprises` mispredicted
  * branches. */
 void sg_work_of_sort(size_t count, uint64_t surprises, const void *site);
-/* sscanf for the runtime itself: the program's own calls are charged. */
-int sg_scan(const char *text, const char *format, ...) __attribute__((format(scanf, 2, 3)));
 
 #endif

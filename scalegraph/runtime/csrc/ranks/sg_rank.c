@@ -9,12 +9,12 @@
 #include "sg_lockstep.h"
 #include "sg_message.h"
 #include "sg_omp.h"
-#include "sg_posix.h"
 #include "sg_rank.h"
 
 /* The program's main and its arguments. */
 static struct {
     int (*run)(int argc, char **argv, char **envp);
+    int (*in_frame)(int (*run)(void));
     int argc;
     char **argv, **envp;
     char **given;           /* the original arguments: rank 0 may change its own before the others begin */
@@ -217,7 +217,7 @@ static void rank_main(void)
     sg_image_reset(sg->rank->image);
     construct(program.argc, argv);
     arguments_of_rank = argv;
-    exit(sg_posix_main(call_main));
+    exit(program.in_frame(call_main));
 }
 
 /* Sets up a rank's own state before its first turn. */
@@ -250,9 +250,11 @@ static void check_host_memory(void)
                 (unsigned long long)(free >> 20));
 }
 
-void sg_ranks_start(int (*run)(int argc, char **argv, char **envp), int argc, char **argv, char **envp)
+void sg_ranks_start(int (*run)(int argc, char **argv, char **envp), int (*in_frame)(int (*run)(void)),
+                    int argc, char **argv, char **envp)
 {
     program.run = run;
+    program.in_frame = in_frame;
     program.argc = argc;
     program.argv = argv;
     program.envp = envp;

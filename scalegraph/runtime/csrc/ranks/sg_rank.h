@@ -69,8 +69,10 @@ static inline sg_rank *sg_rank_self(void)
 /* Creates the ranks of this run, if any, and a copy of the initial data; call before the program's
  * constructors. */
 void sg_ranks_open(void);
-/* Called in the main thread of rank 0 before its main: starts the other ranks; `main` runs in each. */
-void sg_ranks_start(int (*main)(int argc, char **argv, char **envp), int argc, char **argv, char **envp);
+/* Called in the main thread of rank 0 before its main: starts the other ranks; `main` runs in each,
+ * called by `in_frame`. */
+void sg_ranks_start(int (*main)(int argc, char **argv, char **envp), int (*in_frame)(int (*run)(void)),
+                    int argc, char **argv, char **envp);
 /* Ends the running rank, by a call before `site` or by the end of main (NULL); the others go on. `quick`:
  * without calling its registered functions. Returns only in the last rank, with the program's exit status. */
 int sg_rank_exit(int status, const void *site, bool quick);

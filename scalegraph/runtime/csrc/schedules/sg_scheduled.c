@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "sg_omp.h"
+#include "sg_schedules.h"
 #include "sg_sync.h"
 
 /* Memory of one loop and team size, reused by later executions. */

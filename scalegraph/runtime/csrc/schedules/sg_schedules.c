@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sg_omp.h"
 #include "sg_schedule_list.h" /* generated from the files in kinds/ */
-#include "sg_work.h"
 
 #define DECLARE(name) extern const schedule sg_schedule_##name;
 SG_SCHEDULE_KINDS(DECLARE)

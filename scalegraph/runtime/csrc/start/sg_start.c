@@ -205,7 +205,7 @@ static int call_main(void)
 static void run_main(void)
 {
     if (sg->ranks > 0)
-        sg_ranks_start(real_main, arguments.argc, arguments.argv, arguments.envp);
+        sg_ranks_start(real_main, sg_posix_main, arguments.argc, arguments.argv, arguments.envp);
     else
         sg_rank_memory_alone();
     exit(sg_posix_main(call_main));
