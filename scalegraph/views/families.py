@@ -53,7 +53,7 @@ FAMILIES: Final = (
             "table": "points",
             "curves": "choice-curves",
             "best by two": "choice-map",
-            "parallel coordinates": "parallel",
+            "coordinates": "parallel",
         },
     ),
     Family(
@@ -96,14 +96,14 @@ FAMILIES: Final = (
         "Lost time",
         1,
         "Where the processors' time goes: the few lines to look at, all lines, or the regions of the program.",
-        {"lines to look at": "hottest", "lines": "lines", "regions": "profile"},
+        {"top lines": "hottest", "lines": "lines", "regions": "profile"},
     ),
     Family(
         "Call paths",
         "Lost time",
         46,
         "Where the processors' time goes by call path: as a flame graph, or as callers and callees of a function.",
-        {"flame graph": "flame", "callers and callees": "callers"},
+        {"flame graph": "flame", "callers": "callers"},
     ),
     Family(
         "Lost time by cause",
@@ -126,11 +126,11 @@ FAMILIES: Final = (
         "How caches behave over the number of processors: remote accesses, hits and invalidations by cause, widths of"
         " invalidations, miss latencies with the times they predict, and data moved.",
         {
-            "remote accesses": "remote-causes",
+            "remote": "remote-causes",
             "hit rates": "hit-rates",
             "invalidations": "invalidations",
             "widths": "widths",
-            "miss latencies": "miss-latency",
+            "latencies": "miss-latency",
             "prediction": "miss-prediction",
             "data moved": "data-movement",
         },
@@ -160,21 +160,21 @@ FAMILIES: Final = (
         "What would change it",
         126,
         "One execution of a loop: the chunks it hands out, the load of each processor, or the time of each iteration.",
-        {"chunks": "chunk-history", "load": "loop-load", "iteration times": "iteration-times"},
+        {"chunks": "chunk-history", "load": "loop-load", "iterations": "iteration-times"},
     ),
     Family(
         "What-if runs",
         "What would change it",
         110,
         "What a change would gain: of the machine, the program or its input, or of a line that is faster.",
-        {"changes": "what-if", "virtual speedups": "virtual-speedup"},
+        {"changes": "what-if", "speedups": "virtual-speedup"},
     ),
     Family(
         "Measured runs",
         "Compare",
         140,
         "Measured runs beside simulated ones: times, the causes that the model misses, and the noise of repetitions.",
-        {"times": "simulated-measured", "what the model misses": "model-misses", "noise": "noise"},
+        {"times": "simulated-measured", "missed": "model-misses", "noise": "noise"},
     ),
     Family(
         "Studies side by side",
@@ -198,7 +198,7 @@ FAMILIES: Final = (
         {
             "unit speed": "isospeed-contour",
             "efficiency": "efficiency-contour",
-            "problem ensemble": "problem-ensemble",
+            "ensemble": "problem-ensemble",
         },
     ),
     Family(
@@ -207,14 +207,14 @@ FAMILIES: Final = (
         300,
         "Laws fitted to the runs: one with its prediction, all compared, or tested on hidden runs; and the serial"
         " fraction.",
-        {"fit": "fit", "laws": "laws", "back-test": "back-test", "serial fraction": "serial-fraction"},
+        {"fit": "fit", "laws": "laws", "back-test": "back-test", "serial": "serial-fraction"},
     ),
     Family(
         "Models of regions",
         "Models",
         320,
         "Models of how the time of regions grows: of all regions as a table, or of one call path with its values.",
-        {"table": "region-models", "one call path": "region-model"},
+        {"table": "region-models", "one path": "region-model"},
     ),
     Family(
         "Predicted and run times",
@@ -240,7 +240,7 @@ FAMILIES: Final = (
             "table": "trace-profile",
             "call tree": "trace-call-tree",
             "flame graph": "trace-flame",
-            "callers and callees": "trace-callers",
+            "callers": "trace-callers",
             "durations": "durations",
         },
     ),

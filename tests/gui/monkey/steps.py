@@ -347,9 +347,9 @@ class Monkey:
     def change_option(self) -> None:
         """Change an option of a view in its editor."""
         dock = self._dock()
-        if dock is None or not dock.view.options:
+        if dock is None or not dock.view.all_options:
             return
-        option = self.random.choice(dock.view.options)
+        option = self.random.choice(dock.view.all_options)
         editors = [
             editor for editor in (*dock.options._inline, *dock.options._all) if editor.option.name == option.name
         ]
