@@ -77,10 +77,13 @@ def request_option(key: str, **more: Any) -> Callable[[_Command], _Command]:
     return click.option(*said.names, parameter(key), **settings)
 
 
-def option_keys(only: str = "") -> list[str]:
-    """Return the keys of a request's values that have an option, in a help's order; *only*: of that one command."""
+def option_keys(only: str = "", part: str = "") -> list[str]:
+    """Return the keys of a request's values that have an option, in a help's order.
+
+    *only*: those of that one command; *part*: those of a part of the request with options of its own, ``trace.``.
+    """
     known = [key for key, said in every(Request) if said is not None and said.option and said.option.only == only]
-    known = [key for key in known if not key.startswith(_APART)]
+    known = [key for key in known if (key.startswith(part) if part else not key.startswith(_APART))]
     return sorted(known, key=lambda key: (*_FIRST, key.partition(".")[0]).index(key.partition(".")[0]))
 
 

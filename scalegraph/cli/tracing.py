@@ -12,7 +12,7 @@ import click
 from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import counted, si, thousands
-from scalegraph.cli.asked import flag_of, request_option
+from scalegraph.cli.asked import flag_of, option_keys, request_option
 from scalegraph.cli.output import echo
 from scalegraph.request.model.request import TRACE_KINDS, USUAL_TRACE, TraceChoice
 from scalegraph.store import Study
@@ -21,7 +21,6 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _META = "scalegraph.trace"
 _USUAL = "usual"
 _ALL = "all"
-_VALUES = ("what", "begin", "end", "region", "interval", "runs", "limit")  # of the request's trace, in help order
 _DIRECTORY = "--trace-output"
 
 
@@ -39,9 +38,9 @@ def trace_options(command: _Command) -> _Command:
     command = click.option(
         _DIRECTORY, "trace_directory", metavar="DIR", help=place, expose_value=False, callback=_keep("directory")
     )(command)
-    for name in reversed(_VALUES):
-        keeping = {"expose_value": False, "callback": _keep(name), "default": None, "type": str}
-        command = request_option(f"trace.{name}", **keeping)(command)
+    for key in reversed(option_keys(part="trace.")):
+        name = key.removeprefix("trace.")
+        command = request_option(key, expose_value=False, callback=_keep(name), default=None, type=str)(command)
     return command
 
 

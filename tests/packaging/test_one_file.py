@@ -214,6 +214,9 @@ OPTION = """
     )
 
     def accepts("""
+VALUE = """
+    mood: str = asked(default="", label="Mood", help="How everybody is", option=option("--mood", metavar="M"))
+    verify: bool = asked("""
 WHO_HAS_THE_OPTION = """
 import json, sys
 from pathlib import Path
@@ -227,16 +230,19 @@ from scalegraph.cli.simulating.request import make_request
 from scalegraph.gui.request.form import of_request, read
 from scalegraph.gui.request.model import RequestModel
 from scalegraph.gui.request.program import ProgramSection
+from scalegraph.gui.request.target import RunSection
 from scalegraph.link import Build, Job, simulated
 from scalegraph.link.cluster.order import Parcel, pack_order, unpack_order
 from scalegraph.request.model.origin import of_study
-given = simulate.make_context("simulate", ["p.c", "-m", "ksr1", "-p", "1", "--bell", "8"]).params
+given = simulate.make_context("simulate", ["p.c", "-m", "ksr1", "-p", "1", "--bell", "8", "--mood", "calm"]).params
 request, _ = make_request(given)
 form = of_request(request)
 section = ProgramSection(RequestModel())
 section.show_form(form)
 section.editors["program.bell_cycles"].textEdited.emit("9")
-typed, faults = read(form.but(bell_cycles=section.model.form.bell_cycles))
+runs = RunSection(section.model)
+runs.editors["mood"].textEdited.emit("glad")
+typed, faults = read(form.but(bell_cycles=section.model.form.bell_cycles, mood=section.model.form.mood))
 build = Build("p", Path(sys.executable), Path(sys.executable), Path("p.c"), (), (), (), "digest")
 job = Job(build, machine.load("ksr1"), RunPoint(processors=1), options=typed.program.options)
 order, _ = unpack_order(pack_order(job, Parcel(build)))
@@ -244,14 +250,14 @@ sys.path.insert(0, "docs")
 import site_pages
 pages = site_pages.pages()
 print(json.dumps({
-    "command line": request.program.bell_cycles,
+    "command line": [request.program.bell_cycles, request.mood],
     "form": section.editors["program.bell_cycles"].text() + form.bell_cycles,
-    "typed": typed.program.bell_cycles,
-    "file": "bell_cycles = 8" in request.to_toml(),
+    "typed": [typed.program.bell_cycles, typed.mood],
+    "file": "bell_cycles = 8" in request.to_toml() and 'mood = "calm"' in request.to_toml(),
     "study": of_study(json.loads(request.model_dump_json()), "s").program.bell_cycles,
     "order": order.job(build, None).options.bell_cycles,
     "simulator": simulated._config(job, Path(), {}, Path("r"), Path("b"))["run.quantum_cycles"],
-    "reference": ["--bell" in pages[name] and "How long a bell rings" in pages[name]
+    "reference": [all(text in pages[name] for text in ("--bell", "How long a bell rings", "--mood", "How everybody is"))
                   for name in ("commands.md", "request-keys.md")],
 }))
 """
@@ -320,6 +326,7 @@ def tree(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in new.items():
         (package / name).write_text(text)
     declare(package / "link/options.py", "\n    def accepts(", OPTION)
+    declare(package / "request/model/request.py", "\n    verify: bool = asked(", VALUE)
     declare(package / "instrument/pragmas.py", '    "critical": ', '    "cohort": Word("single"),\n    "critical": ')
     calls = package / "runtime/include/mpi_calls.h"
     calls.write_text(f"{calls.read_text()}int SCALEGRAPH_MPI(Comm_own_rank)(MPI_Comm comm, int *rank);\n")
@@ -367,13 +374,13 @@ def test_the_window_and_the_reference_list_what_was_added(run: Run) -> None:
     assert listed["documents"]
 
 
-def test_an_option_of_runs_reaches_whatever_asks_for_it_keeps_it_and_carries_it(run: Run) -> None:
+def test_values_of_a_request_reach_whatever_asks_for_them_keeps_them_and_carries_them(run: Run) -> None:
     pytest.importorskip("mkdocs", reason="needs mkdocs: pip install 'scalegraph[docs]'")
     pytest.importorskip("PySide6.QtWidgets", reason="the window needs Qt and its libraries", exc_type=ImportError)
     assert json.loads(run("-c", WHO_HAS_THE_OPTION).splitlines()[-1]) == {
-        "command line": 8,
+        "command line": [8, "calm"],
         "form": "88",
-        "typed": 9,
+        "typed": [9, "glad"],
         "file": True,
         "study": 8,
         "order": 9,
