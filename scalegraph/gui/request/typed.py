@@ -144,17 +144,14 @@ def _attribute(key: str) -> str:
 
 
 def _declared() -> Iterator[Typed]:
-    for key, said in every(Request):
-        if said is None or key.startswith(_ELSEWHERE) or (said.option and said.option.only) or _is_part(key):
+    known = dict(every(Request))
+    tables = {key.partition(".")[0] for key in known if "." in key}  # their values are declared themselves
+    for key, said in known.items():
+        if said is None or key in tables or key.startswith(_ELSEWHERE) or (said.option and said.option.only):
             continue
         read, show = _pair(said)
         usual = () if isinstance(said.default, dict) else show(said.default)
         yield Typed(said, _attribute(key), _USUAL.get(key, usual), read, show)
-
-
-def _is_part(key: str) -> bool:
-    """Whether *key* is a table of the request, whose values are declared themselves."""
-    return "." not in key and any(one.startswith(f"{key}.") for one, _ in every(Request))
 
 
 DECLARED: Final = tuple(_declared())
