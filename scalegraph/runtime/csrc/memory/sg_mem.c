@@ -395,15 +395,15 @@ uint64_t sg_mem_bring(sg_mem *mem, uint32_t p, uint64_t address, uint32_t level,
     char *chunk = sg_dir_chunk(&mem->dir, wide);
     sg_line *entry = sg_dir_line(&mem->dir, chunk, wide);
     sg_balance_look(mem, now);
-    uint32_t home = *sg_dir_home(&mem->dir, chunk, wide);
-    if (home & SG_DIR_MARKED)
-        return SG_BRING_LATER;
-    if (home == 0 || (home & SG_DIR_PLACED) || (mem->attraction && entry->state == SG_LINE_UNTOUCHED))
-        return UINT64_MAX;
+    uint32_t *home = sg_dir_home(&mem->dir, chunk, wide);
     sg_outcome own = {0};
     sg_request r;
     ask(mem, &r, p, wide, SG_FETCH_READ, now);
-    r.home = sg_dir_node(home);
+    if ((*home & SG_DIR_MARKED) && !sg_balance_ahead(mem, home, &r, out))
+        return SG_BRING_LATER;
+    if (*home == 0 || (*home & SG_DIR_PLACED) || (mem->attraction && entry->state == SG_LINE_UNTOUCHED))
+        return UINT64_MAX;
+    r.home = sg_dir_node(*home);
     r.claim = claim;
     enum sg_copy state = transact(mem, entry, &r, &own);
     hold(entry, p, state);

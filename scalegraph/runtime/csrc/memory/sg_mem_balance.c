@@ -22,6 +22,7 @@ struct sg_balance {
     uint64_t local, remote, own, shared;
     uint32_t fault_cycles, migrate_cycles;
     uint32_t pace; /* 1: none, or in force already */
+    int hastened;
 };
 
 int sg_balance_open(sg_mem *mem, const sg_config *config)
@@ -63,6 +64,7 @@ void sg_mem_hasten(sg_mem *mem, uint64_t now)
     b->fault_cycles = share(b->fault_cycles, b->pace);
     b->migrate_cycles = share(b->migrate_cycles, b->pace);
     b->pace = 1;
+    b->hastened = 1;
 }
 
 /* Pages in a window of every process of the node: each is marked on its own, at the same times. */
@@ -169,4 +171,11 @@ void sg_balance_fault(sg_mem *mem, uint32_t *home, sg_request *r, sg_outcome *ou
     out->count[SG_COUNTER_HINT_FAULTS]++;
     out->count[SG_COUNTER_PAGE_MIGRATIONS] += moves ? 1 : 0;
     sg_mem_stall(out, SG_CATEGORY_STALL_PAGE, b->fault_cycles + (moves ? b->migrate_cycles : 0), &r->now);
+}
+
+int sg_balance_ahead(sg_mem *mem, uint32_t *home, sg_request *r, sg_outcome *out)
+{
+    if (mem->balance->hastened)
+        sg_balance_fault(mem, home, r, out);
+    return mem->balance->hastened;
 }

@@ -225,6 +225,10 @@ static inline void sg_balance_look(sg_mem *mem, uint64_t now)
 
 /* The first reference of a marked page. */
 void sg_balance_fault(sg_mem *mem, uint32_t *home, sg_request *r, sg_outcome *out);
+/* A prefetch of a marked page, which ends its stream: returns 0. At a pace above 1, where a page has far more
+ * of its faults in a step than it has in one of many, it takes the fault itself and goes on: a stream that
+ * starts anew takes a time that the pace does not shorten. */
+int sg_balance_ahead(sg_mem *mem, uint32_t *home, sg_request *r, sg_outcome *out);
 
 /* sg_mem_prefetch.c */
 struct sg_prefetch *sg_prefetch_create(const sg_config *config);
