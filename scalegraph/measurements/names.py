@@ -30,10 +30,12 @@ PROCESSORS: Names = words(
 )
 # `Number of MPI ranks` ends with what is counted; the words before it are all from these
 _COUNTED: Names = words(
-    "processors processes procs ranks tasks cores threads pes nodes workers cpus gpus mpi omp openmp"
+    "processors processes procs ranks tasks cores threads pes nodes workers cpus gpus mpi omp openmp kerne prozesse "
+    "prozessoren knoten coeurs processus hilos nucleos procesos"
 )
 _COUNTING: Names = words(
-    "num number no nr nb n of the total count max mpi omp openmp cpu gpu compute physical used worker"
+    "num number no nr nb n of the total count max mpi omp openmp cpu gpu compute physical used worker anzahl nombre "
+    "numero de"
 )
 REPETITIONS: Names = words(
     "rep reps repetition repetitions repeat run runs run_id runid run_no run_number trial trials sample "
@@ -63,6 +65,7 @@ REGIONS: Names = words(
 METRIC_NAMES: Names = words("metric counter event variable quantity measure metric_name")
 VALUES: Names = words("value val values measurement result reading")
 UNITS: Names = words("unit units")
+VERSIONS: Names = words("version ver release tag revision rev")
 # Remarks on a row for people, which are not coordinates of a measurement.
 HOSTS: Names = words("host hostname host_name")
 REMARKS: Names = words(

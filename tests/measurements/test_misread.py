@@ -22,6 +22,8 @@ from tests.measurements.test_outputs import times
         ("p,Zeit (Sekunden)\n1,8\n2,4.1\n", [(1, 8), (2, 4.1)]),
         ("p,time_s,\n1,8,\n2,4.1,\n4,2.2,again\n", [(1, 8), (2, 4.1), (4, 2.2)]),  # a remark without a name
         ("threads/size,100,200\n1,8s,16s\n2,4.1s,8.2s\n", [(1, 8), (2, 4.1), (1, 16), (2, 8.2)]),
+        ("p;n;t(s)\n1;1.000;8,5\n2;1.000;4,25\n", [(1, 8.5), (2, 4.25)]),
+        ("Anzahl Kerne;Laufzeit (s)\n1;8,5\n2;4,25\n", [(1, 8.5), (2, 4.25)]),
         ("n,unit,1,4\n100,ms,8000,4100\n200,s,16,8.3\n", [(1, 8), (1, 16), (4, 4.1), (4, 8.3)]),
     ],
 )  # fmt: skip
@@ -85,3 +87,36 @@ def test_time_for_a_piece_of_work_is_no_rate(tmp_path: Path) -> None:
     guess = understood([path])
     assert times(guess) == []  # hours for each nanosecond: less is better
     assert guess.no_runs
+
+
+@pytest.mark.parametrize(
+    ("text", "points"),
+    [
+        ("version,p,time_s\n1.0,1,8\n1.0,2,4\n1.10,1,7\n1.10,2,3.6\n1.1,1,6.9\n1.1,2,3.5\n", 6),  # 1.10 is not 1.1
+        ("p,alpha,time_s\n1,0.5,8\n2,0.5,4\n1,1.5,7\n2,1.5,3.6\n", 4),  # no repetitions
+        ("p,load,time_s\n1,0.5,8\n1,0.6,8.1\n2,0.9,4\n2,0.7,4.1\n", 2),  # measured
+        ("p,size,time_s\n1,1 KB,8\n2,1 KB,4\n1,1 MB,80\n2,1 MB,41\n", 4),
+        ("p,tasks,time_s\n1,2,8\n1,2,8.1\n", 1),
+    ],
+)  # fmt: skip
+def test_what_was_set_tells_runs_apart(tmp_path: Path, text: str, points: int) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    assert len(understood([path], said={"processors": "p"}).measured.points) == points
+
+
+@pytest.mark.parametrize(
+    ("text", "guess"),
+    [
+        ("p;n;t(s)\n1;1.000;8\n2;1.000;4\n1;10.000;80\n2;10.000;41\n", ","),
+        ('p,n,time_s\n1,"1,000",8\n2,"1,000",4\n1,"10,000",80\n2,"10,000",41\n', "."),
+    ],
+)
+def test_sizes_are_guessed_to_have_groups_of_digits(tmp_path: Path, text: str, guess: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(Unanswered) as error:
+        understood([path])
+    assert [(one.key, one.guess) for one in error.value.questions] == [("decimal", guess)]
+    found = understood([path], choices=TableChoices.model_validate({"decimal": guess}))
+    assert sorted(found.measured.points["n"]) == [1000, 1000, 10000, 10000]

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias, get_args
 
 from scalegraph.measurements import grids, names, rates
 from scalegraph.measurements.model import Metric
-from scalegraph.measurements.table import durations, jobs, series, slips, suffixes, unit_columns
-from scalegraph.measurements.table.layout import NUMBER, is_missing, is_number
+from scalegraph.measurements.table import durations, jobs, series, slips, suffixes, unit_columns, values
+from scalegraph.measurements.table.layout import is_missing, is_number
 
 # parameter: a coordinate; metric: measured; wide: measured at the parameter value `at`; call_path: the place in the
 # program; metric_name, value, unit: one measured value per row; repetition: its number; skip: left out, with a note
@@ -23,6 +23,7 @@ ROLES: tuple[str, ...] = get_args(Role)
 SURE = 0.6  # below this, the user is asked
 _SAME = 1.05  # maximum ratio between repetitions
 SAID = "it was said"
+_UNITS = "numbers in several units"
 _FRACTIONS = "its numbers are not whole"
 _OF_ITS_OWN = "a text of its own in every row"
 _INDEXED = re.compile(r"^\s*(.*?)[\s_.\-#=:]*(\d+)\s*$")
@@ -120,6 +121,8 @@ def _alone(index: int, title: str, found: Sequence[str]) -> Column:
     suffix = suffixes.of_all(slips.without(found))
     found = [suffixes.without(cell, suffix) for cell in found] if suffix else found
     kind = _kind(found, counted=_of_number(title), timed=names.is_time(names.without_unit(title)[0]))
+    if kind == "number" and names.plain(title) in names.VERSIONS:
+        kind = "text"  # 1.10 is not 1.1
     title = _WHOLE.sub(r"\1", title)  # pandas writes the columns 1.0, 2.0
     if title.isdigit() and kind == "duration":
         return Column(index, title, title, "s", "metric", None, None, 0.9, "its cells are times", kind)
@@ -192,7 +195,7 @@ def _of_text(short: str, found: Sequence[str]) -> tuple[Role, float, str]:
     if grids.are_written([cell for cell in found if not is_missing(cell)]):
         return "parameter", 0.9, "its cells are grids, as 2x2"
     if suffixes.differ(found):
-        return "skip", 0.5, "numbers in several units"
+        return ("parameter", 0.7, _UNITS) if short in names.SIZES else ("skip", 0.5, _UNITS)
     if len(found) > 3 and len(set(found)) == len(found):
         return "skip", 0.5, _OF_ITS_OWN
     return "parameter", 0.7, "it holds texts"
@@ -268,13 +271,24 @@ def _settle(columns: list[Column]) -> list[Column]:
 
 
 def _constant(columns: list[Column], rows: Sequence[Sequence[str]]) -> list[Column]:
-    """Return the columns, fractions that are the same in all rows as a parameter if something else is measured."""
+    """Return the columns, with fractions that are set as parameters if something else is measured.
+
+    They are the same in all rows, or each comes once with every combination of the other parameters.
+    """
+    keys = [item.index for item in columns if item.role == "parameter"]
     made = []
     for item in columns:
         measured = any(other.role in ("metric", "wide", "value") for other in columns if other is not item)
-        found = {row[item.index] for row in rows if item.index < len(row)}
-        if item.why == _FRACTIONS and item.role == "metric" and measured and len(found) == 1 and len(rows) > 2:
-            item = replace(item, role="parameter", confidence=0.65, why="the same in every row")
+        if item.why == _FRACTIONS and item.role == "metric" and measured:
+            whole = [row for row in rows if len(row) > max([item.index, *keys])]
+            found: dict[str, list[tuple[str, ...]]] = {}
+            for row in whole:
+                found.setdefault(row[item.index], []).append(tuple(row[index] for index in keys))
+            each = [sorted(rows_of) for rows_of in found.values()]
+            if len(found) == 1 and len(whole) > 2:
+                item = replace(item, role="parameter", confidence=0.65, why="the same in every row")
+            elif len(found) > 1 and len(each[0]) > 1 and all(one == each[0] for one in each):
+                item = replace(item, role="parameter", confidence=0.65, why="comes with all other parameters")
         made.append(item)
     return made
 
@@ -384,8 +398,8 @@ def _across(prefix: str, numbers: Sequence[int], columns: Sequence[Column], said
 
 def _same(group: Sequence[tuple[Column, int]], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the values in every row are nearly the same, as those of repetitions are."""
-    found = _numbers([column for column, _ in group], rows)
-    return bool(found) and all(0 < max(values) < _SAME * min(values) for values in found)
+    found = values.numbers([column for column, _ in group], rows)
+    return bool(found) and all(0 < max(each) < _SAME * min(each) for each in found)
 
 
 def _marked(
@@ -462,32 +476,3 @@ def _unique(columns: list[Column]) -> list[Column]:
             taken.add(name)
         made.append(replace(column, name=name))
     return made
-
-
-def fall(group: Sequence[Column], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the numbers of every row fall from each column of *group* to the next, by a third at least in all."""
-    found = _numbers(group, rows)
-    return bool(found) and all(
-        values[-1] < values[0] / 1.5 and all(one > two for one, two in pairwise(values)) for values in found
-    )
-
-
-def differ(group: Sequence[Column], rows: Sequence[Sequence[str]], least: float = 1.5) -> bool:
-    """Whether the numbers of every row differ by a factor of *least*, unlike those of repetitions."""
-    found = _numbers(group, rows)
-    return bool(found) and all(max(values) > least * min(values) for values in found)
-
-
-def _numbers(group: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[list[float]]:
-    """Return the numbers of *group* in each row where all are plain numbers."""
-    places = [column.index for column in group]
-    return [
-        [_float(row[index]) for index in places]
-        for row in rows
-        if len(row) > max(places) and all(NUMBER.fullmatch(row[index].strip()) for index in places)
-    ]
-
-
-def _float(cell: str) -> float:
-    """Return a number, with D in its exponent as Fortran writes it."""
-    return float(cell.replace("D", "E").replace("d", "e"))

@@ -13,10 +13,13 @@ from scalegraph.measurements.table.layout import COMMA_NUMBER, GROUPED, GROUPED_
 _GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")  # a whole number with points between thousands
 
 
-def numbers(columns: Sequence[Sequence[str]], said: str) -> tuple[str, str, list[Question]]:
+def numbers(
+    columns: Sequence[Sequence[str]], said: str, whole: Sequence[bool], delimiter: str
+) -> tuple[str, str, list[Question]]:
     """Return the decimal sign, the digit grouping character, and uncertainties about them.
 
-    *columns*: the cells of each column of numbers; *said*: the decimal sign that the user gave.
+    *columns*: the cells of each column of numbers; *said*: the decimal sign that the user gave; *whole*: which columns
+    hold whole numbers by their names, as sizes; *delimiter*: of the cells, so that a comma in them is quoted.
     """
     cells = [cell for column in columns for cell in column]
     if said:
@@ -27,18 +30,25 @@ def numbers(columns: Sequence[Sequence[str]], said: str) -> tuple[str, str, list
     if comma == "unsure":
         example = next(cell for cell in cells if COMMA_NUMBER.fullmatch(cell))
         column = next(each for each in columns if example in each)
-        return (
-            ".",
-            "",
-            [_question(f"'{example}' may have a decimal comma or a group of thousands", column, ",")],
-        )
+        likely = "." if delimiter == "," or whole[columns.index(column)] else ","
+        return ".", "", [_question(f"'{example}' may have a decimal comma or a group of thousands", column, likely)]
     doubtful = next((each for each in columns if _point_groups(each)), None)
     if not comma and doubtful:
         example = next(cell for cell in doubtful if "." in cell)
         message = f"'{example}', beside whole numbers, may have a decimal point or a group of thousands"
         return ".", "", [_question(message, doubtful, ".")]
+    counts = next((each for each, of_whole in zip(columns, whole, strict=True) if of_whole and _all_groups(each)), None)
+    if not comma and counts:
+        message = f"'{counts[0]}', a whole number by its name, may have a decimal point or a group of thousands"
+        return ".", "", [_question(message, counts, ",")]
     decimal = "," if comma == "comma" else "."
     return decimal, _grouping(cells, decimal), []
+
+
+def _all_groups(cells: Sequence[str]) -> bool:
+    """Whether all numbers of a column are like ``1.000``."""
+    there = [cell for cell in cells if not is_missing(cell)]
+    return bool(there) and all(map(_GROUPS.fullmatch, there))
 
 
 def _question(message: str, cells: Sequence[str], likely: str) -> Question:
@@ -63,18 +73,13 @@ def _steps(cells: Sequence[str], decimal: str) -> float:
 
 
 def _german(columns: Sequence[Sequence[str]]) -> bool:
-    """Whether points can only group thousands: ``1.234`` beside ``640,5`` in one column, or ``1.234.567``."""
-    pointed = [
-        cell for column in columns for cell in column if "." in cell and "," not in cell and not is_missing(cell)
-    ]
-    if not all(map(_GROUPS.fullmatch, pointed)):
+    """Whether points can only group thousands: ``1.234`` beside ``640,5``, or ``1.234.567``."""
+    cells = [cell for column in columns for cell in column if not is_missing(cell)]
+    pointed = [cell for cell in cells if "." in cell and "," not in cell]
+    if not pointed or not all(map(_GROUPS.fullmatch, pointed)):
         return False
-    if any(cell.count(".") > 1 for cell in pointed):
-        return True
-    return any(
-        any(COMMA_NUMBER.fullmatch(cell) and not GROUPED.fullmatch(cell) for cell in column)
-        and any("." in cell for cell in column)
-        for column in columns
+    return any(cell.count(".") > 1 for cell in pointed) or any(
+        COMMA_NUMBER.fullmatch(cell) and not GROUPED.fullmatch(cell) for cell in cells
     )
 
 

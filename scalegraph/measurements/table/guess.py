@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements.mapping import Question
-from scalegraph.measurements.names import counts_processors
+from scalegraph.measurements.names import SIZES, counts_processors, plain
 from scalegraph.measurements.table import columns as columns_
-from scalegraph.measurements.table import decimals, jobs, layout, marking, misread, summaries, unit_columns
+from scalegraph.measurements.table import decimals, jobs, layout, marking, misread, summaries, unit_columns, values
 from scalegraph.measurements.table.columns import ROLES, SURE, Column, Role
 from scalegraph.measurements.table.text import read_lines
 
@@ -116,9 +116,10 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
     columns = unit_columns.applied(_chosen(columns, said.columns, file), _runs(titles, found.rows), file)
     _check_roles(columns, said.columns, file)
     _check_across(columns, across, said, file)
-    numeric = [column.index for column in columns if column.kind in ("number", "count")]
-    cells = [[row[index] for row in found.rows if index < len(row)] for index in numeric]
-    decimal, thousands, doubts = decimals.numbers(cells, said.decimal)
+    numeric = [column for column in columns if column.kind in ("number", "count")]
+    cells = [[row[column.index] for row in found.rows if column.index < len(row)] for column in numeric]
+    whole = [counts_processors(column.name) or plain(column.name) in SIZES for column in numeric]
+    decimal, thousands, doubts = decimals.numbers(cells, said.decimal, whole, found.delimiter)
     questions = [*doubts, *_questions(found, columns, said, file)]
     return TableGuess(
         file=file,
@@ -283,10 +284,10 @@ def _over(
     """
     counted = any(column.role == "parameter" and counts_processors(column.name) for column in columns)
     choices, because = ("repetition", "processors"), ""
-    if counted and columns_.differ(grouped, rows):
+    if counted and values.differ(grouped, rows):
         choices, because = ("n", "repetition"), "is likelier, as values differ from column to column"
         message = message.replace("numbers of processors", "sizes of the problem")
-    elif not counted and columns_.fall(grouped, rows):
+    elif not counted and values.fall(grouped, rows):
         choices, because = ("processors", "repetition"), "is likelier, as values fall from column to column"
     return Question("across", message, f"--across {choices[0]} or --across {choices[1]}", choices, because)
 

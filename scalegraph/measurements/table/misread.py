@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from scalegraph.base.errors import Fault
 from scalegraph.measurements.names import is_metric, is_time, without_unit
 from scalegraph.measurements.table import columns as columns_
-from scalegraph.measurements.table import layout
+from scalegraph.measurements.table import layout, values
 from scalegraph.measurements.table.columns import Column
 
 _SPREAD = re.compile(r"\u00b1|\+/?-|\d\(\d+\)$")  # 8.0 +/- 0.1, 8.0(1)
@@ -44,8 +44,8 @@ def of_texts(found: layout.Layout, columns: Sequence[Column], file: str, *, spre
 
 def _rows_of_metrics(found: layout.Layout, columns: Sequence[Column], file: str) -> Fault | None:
     """Return the fault of a table whose rows are metrics and whose columns are numbers of processors."""
-    values = [column for column in columns if column.role == "wide" or _is_number(column)]
-    if len(values) < 2 or not found.rows:
+    wide = [column for column in columns if column.role == "wide" or _is_number(column)]
+    if len(wide) < 2 or not found.rows:
         return None
     for column in columns:
         texts = [_cell(row, column) for row in found.rows]
@@ -68,7 +68,7 @@ def _of_one_name(found: layout.Layout, columns: Sequence[Column], file: str) -> 
         group = [
             one for one in columns if one.title == column.title and one.role == "metric" and one.repetition is not None
         ]
-        if len(group) > 1 and columns_.differ(group, found.rows, _APART):
+        if len(group) > 1 and values.differ(group, found.rows, _APART):
             listed = " and ".join(str(one.index + 1) for one in group)
             message = (
                 f"columns {listed} have one name, '{column.title}', but their numbers are far apart: say --column "
