@@ -118,8 +118,8 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
     _check_across(columns, across, said, file)
     numeric = [column for column in columns if column.kind in ("number", "count")]
     cells = [[row[column.index] for row in found.rows if column.index < len(row)] for column in numeric]
-    whole = [counts_processors(column.name) or plain(column.name) in SIZES for column in numeric]
-    decimal, thousands, doubts = decimals.numbers(cells, said.decimal, whole, found.delimiter)
+    of_whole = [counts_processors(column.name) or plain(column.name) in SIZES for column in numeric]
+    decimal, thousands, doubts = decimals.numbers(cells, said.decimal, of_whole, found.delimiter)
     questions = [*doubts, *_questions(found, columns, said, file)]
     return TableGuess(
         file=file,
