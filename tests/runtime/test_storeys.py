@@ -19,7 +19,8 @@ STOREYS = {
     ],
     "kernel": [
         ["network"],
-        ["memory", "interconnect"],
+        ["interconnect"],
+        ["memory"],
         ["core", "heap", "pipeline"],
     ],
     "services": [
