@@ -50,6 +50,16 @@ def test_views_stand_in_the_submenu_of_their_group_and_only_those_of_the_subject
     assert not study.actions_.menus["View/Timeline"].menuAction().isVisible()
 
 
+def test_the_palette_finds_a_view_by_its_own_name_and_by_its_familys(study: MainWindow) -> None:
+    study.actions_["palette"].trigger()
+    study.palette_.entry.setText("hit rates by cause")
+    assert study.palette_.names()[0] == "Show Hit rates by cause"
+    assert study.actions_["view_hit-rates"] not in study.actions_.menus["View/Cache and memory"].actions()
+    study.palette_.entry.setText("caches over processors")
+    assert {"Show Hit rates by cause", "Show Invalidation widths"} < set(study.palette_.names())
+    study.palette_.leave()
+
+
 def test_no_two_commands_of_the_window_have_the_same_keys(study: MainWindow) -> None:
     dock = study.study.area.docks[0] if study.study.area else None
     assert dock is not None
