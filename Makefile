@@ -27,8 +27,11 @@ quick:
 test:
 	$(PYTHON) -m pytest -n auto
 
-# Format in place, and mend what the linter can mend.
+# Make the C headers of what Python declares, format in place, and mend what the linter can mend.
 fix:
+	for name in format machine; do \
+	    $(PYTHON) -m scalegraph.runtime.$${name}_source > made.h && mv made.h scalegraph/runtime/csrc/ground/sg_$$name.h || exit 1; \
+	done
 	$(PYTHON) -m ruff check --fix .
 	$(PYTHON) -m ruff format .
 	$(dir $(PYTHON))clang-format -i $(C_SOURCES)
