@@ -40,7 +40,8 @@ class Chosen:
             mine, theirs = _meanings(self.view), _meanings(before)
             kept = {name: value for name, value in self.options.items() if mine.get(name) == theirs.get(name)}
             self.options = self._left.get(self.view.name, {}) | kept
-        self.options.update(values)
+        known = {option.name for option in self.view.options}  # undo may name one of another view of the family
+        self.options.update({name: value for name, value in values.items() if name in known})
         return self.view is not before
 
 
