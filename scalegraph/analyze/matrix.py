@@ -40,6 +40,7 @@ class Matrix:
     ``predicted`` if at least one comes from a model, or ``imported``. *intervals* hold the 95 % interval of predicted
     values, and for runs the range due to the tolerance of the bound. *anchors* are the underlying points, by N.
     *work_unit* is the unit of their work. *notes* are remarks on the values: their source, doubts about models.
+    *saturated*: by N, the value that a search reached when larger problems no longer raised it.
     """
 
     metric: Metric
@@ -53,6 +54,7 @@ class Matrix:
     intervals: Mapping[Pair, tuple[float, float]] = field(default_factory=dict)
     work_unit: str = "op"
     notes: tuple[str, ...] = ()
+    saturated: Mapping[int, float] = field(default_factory=dict)
 
     def value(self, n: int, n2: int) -> float | None:
         """Return scale(N, N'); ``None`` if unknown or N > N'.

@@ -13,6 +13,7 @@ from scalegraph.analyze.metrics import speed_unit
 from scalegraph.analyze.reference import named, others
 from scalegraph.analyze.series import Series
 from scalegraph.base.measures import percent
+from scalegraph.base.text import listed
 from scalegraph.base.units import plain, si, significant
 
 # What grows, as the subject of a sentence.
@@ -91,6 +92,9 @@ def held(matrix: Matrix) -> str:
         scale = "not known" if value is None else f"scale {significant(value)}"
         return f"{words}: from {first} to {last} processors {scale}"
     known = [n for n in matrix.processors if n in matrix.anchors and matrix.anchors[n].known]
+    flat = {n: value for n, value in matrix.saturated.items() if n in matrix.processors and n not in known}
+    if len(known) < 2 and flat:
+        return f"{words}: no size reaches it; {_saturation(flat)}"
     if len(known) < 2:
         return f"{words}: too few processor counts meet it to compare"
     first, last = known[0], known[-1]
@@ -99,7 +103,16 @@ def held(matrix: Matrix) -> str:
         return f"{words}: from {first} to {last} processors not known"
     text = f"{words}: from {first} to {last} processors the {_scaled(matrix, first, last)}, scale {significant(value)}"
     beyond = [n for n in matrix.processors if n > last]
+    if beyond and beyond[0] in flat:
+        return f"{text}; on more no size reaches it: {_saturation(flat)}"
     return text + (f"; not reached at {beyond[0]}" if beyond and matrix.bound == "efficiency" else "")
+
+
+def _saturation(flat: Mapping[int, float]) -> str:
+    """Return where larger problems no longer help: the answer of a search that ends there."""
+    parts = [f"{significant(value)} on {n}" for n, value in flat.items()]
+    why = "a larger problem hardly raises it, because the loss grows with the work"
+    return f"it saturates at {listed(parts)} processors: {why}"
 
 
 def _scaled(matrix: Matrix, first: int, last: int) -> str:

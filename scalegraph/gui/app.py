@@ -97,6 +97,7 @@ def make_window(session: Any = None, settings_file: Path | None = None, *, at_on
 
     The parts are built over several turns of the event loop unless *at_once*; `MainWindow.made` signals the end.
     """
+    from scalegraph.gui.base import accessible
     from scalegraph.gui.base.settings import Settings
     from scalegraph.gui.base.theme import Theme
     from scalegraph.gui.preferences.values import read
@@ -107,6 +108,7 @@ def make_window(session: Any = None, settings_file: Path | None = None, *, at_on
 
         session = Session()
     make_application()
+    accessible.install()
     settings = Settings(settings_file)
     theme = Theme(settings.mode, text_size=read(settings).text_size)
     theme.apply()

@@ -146,6 +146,7 @@ def matrix(
         searches=_searches(data, bound, target),
         way="measured" if way == "measured" else "computed" if way == "computed" else "runs",
     )
+    made = None if made is None else replace(made, saturated=_saturated(data, bound, target))
     if made is not None and way in matrix_ways.AT_SPEED:
         return matrix_ways.at_speed(data, made, way, given)
     if made is None or way not in ("predicted", "best"):
@@ -278,6 +279,15 @@ def _searches(data: StudyData, bound: Bound, target: float) -> dict[int, str]:
         int(search["processors"]): str(search["sentence"]).replace("; ", ", ")
         for search in data.manifest.get("searches") or ()
         if search.get("bound") == bound and not search.get("met") and search.get("value") == target
+    }
+
+
+def _saturated(data: StudyData, bound: Bound, target: float) -> dict[int, float]:
+    """Return by N where searches for this bound ended because larger problems no longer raised the value."""
+    return {
+        int(search["processors"]): float(search["got"])
+        for search in data.manifest.get("searches") or ()
+        if search.get("bound") == bound and search.get("why") == "flat" and search.get("value") == target
     }
 
 

@@ -70,7 +70,7 @@ def test_two_traces_are_compared(call: Any, root: Path, tmp_path: Path) -> None:
     assert (code, err) == (0, "")
     data = json.loads((tmp_path / "a.json").read_text())
     assert len(data["panels"][0]["tracks"]) == 2
-    assert data["sentence"].startswith("T(2)/T(4) = 700 µs/3.00 ms = 0.233")
+    assert data["sentence"].startswith("The time of 2 processors over that of 4 is 700 µs/3.00 ms = 0.233")
 
 
 def test_views_are_listed_by_what_they_show(call: Any) -> None:

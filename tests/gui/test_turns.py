@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QKeyEvent
-from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QTabBar, QWidget
 
 from scalegraph import views
 from scalegraph.figures.figure import Plot, Source, SourceLine
@@ -335,6 +335,9 @@ def test_tiling_resizes_each_view_once_and_one_in_a_turn(study: MainWindow, qtbo
     for dock in area.docks:
         assert dock.picture.updatesEnabled()
         assert dock.picture.size() == dock.widget().size()
+    bars = area.desk.window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    assert all(bar.visibleRegion().isEmpty() for bar in bars), "no tab bar is left over a title"
+    assert not any(bar.focusPolicy() & Qt.FocusPolicy.TabFocus for bar in bars), "nor reached by Tab"
     settle(study, qtbot)
 
 

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDockWidget
 
 from scalegraph.figures.figure import Cell, Grid
-from scalegraph.gui.dock.arrangements import ARRANGEMENTS, Split, Tabs, two_views, views_of
+from scalegraph.gui.dock.arrangements import ARRANGEMENTS, Split, Tabs, filled_first, two_views, views_of
 from scalegraph.gui.figures.grid.folding import folded
 from scalegraph.gui.figures.grid.panel import GridPanel
 from scalegraph.gui.shell.main_window import MainWindow
@@ -121,6 +121,28 @@ def test_every_arrangement_folds_to_two_places_with_all_views() -> None:
         assert len(folded_.parts) == 2
         assert all(isinstance(part, Tabs) for part in folded_.parts)
         assert sorted(views_of(folded_)) == sorted(set(views_of(layout)))
+
+
+def test_views_without_content_come_behind_those_that_show_something() -> None:
+    layout = Split("beside", (Tabs(("a", "b", "c"), 2), Tabs(("d",))))
+    assert filled_first(layout, lambda name: name in ("a", "d")) == Split(
+        "beside", (Tabs(("b", "c", "a"), 2), Tabs(("d",)))
+    )
+
+
+@pytest.mark.slow
+def test_after_a_comparison_views_do_not_name_their_study(window: MainWindow, qtbot: Any, model_study: Any) -> None:
+    opened(window, qtbot, model_study("one"))
+    opened(window, qtbot, model_study("two"))
+    window.study.arrange("Compare")
+    settled(window, qtbot)
+    area = window.study.area
+    assert area is not None
+    assert any("two" in dock.windowTitle() for dock in area.docks)
+    assert len([dock for dock in area.docks if not dock.view.several]) <= 4, "tabs have room for their names"
+    window.study.arrange("Overview")
+    settled(window, qtbot)
+    assert not any("two" in dock.windowTitle() for dock in area.docks)
 
 
 def test_regions_are_sorted_by_loss_below_what_they_are_in() -> None:

@@ -219,7 +219,7 @@ def test_two_runs_stand_on_one_axis_with_the_ratio_of_times_and_psi() -> None:
     four, sixteen = traces.counted(4e6, traces.SECOND, 4), traces.counted(24e6, traces.SECOND * 3 // 2, 16)
     figure = views.get("trace-compare").build(replace(four, others=(sixteen,)))
     assert figure.sentence == (
-        "T(4)/T(16) = 1.00 s/1.50 s = 0.667; the unit speed is held (within 0\u00a0%),"
+        "The time of 4 processors over that of 16 is 1.00 s/1.50 s = 0.667; the unit speed is held (within 0\u00a0%),"
         " so the scalability from 4 to 16 is 0.667."
     )
     panel = panel_of(figure)
@@ -235,7 +235,7 @@ def test_a_ratio_of_times_is_not_called_psi_when_the_speed_is_not_held() -> None
     assert "differ by 50\u00a0%, so this ratio is not the scalability" in figure.sentence
     plain = traces.halves(), traces.halves(traces.SECOND // 2)
     said = views.get("trace-compare").build(replace(plain[0], others=(plain[1],))).sentence
-    assert said == "T of made/T of made = 1.00 s/500 ms = 2.00."
+    assert said == "The time of made over that of made is 1.00 s/500 ms = 2.00."
 
 
 def test_runs_are_laid_on_one_another_by_share_or_at_a_region() -> None:

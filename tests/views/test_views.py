@@ -203,6 +203,20 @@ def test_a_search_that_ended_without_success_is_the_reason_of_its_cells(full: St
     assert any("too large, gave up" in reason for reason in reasons)
 
 
+def test_a_search_that_saturates_is_the_answer_of_the_matrix(full: StudyData) -> None:
+    flat = {"bound": "efficiency", "value": 0.99999, "met": False, "why": "flat", "sentence": "it hardly rises"}
+    searches = [{**flat, "processors": 16, "got": 0.61}, {**flat, "processors": 32, "got": 0.42}]
+    manifest = {"searches": searches, "request": {"bound": [{"kind": "efficiency", "value": 0.99999}]}}
+    data = StudyData(full.table, full.runs, manifest)
+    said = (
+        "no size reaches it{} it saturates at 0.610 on 16 and 0.420 on 32 processors: a larger problem hardly raises"
+        " it, because the loss grows with the work"
+    )
+    assert f"; on more {said.format(':')}" in views.get("matrix").build(data).sentence
+    alone = views.get("matrix").build(data, processors="16,32").sentence
+    assert alone.startswith(f"Efficiency held at 0.99999: {said.format(';')}")
+
+
 def test_rows_of_the_matrix_start_at_one(full: StudyData) -> None:
     plot = _plot(views.get("matrix-row").build(full))
     assert len(plot.lines) >= 3

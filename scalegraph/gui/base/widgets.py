@@ -179,3 +179,4 @@ class Field(QWidget):
         self.fault.setText(text)
         self.fault.setVisible(bool(text))
         mark(self.editor, "fault", bool(text))
+        self.editor.setAccessibleDescription(text)

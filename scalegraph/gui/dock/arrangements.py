@@ -161,6 +161,13 @@ _SHORT: Final = {  # in a low window the lanes need the height, so views from be
             Split("below", (Tabs(("waits", "trace-profile", "messages"), 3), Tabs(("trace-source",), 2)), 3),
         ),
     ),
+    "Compare traces": Split(
+        "beside",
+        (
+            Tabs(("trace-compare",), 5),
+            Tabs(("trace-compare-profile", "trace-flame-difference", "task-summary", "trace-profile"), 4),
+        ),
+    ),
 }
 SHORT_BELOW: Final = 1150  # a window less high (pixels) is low
 TWO_BELOW: Final = 800  # .. and one less high has room for only two views
@@ -197,6 +204,13 @@ def layout_of(name: str, *, imported: bool, runs: bool, short: bool = False) -> 
         return TRACE_ARRANGEMENTS[name]
     of_set = {"Overview": _FIRST_OF_SET, "Regions": _REGIONS_OF_SET}
     return of_set[name] if imported and name in of_set else ARRANGEMENTS[name]
+
+
+def filled_first(layout: Layout, empty: Callable[[str], bool]) -> Layout:
+    """Return *layout* with *empty* views behind those that show something."""
+    if isinstance(layout, Tabs):
+        return Tabs(tuple(sorted(layout.views, key=empty)), layout.weight)
+    return Split(layout.direction, tuple(filled_first(part, empty) for part in layout.parts), layout.weight)
 
 
 def two_views(layout: Layout) -> Layout:

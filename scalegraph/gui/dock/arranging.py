@@ -13,6 +13,7 @@ from scalegraph.gui.dock.arrangements import (
     TWO_BELOW,
     Layout,
     Placer,
+    filled_first,
     layout_of,
     tiles,
     two_views,
@@ -59,7 +60,10 @@ class Arranging:
         overview = overview_of(data) if name == OVERVIEW and data is not None else None
         runs, height = data is not None and not data.table.empty, area.window().height()
         layout = overview or layout_of(name, imported=imported, runs=runs, short=height < SHORT_BELOW)
-        content = {view: (view, handle) for view in views.registry(handle.subject)}
+        known = views.registry(handle.subject)
+        if data is not None:
+            layout = filled_first(layout, lambda view: view in known and known[view].lacking(data, {}) is not None)
+        content = {view: (view, handle) for view in known}
         self._place(desk, name, two_views(layout) if height < TWO_BELOW else layout, content)
         area.take_focus()
         return ""
@@ -77,6 +81,7 @@ class Arranging:
                 if dock.isFloating():
                     dock.setFloating(False)
                 window.removeDockWidget(dock)
+            window.settle()
             Placer(window, by_name.get).place(tiles(list(by_name)))
             for dock in by_name.values():
                 dock.show()
@@ -90,6 +95,7 @@ class Arranging:
         old = {(dock.view.name, dock.handle.key): dock for dock in desk.docks}
         for dock in desk.docks:
             window.removeDockWidget(dock)
+        window.settle()
         kept: list[ViewDock] = []
 
         def take(name: str) -> ViewDock | None:
@@ -114,6 +120,8 @@ class Arranging:
         finally:
             window.setUpdatesEnabled(True)
         desk.docks = kept
+        for dock in kept:
+            dock.name_study(dock.handle is not desk.handle)
         area.show_stack()
         area.views_changed.emit()
 
@@ -124,9 +132,10 @@ class Arranging:
         if not others:
             area.context.remark_wanted.emit(_NO_SECOND, OPEN_STUDY)
             return _NO_SECOND
-        layout, content = side_by_side(one, others[-1], area.current_dock())
+        low = area.window().height() < TWO_BELOW
+        layout, content = side_by_side(one, others[-1], area.current_dock(), few=low)
         area.bar.say(f"{one.title} beside {', '.join(handle.title for handle in others)}")
-        self._place(desk, COMPARE, two_views(layout) if area.window().height() < TWO_BELOW else layout, content)
+        self._place(desk, COMPARE, two_views(layout) if low else layout, content)
         for dock in area.docks:
             dock.name_study(not dock.view.several)
         return ""

@@ -63,13 +63,17 @@ def has_runs(handle: Handle) -> bool:
     return data is not None and not data.table.empty
 
 
-def side_by_side(one: Handle, other: Handle, current: ViewDock | None) -> tuple[Layout, dict[str, tuple[str, Handle]]]:
+def side_by_side(
+    one: Handle, other: Handle, current: ViewDock | None, *, few: bool = False
+) -> tuple[Layout, dict[str, tuple[str, Handle]]]:
     """Return the arrangement that compares two studies, and the (view, study) of each of its names.
 
-    Views of both studies come first. The *current* view and those in `COMPARED` are shown once per study.
+    Views of both studies come first. The *current* view and those in `COMPARED` are shown once per study; *few*:
+    at most two views of each, whose tabs have room for their names.
     """
     names = [current.view.name] if current is not None and not current.view.several else []
     names += [name for name in COMPARED if name not in names]
+    names = names[:2] if few else names
     content = {f"{side}/{name}": (name, handle) for side, handle in (("a", one), ("b", other)) for name in names}
     content |= {name: (name, one) for name in TOGETHER}
     sides = tuple(Tabs(tuple(f"{side}/{name}" for name in names)) for side in ("a", "b"))

@@ -6,9 +6,16 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QHoverEvent, QMouseEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget
 
 _OUTSIDE = QPointF(-1.0, -1.0)
+
+
+def tend_tabs(window: QMainWindow, name: str) -> None:
+    """Name the tab bars of *window*'s docks; Qt moves those it does not need out of sight and leaves them the focus."""
+    for bar in window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+        bar.setAccessibleName(name)
+        bar.setFocusPolicy(Qt.FocusPolicy.TabFocus if bar.count() else Qt.FocusPolicy.NoFocus)
 
 
 class DeskWindow(QMainWindow):
@@ -35,6 +42,19 @@ class DeskWindow(QMainWindow):
             QCoreApplication.sendEvent(self, release)
         leave = QHoverEvent(QEvent.Type.HoverLeave, _OUTSIDE, _OUTSIDE, _OUTSIDE)
         QCoreApplication.sendEvent(self, leave)
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: name tab bars, and let no key lead to those that Qt keeps for later, out of sight."""
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            tend_tabs(self, "Views in this place")
+        return done
+
+    def settle(self) -> None:
+        """Lay out what is there, so that Qt puts away the tab bars of docks that were removed."""
+        layout = self.layout()
+        if layout is not None:
+            layout.activate()
 
     def addDockWidget(self, *place: Any) -> None:
         """Qt: add a dock."""

@@ -131,6 +131,8 @@ class FigureWidget(FigureFrame):
             self._show_panels(figure.panels)
             self._stack.setCurrentWidget(self._row)
             self._follow(self._selection.current)
+            for panel in self._panels:
+                panel.setAccessibleDescription(figure.sentence)
         self.ways.offer(figure.ways, below=bool(figure.panels))
         self._place_ways()
         self.shown.emit(figure)

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QLineEdit,
-    QMainWindow,
     QPlainTextEdit,
     QStackedWidget,
     QWidget,
@@ -23,11 +22,13 @@ from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.retire import retire
 from scalegraph.gui.dock.arrangements import (
     apart,
+    filled_first,
     key_of,
 )
 from scalegraph.gui.dock.arranging import Arranging
 from scalegraph.gui.dock.content_holder import placing
 from scalegraph.gui.dock.desk import Desk
+from scalegraph.gui.dock.desk_window import DeskWindow
 from scalegraph.gui.dock.empty_page import EmptyPage
 from scalegraph.gui.dock.maximised import Maximised
 from scalegraph.gui.dock.places import restored, saved
@@ -107,7 +108,7 @@ class ViewArea(QWidget):
         return self.desk.history.stack if self.desk is not None else None
 
     @property
-    def _window(self) -> QMainWindow:
+    def _window(self) -> DeskWindow:
         assert self.desk is not None
         return self.desk.window
 

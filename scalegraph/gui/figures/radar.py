@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Radar
 from scalegraph.gui.base import tips
+from scalegraph.gui.base.accessible import name_chart
 from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.tints import ink, paper, tint
 from scalegraph.gui.figures.legend_strip import LegendEntry, LegendStrip
@@ -61,7 +62,7 @@ class RadarPanel(QWidget):
         entries = [LegendEntry(one.name, tint(one.role, self._theme), "line") for one in radar.polygons]
         self._legend.allow(46)
         self._legend.show_entries(entries if len(entries) > 1 else [])
-        self.setAccessibleName(f"Radar of {radar.value.title} over {len(radar.spokes)} spokes")
+        name_chart(self, f"Radar of {radar.value.title} over {len(radar.spokes)} spokes")
         self._wheel.update()
 
     def set_theme(self, theme: str) -> None:

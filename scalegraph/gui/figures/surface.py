@@ -13,6 +13,7 @@ from scalegraph.figures import projection
 from scalegraph.figures.figure import Surface
 from scalegraph.figures.projection import Node, Scene
 from scalegraph.gui.base import tips
+from scalegraph.gui.base.accessible import name_chart
 from scalegraph.gui.base.tints import ColourMapName, heat, ink, offer_colours, paper, tint
 from scalegraph.gui.figures.plot.targets import rich
 from scalegraph.gui.figures.scales import Scale
@@ -70,7 +71,7 @@ class SurfacePanel(QWidget):
         self._surface = surface
         if not same:
             self._azimuth, self._elevation, self._zoom = surface.azimuth, surface.elevation, 1.0
-        self.setAccessibleName(f"Surface of {surface.z.title} over {surface.x.title} and {surface.y.title}")
+        name_chart(self, f"Surface of {surface.z.title} over {surface.x.title} and {surface.y.title}")
         self._turn(0.0, 0.0)
 
     def set_theme(self, theme: str) -> None:

@@ -58,6 +58,7 @@ class RequestPanel(QWidget):
         self._catalog = Catalog()
         self._request: Request | None = None
         self._start_soon = False
+        self._leads = False  # whether the next check moves the focus to what is missing, else to Run
         self._started: RequestForm | None = None
         self._started_in: Path | None = None  # the study of the runs started here
         self._named: tuple[object, ...] = ()  # the chosen program
@@ -218,6 +219,7 @@ class RequestPanel(QWidget):
         """Show the request of *study* with larger sizes to predict; return an error message or ""."""
         said = self._show_grown(data, name, study, "prediction", with_prediction)
         if not said:
+            self._leads = False
             QTimer.singleShot(_PAUSE_MS, self, self._show_predict)  # after the page has been laid out
         return said
 
@@ -250,7 +252,19 @@ class RequestPanel(QWidget):
         other = grown.other or not os.access(study, os.W_OK)
         self.side.set_study(self._settings.free_study_path(f"{study.stem}-{what}") if other else study)
         self.banner.show_remark(grown.remark)
+        self._leads = True
         return ""
+
+    def _lead(self) -> None:
+        """Move the focus to the first field with a fault, else to Run, after a request was proposed."""
+        if not self._leads or not self.isVisible():
+            return
+        self._leads = False
+        inside = (widget for section in self.sections for widget in section.findChildren(QWidget))
+        missing = next((widget for widget in inside if widget.property("fault") and widget.isVisible()), None)
+        if missing is not None:
+            self.form_area.ensureWidgetVisible(missing)
+        (missing or self.side.run).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _of_study(self, data: Mapping[str, Any], name: str, study: Path) -> Request:
         """Return the request stored in *study*; if its runs were typed here, it counts as the user's own."""
@@ -399,6 +413,7 @@ class RequestPanel(QWidget):
         remarks = self._take_in_sections(faults)
         self._request = request.with_origin(HERE) if own else request
         self.side.show_plan(plan, request.to_toml(), remarks)
+        self._lead()
         self.checked.emit(True)
         if self._start_soon:
             self._start_soon = False
@@ -414,6 +429,7 @@ class RequestPanel(QWidget):
         left = self._take_in_sections(faults)
         if faults:
             self.side.show_faults(left, len(faults))
+            self._lead()
 
     def _take_in_sections(self, faults: Sequence[Fault]) -> list[Fault]:
         """Show each error in the section that names the most of its key; return those that none shows."""

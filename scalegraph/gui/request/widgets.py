@@ -256,6 +256,7 @@ class _Row:
         self.fault.setText(text)
         self.fault.setVisible(bool(text))
         mark(self.value, "fault", bool(text))
+        self.value.setAccessibleDescription(text)
 
     def place(self, grid: QGridLayout, row: int) -> None:
         grid.addWidget(self.name, row, 0)

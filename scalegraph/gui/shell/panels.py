@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.settings import Settings
+from scalegraph.gui.dock.desk_window import tend_tabs
 
 
 @dataclass
@@ -140,6 +141,7 @@ class Panels(QObject):
             panel.action.setChecked(shown)
             panel.action.setEnabled(self._page in panel.pages)
             panel.dock.setVisible(shown)
+        tend_tabs(self._window, "Panels in this place")
 
     def _closed_by_user(self, name: str) -> None:
         panel = self._panels[name]

@@ -42,7 +42,7 @@ def trace_regions(data: TraceData) -> tuple[RegionLoss, ...]:
         RegionLoss(
             number,
             None,
-            data.region_name(number),
+            data.region_name(number).removeprefix("function "),
             seconds / whole if whole else 0.0,
             f"{si(seconds, 's', 4)} of {si(whole, 's', 4)}"
             + (f"\n{regions[number].file}:{regions[number].line}" if regions[number].file else ""),

@@ -93,6 +93,7 @@ class WhatIfPanel(QWidget):
         column.addWidget(self.machine)
         column.addStretch(1)
         self._scroll = QScrollArea()
+        self._scroll.setAccessibleName("What should differ")
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(page)

@@ -63,7 +63,7 @@ def test_two_traces_stand_on_one_axis_by_one_click(
     assert ends == pytest.approx(sorted(lengths))
     figure = compared.figure()
     assert figure is not None
-    assert "T of" in figure.sentence
+    assert "The time of" in figure.sentence
     table = next(p for p in dock_of(window, "trace-compare-profile").picture.panels if isinstance(p, TablePanel))
     assert len(table.table.rows) > 10
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from scalegraph.figures.diagram import Diagram
+from scalegraph.gui.base.accessible import name_chart
 from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.tints import tint
 from scalegraph.gui.base.widgets import label
@@ -94,7 +95,7 @@ class DiagramPanel(QWidget):
     def _dress(self) -> None:
         diagram, theme = self.diagram, self.canvas.theme
         self._legend.show_entries([LegendEntry(key.name, tint(key.role, theme), "bar") for key in diagram.key])
-        self.canvas.setAccessibleName(f"{diagram.title}, {len(diagram.items)} items")
+        name_chart(self.canvas, f"{diagram.title}, {len(diagram.items)} items")
         self._place()
 
     def _say(self, item: int) -> None:

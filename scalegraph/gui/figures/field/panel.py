@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 from scalegraph.figures import contours
 from scalegraph.figures.figure import Axis, Field, Handle, Plot
 from scalegraph.gui.base import tips
+from scalegraph.gui.base.accessible import name_chart
 from scalegraph.gui.base.tints import COLOUR_MAPS, ColourMapName, ink, offer_colours
 from scalegraph.gui.figures.colour_bar import ColourBar
 from scalegraph.gui.figures.field.drawing import FieldDrawing, alike, dot_targets, frame_of, words_at
@@ -95,7 +96,7 @@ class FieldPanel(PlotPanel):
         ticks = [(drawing.share(drawing.value.value(tick.place)), tick.text) for tick in marks]
         self._scale_bar.show_scale(drawing.value.title, (float(low), float(high)), self._colours, ticks)
         label = self._field.value.label
-        self.setAccessibleName(f"{label} over {self._field.x.title} and {self._field.y.title}")
+        name_chart(self, f"{label} over {self._field.x.title} and {self._field.y.title}")
 
     def _clear(self) -> None:
         self._uncross()

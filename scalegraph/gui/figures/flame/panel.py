@@ -15,6 +15,7 @@ from scalegraph.figures.figure import Flame
 from scalegraph.figures.flame_geometry import WHOLE, change_text
 from scalegraph.figures.palette import Theme, diverging
 from scalegraph.gui.base import tips
+from scalegraph.gui.base.accessible import name_chart
 from scalegraph.gui.base.key_claim import KeyClaim
 from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.tints import tint
@@ -124,7 +125,7 @@ class FlamePanel(QWidget):
         self._legend.show_entries(entries)
         self._legend.setVisible(bool(entries) and (self.height() >= _KEY_FROM or not self.isVisible()))
         kind = "Difference of flame graphs" if flame.change is not None else "Flame graph"
-        self.canvas.setAccessibleName(f"{kind} of {flame.value.title}, {len(flame.frames)} frames")
+        name_chart(self.canvas, f"{kind} of {flame.value.title}, {len(flame.frames)} frames")
         self._say_path()
         self._place_at_root.start()
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolTip, QWidget
 from scalegraph.figures.bar_names import largest
 from scalegraph.figures.figure import Handle, Plot
 from scalegraph.gui.base import tips
+from scalegraph.gui.base.accessible import name_chart
 from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.tints import ink, paper
 from scalegraph.gui.figures.legend_strip import LegendStrip
@@ -133,7 +134,7 @@ class PlotPanel(QWidget):
         self._place_names()
         self._settle()
         self.select(self._processors)
-        self.setAccessibleName(f"Plot of {plot.y.title} over {plot.x.title}")
+        name_chart(self, f"Plot of {plot.y.title} over {plot.x.title}")
 
     def _draw(self, plot: Plot, /) -> tuple[Drawing, list[Target]]:
         """Return the items of *plot* and its pointer targets."""

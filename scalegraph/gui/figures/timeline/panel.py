@@ -14,6 +14,7 @@ from scalegraph.base.units import si
 from scalegraph.figures import timelines
 from scalegraph.figures.figure import Area, AreaTrack, Arrows, Axis, Key, LaneTrack, Timeline
 from scalegraph.figures.palette import Theme
+from scalegraph.gui.base.accessible import name_chart
 from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.base.silence import Silence, SilenceNote, stretch_at
 from scalegraph.gui.base.tints import tint
@@ -133,7 +134,7 @@ class TimelinePanel(QWidget):
         self.canvas.show_picture(picture)
         self._show_key()
         lanes = sum(track.height for track in timeline.tracks if isinstance(track, LaneTrack))
-        self.setAccessibleName(f"Timeline of {lanes} lanes" if lanes else "Values over time")
+        name_chart(self, f"Timeline of {lanes} lanes" if lanes else "Values over time")
         self.setAccessibleDescription(HINT)
 
     def set_theme(self, theme: str) -> None:

@@ -127,9 +127,9 @@ def _asymptote(limits: list[AsymptoticSpeed], unit: str) -> tuple[str, ...]:
     notes = []
     for limit in limits[:1]:
         span = f" ({si(limit.low, unit)} to {si(limit.high, unit)} at 95 %)"
-        words = f"On N = {limit.processors} the speed tends to {si(limit.speed, unit)}{span}, by a fit of time ="
-        " (work + a constant)/speed"
-        notes.append(f"{words}; half of it is the usual speed to hold constant.")
+        words = f"On N = {limit.processors} the speed tends to {si(limit.speed, unit)}{span}"
+        fitted = "by a fit of time = (work + a constant)/speed"
+        notes.append(f"{words}, {fitted}; half of it is the usual speed to hold constant.")
     notes.extend(f"N = {limit.processors}: {limit.doubt}." for limit in limits if limit.doubt)
     return tuple(notes[:4])
 

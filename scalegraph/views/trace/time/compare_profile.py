@@ -133,7 +133,18 @@ def _names(data: TraceData, other: TraceData) -> tuple[str, str]:
     one, two = trace_common.processors(data), trace_common.processors(other)
     if one != two:
         return f"N = {one}", f"N = {two}"
-    return (data.name, other.name) if data.name != other.name else (f"{data.name} (A)", f"{other.name} (B)")
+    if data.name == other.name:
+        return f"{data.name} (A)", f"{other.name} (B)"
+    return _without_common_end(data.name, other.name)
+
+
+def _without_common_end(one: str, two: str) -> tuple[str, str]:
+    """Return both names without the words they both end in, which would make headings of eight lines."""
+    left, right = one.split(" "), two.split(" ")
+    while len(left) > 1 and len(right) > 1 and left[-1] == right[-1]:
+        left.pop()
+        right.pop()
+    return " ".join(left).rstrip(","), " ".join(right).rstrip(",")
 
 
 def _table(rows: list[Compared], names: tuple[str, str], by: str, *, first: bool) -> Table:

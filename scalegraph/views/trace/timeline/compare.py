@@ -242,9 +242,10 @@ def _sentence(several: Sequence[TraceData]) -> str:
 
 def _pair(first: TraceData, second: TraceData) -> str:
     n, n2 = trace_common.processors(first), trace_common.processors(second)
-    one, two = (f"T({n})", f"T({n2})") if n != n2 else (f"T of {first.name}", f"T of {second.name}")
+    one, two = (f"{n} processors", f"{n2}") if n != n2 else (first.name, second.name)
     ratio = first.length / second.length if second.length else float("nan")
-    reported = f"{one}/{two} = {si(first.length, 's')}/{si(second.length, 's')} = {significant(ratio, 3)}"
+    times = f"{si(first.length, 's')}/{si(second.length, 's')} = {significant(ratio, 3)}"
+    reported = f"The time of {one} over that of {two} is {times}"
     work, work2 = _work(first), _work(second)
     speed, speed2 = _unit_speed(first), _unit_speed(second)
     if n == n2 or work is None or work2 is None or speed is None or speed2 is None:
