@@ -22,7 +22,6 @@ from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.retire import retire
 from scalegraph.gui.dock.arrangements import (
     apart,
-    filled_first,
     key_of,
 )
 from scalegraph.gui.dock.arranging import Arranging
