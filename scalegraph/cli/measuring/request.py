@@ -21,6 +21,8 @@ from scalegraph.request.model.request import Request
 _ANY: Final = 65536
 # Options that are read here, or belong to programs that ScaleGraph builds.
 _APART: Final = (*lists.PARAMETERS, "parameters", "processors", "program_args_at", "program_cflags")
+# Parts of a request about programs that ScaleGraph builds.
+_BUILT: Final = ("machine", "collect", "space", "what_if", "verify", "timed", "work")
 _HELD: Final = ("efficiency", "time")
 
 
@@ -43,8 +45,7 @@ def command_request(
     program, target = data["program"], data["target"]
     program |= {"args": tuple(arguments) or None, "directory": str(Path.cwd()), **axes.of_program}
     target |= {"name": "dask" if on and target["name"] == "host" else target["name"], "pin": axes.affinities[0]}
-    known = ("program", "target", "repetitions", "reference", "limits")
-    request = {name: data[name] for name in known} | {
+    request = {name: value for name, value in data.items() if name not in _BUILT} | {
         "parameters": {**read_parameters(given["parameters"]), **base},
         "scaling": Scaling(grow=factors),
         "bound": (_bound(hold, factors),),
