@@ -145,6 +145,16 @@ def test_after_a_comparison_views_do_not_name_their_study(window: MainWindow, qt
     assert not any("two" in dock.windowTitle() for dock in area.docks)
 
 
+@pytest.mark.slow
+def test_fields_of_a_request_stay_legible_in_a_very_wide_window(window: MainWindow, qtbot: Any, choose: Any) -> None:
+    choose()
+    window.resize(3840, 1200)
+    qtbot.waitUntil(lambda: window.request.width() > 3800)
+    QApplication.processEvents()
+    assert window.request.form_area.width() <= 1400
+    assert window.request.side.width() > 2000
+
+
 def test_regions_are_sorted_by_loss_below_what_they_are_in() -> None:
     def loss(region: int, parent: int | None, share: float) -> RegionLoss:
         return RegionLoss(region, parent, str(region), share, "")

@@ -71,7 +71,9 @@ def side_by_side(
     Views of both studies come first. The *current* view and those in `COMPARED` are shown once per study; *few*:
     at most two views of each, whose tabs have room for their names.
     """
-    names = [current.view.name] if current is not None and not current.view.several else []
+    data = other.study()
+    fits = current is not None and data is not None and current.view.lacking(data, {}) is None
+    names = [current.view.name] if current is not None and fits and not current.view.several else []
     names += [name for name in COMPARED if name not in names]
     names = names[:2] if few else names
     content = {f"{side}/{name}": (name, handle) for side, handle in (("a", one), ("b", other)) for name in names}

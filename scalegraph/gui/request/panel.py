@@ -39,6 +39,7 @@ from scalegraph.request.model.request import Request
 
 _PAUSE_MS: Final = 120  # after the last keystroke, before the request is checked
 _SIDE_WIDTHS: Final = (300, 620)  # pixels: least and most width of the plan
+_WIDEST_FIELDS: Final = 1400  # pixels that the fields take of a very wide window
 _WHERE: Final = "request/where"  # setting: where the last request ran
 _BESIDE_FIELDS: Final = 40  # margins and the scroll bar
 
@@ -309,6 +310,7 @@ class RequestPanel(QWidget):
         self.form_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.form_area.setWidget(page)
         self.form_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.form_area.setMaximumWidth(_WIDEST_FIELDS)
         row = horizontal(self, (0, 0, 16, 12), spacing=8)
         row.addWidget(self.form_area, 3)
         # put the page in place before its sections are added: Qt restyles all of them whenever it moves
@@ -345,7 +347,8 @@ class RequestPanel(QWidget):
         page = self.form_area.widget()
         need = page.minimumSizeHint().width() if page is not None else 0
         rest = self.width() - need - _BESIDE_FIELDS
-        self.side.setMaximumWidth(max(_SIDE_WIDTHS[0], min(_SIDE_WIDTHS[1], rest)))
+        most = max(_SIDE_WIDTHS[1], self.width() - _WIDEST_FIELDS)
+        self.side.setMaximumWidth(max(_SIDE_WIDTHS[0], min(most, rest)))
 
     def _show(self, form: RequestForm) -> None:
         for section in self.sections:
