@@ -85,7 +85,10 @@ def _share(rows: pd.DataFrame, name: str, processors: str) -> bool:
     counts = rows[processors].to_numpy(dtype=np.float64)
     sizes = values * counts
     middle = float(np.median(sizes))
-    return bool((values > 0).all() and (np.abs(sizes - middle) <= np.maximum(_ROUNDED * middle, counts / 2)).all())
+    rounded = counts / 2 if (values == np.floor(values)).all() else np.zeros(len(counts))
+    alike = rows.groupby(processors)[name].nunique().max() == 1
+    near = np.abs(sizes - middle) <= np.maximum(_ROUNDED * middle, rounded)
+    return bool(alike and (values > 0).all() and near.all())
 
 
 def _rises(rows: pd.DataFrame, name: str, processors: str) -> bool:

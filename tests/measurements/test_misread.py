@@ -96,6 +96,7 @@ def test_time_for_a_piece_of_work_is_no_rate(tmp_path: Path) -> None:
         ("p,alpha,time_s\n1,0.5,8\n2,0.5,4\n1,1.5,7\n2,1.5,3.6\n", 4),  # no repetitions
         ("p,load,time_s\n1,0.5,8\n1,0.6,8.1\n2,0.9,4\n2,0.7,4.1\n", 2),  # measured
         ("p,size,time_s\n1,1 KB,8\n2,1 KB,4\n1,1 MB,80\n2,1 MB,41\n", 4),
+        ("p,tolerance,time_s\n1,1e-3,8\n2,1e-3,4\n1,1e-6,16\n2,1e-6,8.3\n", 4),
         ("p,tasks,time_s\n1,2,8\n1,2,8.1\n", 1),
     ],
 )  # fmt: skip
@@ -120,3 +121,30 @@ def test_sizes_are_guessed_to_have_groups_of_digits(tmp_path: Path, text: str, g
     assert [(one.key, one.guess) for one in error.value.questions] == [("decimal", guess)]
     found = understood([path], choices=TableChoices.model_validate({"decimal": guess}))
     assert sorted(found.measured.points["n"]) == [1000, 1000, 10000, 10000]
+
+
+def test_a_small_fraction_is_no_share_of_a_size(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("p,tolerance,time_s\n1,1e-3,8\n2,1e-3,4\n1,1e-6,16\n2,1e-6,8.3\n")
+    assert not understood([path]).mapping.follow
+
+
+@pytest.mark.parametrize(
+    "column",
+    ["ok;1;0;1", "verified;yes;no;yes", "result;PASS;FAIL;PASS", "passed;true;false;true", "status;ok;failed;ok"],
+)
+def test_runs_that_were_wrong_are_no_runs(tmp_path: Path, column: str) -> None:
+    name, *cells = column.split(";")
+    rows = "".join(f"{p},{time},{cell}\n" for p, time, cell in zip((1, 2, 4), (8, 0.1, 2), cells, strict=True))
+    path = tmp_path / "t.csv"
+    path.write_text(f"p,time_s,{name}\n{rows}")
+    guess = understood([path])
+    assert times(guess) == [(1, 8), (4, 2)]
+    assert [one.count for one in guess.measured.skipped if "did not complete" in one.reason] == [1]
+
+
+def test_a_unit_belongs_to_the_column_that_it_names(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("p,time_s,memory_unit,memory\n1,8,MB,100\n2,4,MB,110\n")
+    guess = understood([path])
+    assert [(metric.name, metric.unit) for metric in guess.measured.metrics] == [("time", "s"), ("memory", "MB")]

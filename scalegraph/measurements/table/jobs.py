@@ -9,7 +9,9 @@ from scalegraph.measurements import names
 from scalegraph.measurements.table.layout import is_missing
 
 _CODES = frozenset({"exitcode", "exit_code", "exit_status", "exitval", "rc", "returncode", "return_code"})  # 0 is good
-_WORDS = frozenset({"state", "job_state", "status", "outcome", "success", "succeeded"})
+_WORDS = frozenset({"state", "job_state", "status", "outcome", "success", "succeeded", "result", "verification"})
+# answers to whether a run is good: 1 or 0, too
+_YES = frozenset({"ok", "success", "succeeded", "verified", "valid", "correct", "passed", "pass"})
 _GOOD = frozenset(
     {
         "completed",
@@ -44,15 +46,21 @@ def says_how_it_ended(title: str, cells: Sequence[str]) -> bool:
     short = names.plain(title)
     if short in _CODES:
         return bool(there) and all(map(_CODE.fullmatch, there))
-    return short in _WORDS and bool(there) and all(cell.lower() in _GOOD or _BAD.fullmatch(cell) for cell in there)
+    if short in _YES and there and all(cell in ("0", "1") for cell in there):
+        return True
+    return (
+        short in _WORDS | _YES and bool(there) and all(cell.lower() in _GOOD or _BAD.fullmatch(cell) for cell in there)
+    )
 
 
 def may_tell(title: str) -> bool:
     """Whether a column with this name may show that a row is not a run."""
-    return names.plain(title) in _CODES | _WORDS | _JOB
+    return names.plain(title) in _CODES | _WORDS | _YES | _JOB
 
 
-def _good(cell: str) -> bool:
+def _good(cell: str, title: str) -> bool:
+    if names.plain(title) in _YES and cell.strip() in ("0", "1"):
+        return cell.strip() == "1"
     return cell.strip().lower() in _GOOD or cell.strip() in ("0", "0:0")
 
 
@@ -77,7 +85,7 @@ def kept(titles: Sequence[str], columns: Sequence[Sequence[str]]) -> tuple[list[
         if not says_how_it_ended(title, cells):
             continue
         for row, cell in enumerate(cells):
-            if keep[row] and not is_missing(cell) and not _good(cell):
+            if keep[row] and not is_missing(cell) and not _good(cell, title):
                 keep[row] = False
                 why.append((f"did not complete ({title} = {cell.strip()[:20]})", row))
     return keep, why

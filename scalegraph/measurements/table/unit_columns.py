@@ -66,7 +66,11 @@ def applied(columns: Sequence[Column], rows: Sequence[Sequence[str]], file: str)
 
 
 def _belonging(columns: Sequence[Column], at: int, *, timed: bool) -> list[int]:
-    """Return the measured columns whose unit is in column *at*."""
+    """Return the measured columns whose unit is in column *at*: that in its name, or those beside it."""
+    words = [word for word in names.plain(columns[at].name).split("_") if word not in _WORDS]
+    same = [item.index for item in columns if item.role in _MEASURED and names.plain(item.name) == "_".join(words)]
+    if words and same:
+        return same
     before = next((index for index in range(at - 1, -1, -1) if columns[index].role == "unit"), -1)
     after = next((index for index in range(at + 1, len(columns)) if columns[index].role == "unit"), len(columns))
     for places in (range(at - 1, before, -1), range(at + 1, after)):
