@@ -277,7 +277,7 @@ def made_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Make a function of the test build the view ``time``."""
 
     def act(make: Callable[..., Any]) -> None:
-        view = View("time", "Time", "Scalability", "", make)
+        view = View("time", "Time", "", make)
         monkeypatch.setattr(views, "get", lambda name: view)
 
     return act

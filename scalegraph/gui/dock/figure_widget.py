@@ -224,8 +224,8 @@ class FigureWidget(FigureFrame):
     def _dress(self, _name: str) -> None:
         """Apply the theme's colours to visible panels; others follow when shown."""
         self._undressed = True
-        if not self.visibleRegion().isEmpty():  # Qt calls a view behind a tab "visible"
-            self.catch_up()
+        if not self.visibleRegion().isEmpty() and not turn_queue().spend(self.catch_up):  # behind a tab is "visible"
+            turn_queue().add(self, self.catch_up, heavy=True)
 
     def catch_up(self) -> None:
         """Apply the current theme if it changed while this was hidden; in a turn of its own while docks are placed."""
