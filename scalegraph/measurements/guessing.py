@@ -464,7 +464,20 @@ def _total(measured: MeasurementSet, metric: int, said: Table[str, Any], questio
         return measured.paths[called[0]]
     listed = tuple(measured.paths[index] for index in roots[:20])
     message = f"no call path is plainly the whole program ({', '.join(listed[:4])}{', ..' if len(listed) > 4 else ''})"
-    questions.append(
-        Question("total", message, f"--total {quote(listed[0])}, or --total '{ALL}' for all together", (*listed, ALL))
-    )
+    likely, because = _likely_total(measured, metric, roots)
+    choices = tuple(dict.fromkeys((likely or listed[0], *listed, ALL)))
+    switch = f"--total {quote(listed[0])}, or --total '{ALL}' for all together"
+    questions.append(Question("total", message, switch, choices, because))
     return ""
+
+
+def _likely_total(measured: MeasurementSet, metric: int, roots: Sequence[int]) -> tuple[str, str]:
+    """Return the root that takes as long as all others together, or all of them, and why; empty for a rate."""
+    if measured.metrics[metric].kind != "time" or measured.metrics[metric].name == rates.TIME:
+        return "", ""
+    grid = measured.grid(metric)[list(roots)]
+    known = np.where(np.isnan(grid).all(axis=2), 0.0, np.nanmax(np.nan_to_num(grid), axis=2))
+    for place, index in enumerate(roots):
+        if (known[place] >= 0.9 * (known.sum(axis=0) - known[place])).all():
+            return measured.paths[index], "takes as long as all others together"
+    return ALL, "is likelier, as none takes as long as all others together"

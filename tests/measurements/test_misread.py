@@ -148,3 +148,18 @@ def test_a_unit_belongs_to_the_column_that_it_names(tmp_path: Path) -> None:
     path.write_text("p,time_s,memory_unit,memory\n1,8,MB,100\n2,4,MB,110\n")
     guess = understood([path])
     assert [(metric.name, metric.unit) for metric in guess.measured.metrics] == [("time", "s"), ("memory", "MB")]
+
+
+@pytest.mark.parametrize(
+    ("text", "guess"),
+    [
+        ("p,phase,time_s\n1,init,3\n1,solve,4\n1,write,3\n2,init,3\n2,solve,2\n2,write,3\n", "*"),
+        ("p,phase,time_s\n1,init,1\n1,solve,8\n1,all in all,9\n2,init,1\n2,solve,4\n2,all in all,5\n", "all in all"),
+    ],
+)
+def test_the_whole_program_is_guessed_by_its_time(tmp_path: Path, text: str, guess: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(Unanswered) as error:
+        understood([path])
+    assert (error.value.questions[0].key, error.value.questions[0].guess) == ("total", guess)
