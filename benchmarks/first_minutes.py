@@ -70,7 +70,7 @@ def drawn(window: MainWindow) -> bool:
     """Return whether every view in sight shows its figure."""
     area = window.study.area
     seen = [dock for dock in area.docks if not dock.visibleRegion().isEmpty()] if area is not None else []
-    return bool(seen) and all(dock.figure() is not None and not dock.stale for dock in seen)
+    return bool(seen) and all(dock.figure() is not None and not dock.drawing.stale for dock in seen)
 
 
 def main() -> int:

@@ -67,6 +67,8 @@ class Headline(QLabel):
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange and self._shown:
             self._colour()
+            super().setText("")  # Qt keeps the colour that links had when the text was set
+            self._say()
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
 
@@ -88,8 +90,11 @@ class Headline(QLabel):
         if shown != self._shown:
             self._shown = shown
             self._colour()
-            super().setText(_PLACE.sub(r'<a href="\g<0>">\g<0></a>', escape(shown, quote=False)))
+            self._say()
         self.setToolTip("" if shown == self._whole else self._whole)
+
+    def _say(self) -> None:
+        super().setText(_PLACE.sub(r'<a href="\g<0>">\g<0></a>', escape(self._shown, quote=False)))
 
     def _colour(self) -> None:
         """Set the links' colour for this theme."""

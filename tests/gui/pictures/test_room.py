@@ -315,3 +315,27 @@ def test_names_left_out_at_the_ends_of_curves_are_in_the_tooltip(qtbot: Any) -> 
     assert labels.tip().split("\n") == [f"N = {n}" for n in reversed(range(8))]
     labels.show_labels(named[:2])
     assert labels.tip() == ""
+
+
+@pytest.mark.slow
+def test_the_link_in_the_headline_takes_the_colour_of_another_theme(qtbot: Any) -> None:
+    theme = Theme("light")
+    theme.apply()
+    headline = Headline()
+    qtbot.addWidget(headline)
+    headline.resize(600, 60)
+    headline.setText("Most is lost at a barrier (model.c:22).")
+    headline.show()
+
+    def blue() -> int:
+        """Return how many pixels have the accent of the theme."""
+        picture, accent = headline.grab().toImage(), QColor(theme.paper.accent)
+        pixels = (picture.pixelColor(x, y) for x in range(picture.width()) for y in range(picture.height()))
+        return sum(pixel == accent for pixel in pixels)
+
+    assert blue() > 10
+    theme.set_mode("dark")
+    QApplication.processEvents()
+    assert blue() > 10
+    theme.set_mode("light")
+    QApplication.processEvents()
