@@ -12,7 +12,7 @@ import pytest
 
 from scalegraph.cli import main as entry
 
-PROGRAM = [sys.executable, "-m", "scalegraph.cli.main"]
+PROGRAM = [sys.executable, "-m", "scalegraph"]
 
 
 @pytest.mark.slow

@@ -106,6 +106,16 @@ def test_weak_scaling_grows_a_parameter_and_searches_hold_an_efficiency(call: An
 
 
 @pytest.mark.parametrize(
+    "option",
+    ["--verify", "--work=ops", "--budget=5", "--minimise=time", "--trace=calls", "--trace-runs=all", "--args-at=1=x"],
+)
+def test_no_option_of_a_built_program_is_ignored_with_a_command(option: str, call: Any, place: Path) -> None:
+    code, out, err = call("measure", "--command", "true", "-p", "1", option)
+    assert (code, out) == (2, "")
+    assert f"{option.partition('=')[0]}: belongs to a program that ScaleGraph builds" in err
+
+
+@pytest.mark.parametrize(
     ("more", "sentence"),
     [
         (("--command", "nosuchprogram {N}"), "'nosuchprogram': no such program in PATH"),

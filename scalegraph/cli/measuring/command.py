@@ -43,6 +43,7 @@ was not measured is missing in them.
 _BUILT: Final = (
     *("machine_", "collect_", "what_if_", "schedule", "timed", "openmp", "task_queue", "output_by_rank"),
     *("program_build", "program_executable", "program_cflags", "program_ldflags", "program_include", "ideal_network"),
+    *("program_args_at", "space_", "trace_", "verify", "work"),
 )
 _COMMANDS: Final = tuple(map(parameter, option_keys("measure")))
 
