@@ -26,7 +26,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.cluster.conftest import Gate  # noqa: E402 - of the checkout, which is no package
+from tests.cluster.conftest import Gate  # noqa: E402 - of the checkout, which is not a package
 
 _MARK: Final = "SCALEGRAPH_TABLE"
 _NOTHING_LEFT_S: Final = 60.0

@@ -232,11 +232,11 @@ def program(table: tables.Program, counts: Few, report: Report, directory: Path)
 
 
 def hastened(machine: Machine, scale: float) -> Machine:
-    """Return *machine* with a system that balances memory nodes as it does in a run *scale* times as long.
+    """Return *machine* with automatic NUMA balancing sped up *scale* times, for a run that does 1/*scale* of the work.
 
-    The system marks and moves pages by the clock. Where a part of a program's work stands for all of it, its clock runs
-    as much faster, and its work costs as much less: it does in the part what it does in all, for the same share of the
-    time. What comes before the first parallel region is the same in both.
+    The system marks and moves pages by the clock. With a clock *scale* times as fast and work that costs *scale* times
+    less, it moves as many pages in the short run as in the whole one, for the same share of the time. The part before
+    the first parallel region is not shortened, so the clock keeps its pace there.
     """
     pace = max(1, round(scale))
     return machine.model_copy(update={"balancing": machine.balancing.model_copy(update={"pace": pace})})

@@ -163,15 +163,15 @@ class Picture(_Part):
 
 
 class Run(_Part):
-    """How it runs: ``{N}`` in an argument stands for the processors, *threads_per_process* makes processes of MPI.
+    """How it runs: ``{N}`` in an argument stands for the processors, *threads_per_process* makes them MPI processes.
 
-    *processes*: what was counted are the threads of each of so many processes. *ranks_per_node*: as `simulate` has
+    *processes*: N counts the threads of each of this many processes. *ranks_per_node*: as `simulate` has
     it. *arguments_at*: other arguments at that N. *time_from*: a regular expression whose group is the time in the
     program's output, or in the file *time_in* that it writes (its last match), in seconds times *time_unit_s*; without
     it the time is that of the whole run. *before*: commands, word by word, in the program's directory before the first
-    run, for files that it reads, and *pictures*. *scale*: what the time is multiplied with, where a smaller problem
-    stands for the measured one (*doubts* says why that is right); a system that moves pages between memory nodes by the
-    clock is hastened as much (`reality_runs.hastened`). *at*: the N that are compared, all with --all-cores.
+    run, for files that it reads, and *pictures*. *scale*: factor of the time, where a smaller problem stands
+    for the measured one (*doubts* says why that is right); automatic NUMA balancing is sped up by the same factor
+    (`reality_runs.hastened`). *at*: the N that are compared; with --all-cores, all are.
     """
 
     arguments: tuple[str, ...] = Field(default=(), strict=False)

@@ -132,7 +132,7 @@ def main(arguments: list[str]) -> int:
             window.open_study(study)
             settle(window)
             views(window, MONITORED)
-            window.close_study(str(study.resolve()))  # it is no part of what is compared
+            window.close_study(str(study.resolve()))  # it is not part of what is compared
             settle(window)
             study = bounded(directory)
             window.open_study(study)

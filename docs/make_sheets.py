@@ -31,12 +31,12 @@ TRACES: Final = (ROOT / "traces" / "billiard-4.sgtrace", ROOT / "traces" / "ge2-
 SIZES: Final = "1280x720,1920x1080,3840x2160"
 A_SHEET: Final = 4
 WIDE: Final = 960  # pixels of a picture on a sheet
-TITLE: Final = 18  # pixels above it
+TITLE: Final = 18  # pixels above each picture, for its name
 Place = tuple[str, Callable[[], object]]
 
 
 def places(window: MainWindow, scratch: Path) -> Iterator[Place]:
-    """Yield every place of the window with what leads to it."""
+    """Yield the name of every place in the window, and a function that goes there."""
     yield "start", lambda: window.go("start")
     yield "request, new", lambda: window.go("request", new=True)
     yield "request, program", lambda: window.request.program.choose("billiard")
@@ -141,7 +141,7 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--sizes", default=SIZES)
     parser.add_argument("--themes", default="light,dark")
-    parser.add_argument("--only", default="", help="places whose names have this; the others are passed")
+    parser.add_argument("--only", default="", help="show only places whose names contain this")
     asked = parser.parse_args()
     asked.directory.mkdir(parents=True, exist_ok=True)
     scale = os.environ.get("QT_SCALE_FACTOR", "1")

@@ -212,7 +212,7 @@ def _default(field: FieldInfo) -> str:
 def shown() -> str:
     """Return the page of all views: what each shows, what it needs, and its options."""
     lines = ["# Views\n", "`scalegraph export --view NAME` writes one; the window opens them from Add view."]
-    lines += ["Views in bold show the same data in several ways: `show_as` chooses one, and so does its own name.\n"]
+    lines += ["A view in bold shows its data in several ways: choose one with `show_as`, or by its own name.\n"]
     for subject, heading in (("study", "Views of a study"), ("trace", "Views of a trace")):
         lines += [f"## {heading}\n", "| view | shows | if it is empty | options |", "| --- | --- | --- | --- |"]
         for view in views.listed(subject).values():

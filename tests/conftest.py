@@ -113,7 +113,7 @@ def _place(node: pytest.Item | pytest.Collector, factory: pytest.TempPathFactory
 
     Paths of sources are part of what a build is known by: so a later session finds the builds of this one. If another
     session is at the same test, or the base directory is one that the user named, it is any new directory. The name of
-    the test is no part of it: what is said of a file would have its words.
+    the test is not part of it: what is said of a file would have its words.
     """
     users = [path for path in factory.getbasetemp().parents if path.name.startswith("pytest-of-")]
     if not users:
@@ -166,9 +166,9 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Have each worker begin to collect at another directory.
+    """Make each worker start collecting at a different directory.
 
-    What one has compiled, the others find; all that begin at the same file compile the same files.
+    Workers share compiled files. If all started at the same file, all would compile the same files at once.
     """
     worker = getattr(config, "workerinput", None)
     if worker is None or config.args not in (["tests"], [str(config.rootpath / "tests")]):

@@ -60,7 +60,7 @@ def completed(
     *scaling* comes from `metrics.scaling`. T of runs on two or more processors is fitted over (N, W), T_seq and the
     latency likewise (`fits.fit_models`), and solved at each N for the least W that meets the bound. Intervals (95 %)
     come from draws of the coefficients of the models and their plausible rivals. If no model can be fitted, the cells
-    stay as they are, with the reason. *modelled*: `models_of` or a function that has its results already.
+    stay as they are, with the reason. *modelled*: `models_of`, or a function that returns its cached results.
 
     Shape: (counts, counts). Unit: none (ratio). Source: ScaleGraph, with the models of Extra-P (Calotoiu and others
     2013).
@@ -105,7 +105,7 @@ def _without(made: Matrix, wanted: Sequence[int], why: str) -> Matrix:
 
 
 def models_of(scaling: pd.DataFrame, counts: Sequence[int], latency: Latency) -> Modelled:
-    """Return the models over all *counts*, and notes on them; they are the same whatever bound is held.
+    """Return the models over all *counts*, and notes on them; they do not depend on the bound.
 
     Shape: of `Curves`. Unit: seconds, bytes. Source: ScaleGraph. Raises: ValueError: too few runs, with the reason.
     """

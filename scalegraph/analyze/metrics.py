@@ -39,7 +39,7 @@ def scaling(table: pd.DataFrame, work: str = "") -> pd.DataFrame:
     Shape: one row for each problem and processor count. Unit: as listed. Source: as named for each column.
 
     Raises:
-        InputError: the table lacks ``processors`` or ``time_s``, or *work* is no formula of its parameters.
+        InputError: the table lacks ``processors`` or ``time_s``, or *work* is not a formula of its parameters.
 
     """
     runs = problems(table).copy()  # a defragmented copy

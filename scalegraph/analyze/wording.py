@@ -109,7 +109,7 @@ def held(matrix: Matrix) -> str:
 
 
 def _saturation(flat: Mapping[int, float]) -> str:
-    """Return where larger problems no longer help: the answer of a search that ends there."""
+    """Return a clause with the values, by N, at which larger problems no longer help."""
     parts = [f"{significant(value)} on {n}" for n, value in flat.items()]
     why = "a larger problem hardly raises it, because the loss grows with the work"
     return f"it saturates at {listed(parts)} processors: {why}"

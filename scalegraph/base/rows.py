@@ -9,6 +9,6 @@ if TYPE_CHECKING:
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of *table* as dictionaries, as ``to_dict("records")`` does, which takes 25 ms for 120 columns."""
+    """Return the rows of *table* as dictionaries; ``to_dict("records")`` is slow (25 ms for 120 columns)."""
     names = [str(name) for name in table.columns]
     return [dict(zip(names, row, strict=True)) for row in table.to_numpy(dtype=object).tolist()]

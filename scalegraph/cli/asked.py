@@ -1,4 +1,4 @@
-"""Options for values of a request, made from the values' declarations, and the request's values that they give."""
+"""Makes command line options from the declared values of a request, and request data from the options given."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scalegraph.request.model.request import Request
 from scalegraph.request.model.values import request_value
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-# Parts of a request whose options a help begins with.
+# Parts of a request whose options come first in the help.
 _FIRST: Final = ("parameters", "program", "machine", "processors")
 _APART: Final = ("trace.",)  # `cli.tracing` has these options
 
@@ -78,7 +78,7 @@ def request_option(key: str, **more: Any) -> Callable[[_Command], _Command]:
 
 
 def option_keys(only: str = "", part: str = "") -> list[str]:
-    """Return the keys of a request's values that have an option, in a help's order.
+    """Return the keys of a request's values that have an option, in the order of the help.
 
     *only*: those of that one command; *part*: those of a part of the request with options of its own, ``trace.``.
     """
@@ -88,7 +88,7 @@ def option_keys(only: str = "", part: str = "") -> list[str]:
 
 
 def request_options(own: Mapping[str, Mapping[str, Any]], only: str = "") -> Callable[[_Command], _Command]:
-    """Return the options of `option_keys`; *own* has, by key, what click is told besides the declaration."""
+    """Return the options of `option_keys`; *own*: further arguments for click, by key."""
     known = option_keys(only)
 
     def decorate(command: _Command) -> _Command:
@@ -100,9 +100,9 @@ def request_options(own: Mapping[str, Mapping[str, Any]], only: str = "") -> Cal
 
 
 def request_data(given: Mapping[str, Any], faults: list[Fault]) -> dict[str, Any]:
-    """Return the values in *given*, by parameter, as a nested dictionary that has the form of a request file.
+    """Return the values in *given* (by parameter) as a nested dictionary, structured like a request file.
 
-    Faults in them are added to *faults*.
+    Errors in them are added to *faults*.
     """
     data: dict[str, Any] = {}
     for key, said in every(Request):
@@ -123,7 +123,7 @@ def request_data(given: Mapping[str, Any], faults: list[Fault]) -> dict[str, Any
 
 
 def _value(said: Declared, flag: str, raw: Any) -> Any:
-    """Return what an option gave in the form of a request file."""
+    """Return the value of an option as a request file would write it."""
     if isinstance(said.default, bool):
         return bool(raw)
     if isinstance(said.default, dict):

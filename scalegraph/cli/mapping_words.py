@@ -1,4 +1,4 @@
-"""What ``--mapping KEY=VALUE`` says about measurements: how a table is read, and the meaning of its names."""
+"""Reads ``--mapping KEY=VALUE``, which says how a table of measurements is read and what its names mean."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def character(word: str) -> str:
 
 
 def answer(question: Question) -> str:
-    """Return the guess of *question* as a word of ``--mapping``, empty if it has none there."""
+    """Return the guess for *question* as an argument of ``--mapping``; "" if that has no key for it."""
     key, _, column = question.key.partition(".")
     if column:
         return f"column={column}={question.guess or '..'}"

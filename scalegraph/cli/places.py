@@ -27,7 +27,7 @@ class Written(click.Path):
 
 
 def as_argument(path: Path) -> str:
-    """Return *path* as a word of a command to copy: quoted, and ``./-x`` if it would look like an option."""
+    """Return *path* quoted for a command line to copy, as ``./-x`` if it would look like an option."""
     text = str(path)
     return quote(f"./{text}" if text.startswith("-") else text)
 

@@ -47,5 +47,5 @@ def content_digest(path: Path, units: Iterable[LinkedUnit]) -> str:
                     data = _STAMP.sub(lambda found: b"?" * len(found[0]), data)
                 total.update(f"{part.name} {part['sh_addr']} {part['sh_size']} {part['sh_flags']}\n".encode() + data)
     except (ELFError, OSError, ValueError, OverflowError, AssertionError, struct.error) as error:
-        raise InputError(Fault("is no executable of Linux (an ELF file was expected)", str(path))) from error
+        raise InputError(Fault("is not an executable of Linux (an ELF file was expected)", str(path))) from error
     return total.hexdigest()

@@ -16,7 +16,7 @@ from scalegraph.instrument.syntax import Site
 class Insertion:
     """Text to put before the byte at *offset* of the original; *region*: the id it belongs to.
 
-    Region 0 is no region: a ``#line`` alone.
+    Region 0 is not a region: a ``#line`` alone.
     """
 
     offset: int

@@ -16,8 +16,9 @@ from scalegraph.instrument.lexer import Comment, Directive, Token
 class Word:
     """A word of a directive's name.
 
-    *kind*: of the region that a construct with it is, of several words the first one here; "" for none. *loop*: its
-    loop must follow. *alone*: a directive that begins with it has no statement. *silent*: no region in Fortran.
+    *kind*: the kind of region that a construct with this word becomes, "" for none; of several words, the first in
+    `WORDS` decides. *loop*: a loop must follow. *alone*: a directive that begins with this word has no statement.
+    *silent*: in Fortran it makes no region.
     """
 
     kind: str = ""

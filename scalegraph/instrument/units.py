@@ -28,7 +28,7 @@ from scalegraph.runtime.languages import Language
 UNITS = ".scalegraph.units"
 LINK = ".scalegraph.link"
 RUNTIME = ".scalegraph.runtime"  # the digest of the simulator's sources, see csrc/start/sg_start.c
-MONITOR = ".scalegraph.monitor"  # of programs for this computer, see runtime/monitor/sgm_core.c
+MONITOR = ".scalegraph.monitor"  # the same for the monitor, see runtime/monitor/sgm_core.c
 _HEAD = struct.Struct("<II")
 _WIDTH = 96  # characters of a line of assembler
 _MOST = 256 << 20  # bytes of a unit's document, which holds a source twice; no real source is larger
@@ -155,7 +155,7 @@ def section(path: Path, name: str) -> bytes | None:
                 raise InputError(Fault(f"is cut off or damaged: its section {name} is longer than it", str(path)))
             return bytes(found.data()) if found is not None else None
     except (ELFError, OSError, ValueError, AssertionError, struct.error) as error:
-        raise InputError(Fault("is no executable of Linux (an ELF file was expected)", str(path))) from error
+        raise InputError(Fault("is not an executable of Linux (an ELF file was expected)", str(path))) from error
 
 
 def _units(data: bytes, path: Path) -> Iterator[LinkedUnit]:

@@ -1,4 +1,4 @@
-"""What a request says about each of its runs and a target is told as it is: declared here once.
+"""The values of a request that reach the target of each run unchanged, declared once.
 
 The request file, its checks, the window's fields, the options of commands, jobs and orders to workers are made from
 these models; `base.asked` says how a value is declared.

@@ -73,7 +73,7 @@ def with_core(
 
 
 def _complete(values: dict[str, Any], core: Mapping[str, Any]) -> None:
-    """Add to *values* what they lack of *core*."""
+    """Add to *values* the values of *core* that are missing there."""
     for name, value in core.items():
         if isinstance(value, dict) and isinstance(values.get(name), dict):
             _complete(values[name], value)

@@ -124,7 +124,7 @@ def _other(name: Any, text: str, file: str, key: str, *, is_override: bool = Fal
         raise refused(f"the machine names itself; expected {expected}")
     if key == cores.CORE:
         if cores.reference(found) is not None or reference(found) is not None:
-            raise refused(f"the core of machine '{name}' is from another file itself; expected that one")
+            raise refused(f"machine '{name}' takes its own core from another file; name that machine instead")
     elif reference(found) is not None or read(found, str(path)).interconnect is not None:
         raise refused(f"machine '{name}' has nodes itself; expected a machine of one node")
     return found, str(path)

@@ -306,7 +306,7 @@ class Machine(Section):
     branches: Branches = Field(default_factory=Branches, description="Branch prediction.")
     translation: Translation = Field(default_factory=Translation, description="Address translation.")
     balancing: Balancing = Field(
-        default_factory=Balancing, description="How the operating system moves pages to who uses them."
+        default_factory=Balancing, description="How the operating system moves pages to the processors that use them."
     )
     threads: Threads = Field(default_factory=Threads, description="The operating system's threads.")
     prefetch: Prefetch = Field(default_factory=Prefetch, description="The prefetcher.")

@@ -137,7 +137,7 @@ def unused(said: Table[str, Any], guess: Guess) -> list[Fault]:
                 message = "no parameter counts processors: this has no effect; name one by --processors"
                 faults.append(Fault(message, key=switch))
     return faults + [
-        Fault(f"'{column}' is no column of the run table{near(column, quantities.COLUMNS)}", key="--as")
+        Fault(f"'{column}' is not a column of the run table{near(column, quantities.COLUMNS)}", key="--as")
         for column in said.get("columns") or ()
         if column not in quantities.COLUMNS and column != quantities.TIME
     ]
@@ -162,12 +162,14 @@ def _rate(measured: MeasurementSet, answers: dict[str, Any]) -> None:
         word = short
     if word not in known:
         raise InputError(
-            Fault(f"'{word}' is no metric of the set{near(word, known)}; there is {', '.join(known[:8])}", key="--rate")
+            Fault(
+                f"'{word}' is not a metric of the set{near(word, known)}; there is {', '.join(known[:8])}", key="--rate"
+            )
         )
     metric = measured.metrics[measured.metric(word)]
     if metric.kind == "time" and (metric.unit or not by_unit):
         what = f"is a time in {metric.unit}" if metric.unit else "is a time by its name"
-        raise InputError(Fault(f"'{word}' {what}, and no rate; say --time {quote(word)}", key="--rate"))
+        raise InputError(Fault(f"'{word}' {what}, not a rate; say --time {quote(word)}", key="--rate"))
     if answers.get("time", word) not in (word, rates.TIME):
         raise InputError(Fault(f"times are made of one metric, and --time says '{answers['time']}'", key="--rate"))
     answers["rate"] = answers["time"] = word
@@ -241,21 +243,21 @@ def _check(measured: MeasurementSet, said: Table[str, Any]) -> None:
                 near(word, known)
                 or f"; there {'is' if len(known) == 1 else 'are'} {', '.join(list(known)[:8]) or 'none'}"
             )
-            faults.append(Fault(f"'{word}' is no {what} of the set{hint}", key=f"--{key}"))
+            faults.append(Fault(f"'{word}' is not a {what} of the set{hint}", key=f"--{key}"))
     unit = said.get("unit")
     if unit is not None and unit.lower() not in SECONDS.keys() | CYCLES:
-        faults.append(Fault(f"'{unit}' is no unit of time{near(unit, SECONDS)}; s, ms, us, ns, say", key="--unit"))
+        faults.append(Fault(f"'{unit}' is not a unit of time{near(unit, SECONDS)}; s, ms, us, ns, say", key="--unit"))
     faults += [
-        Fault(f"'{name}' is no parameter of the set{near(name, measured.parameters)}", key="--sizes")
+        Fault(f"'{name}' is not a parameter of the set{near(name, measured.parameters)}", key="--sizes")
         for name in said_sizes(said, measured.parameters) or ()
         if name not in measured.parameters
     ]
     for column, metric in said.get("columns", {}).items():
         if metric not in metrics:
-            faults.append(Fault(f"'{metric}' is no metric of the set{near(metric, metrics)}", key=column))
+            faults.append(Fault(f"'{metric}' is not a metric of the set{near(metric, metrics)}", key=column))
     faults += quantities.faults(measured.metrics, said.get("columns", {}))
     faults += [
-        Fault(f"'{metric}' counts work a second; the work itself was expected for {column}", key="--as")
+        Fault(f"'{metric}' is a rate of work; expected the work itself for {column}", key="--as")
         for column, metric in said.get("columns", {}).items()
         if metric in rates.rates(measured)
     ]
@@ -265,7 +267,7 @@ def _check(measured: MeasurementSet, said: Table[str, Any]) -> None:
         message = f"'{word}' is a text ('{example}'); a number of processors was expected, or a grid such as 2x2"
         faults.append(Fault(message, file=measured.files[0] if measured.files else "", key="--processors"))
     if word in measured.points and names.is_time(str(word)) and names.plain(str(word)) != "t":  # t: threads, or time
-        faults.append(Fault(f"'{word}' is a time by its name, and counts no processors", key="--processors"))
+        faults.append(Fault(f"'{word}' is a time by its name, not a number of processors", key="--processors"))
     if faults:
         raise InputError(faults)
 

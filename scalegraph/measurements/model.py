@@ -176,7 +176,7 @@ def check(measured: MeasurementSet) -> None:
         if len(table) and not (table[name].min() >= 0 and table[name].max() < limit):
             raise ValueError(f"its values name a {name} that is not there")
     if table["value"].dtype != np.float64:
-        raise ValueError("its values are no numbers")
+        raise ValueError("its values are not numbers")
 
 
 def _check_parameter(name: str, column: pd.Series) -> None:

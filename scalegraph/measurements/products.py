@@ -37,7 +37,7 @@ def multiplied(measured: MeasurementSet, word: str) -> MeasurementSet:
         points[name] = np.minimum(counts, 2.0**62).astype(np.int64)
     wrong = [name for name in factors if not _counts(points[name])]
     if wrong:
-        raise InputError(Fault(f"'{wrong[0]}' is no whole number of 1 or more at every point", key="--processors"))
+        raise InputError(Fault(f"'{wrong[0]}' is not a whole number of 1 or more at every point", key="--processors"))
     product = points[factors].prod(axis=1).astype(np.int64)
     fewer = points.drop(columns=factors)
     fewer.insert(0, word, product)

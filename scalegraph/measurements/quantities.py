@@ -65,7 +65,9 @@ def by_name(metrics: Sequence[Metric]) -> tuple[dict[str, str], list[str]]:
         metric = known[short]
         said = _unit(metric)
         if factor(metric, column, Mapping()) is None:
-            notes.append(f"'{metric.name}' is in {said}, and no column {column}, which counts {_expected(column)}")
+            notes.append(
+                f"'{metric.name}' is in {said}, so it was not taken as {column}, which counts {_expected(column)}"
+            )
         elif column == _BYTES and not said and short != _BYTES:
             notes.append(
                 f"'{metric.name}' has no unit, and was not taken as memory: name it '{metric.name} [MB]', or say "

@@ -22,7 +22,7 @@ def with_scaling(
     if (zero := int((times == 0).sum())) and known.any():
         point = measured.points.iloc[int(np.argwhere(times == 0)[0][0])]
         first = assigned((name, point[name]) for name in measured.parameters)
-        notes.append(f"a time of 0 is no elapsed time: {counted(zero, 'value')} left out, first at {first}")
+        notes.append(f"a time of 0 is not an elapsed time: {counted(zero, 'value')} left out, first at {first}")
     if not known.any():
         what = "a value but 0" if zero else "a value"
         none.append(f"there are no runs: no point has {what} of '{made.time}' at '{made.total}'")

@@ -89,7 +89,7 @@ def varied(settings: Sequence[Settings], always: Sequence[str], files: Sequence[
     if alike:
         notes.append("The same in all: " + ", ".join(f"{name} = {settings[0][name]}" for name in alike) + ".")
     if repeated:
-        verb, what = ("follow", "are no parameters") if len(repeated) > 1 else ("follows", "is no parameter")
+        verb, what = ("follow", "are not parameters") if len(repeated) > 1 else ("follows", "is not a parameter")
         notes.append(f"{', '.join(repeated)} {verb} from {', '.join(chosen)}, and {what}.")
     return [name for name in known if name in chosen], notes
 

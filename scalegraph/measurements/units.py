@@ -28,7 +28,7 @@ def by_rate(measured: MeasurementSet, time: str, processors: str, answers: dict[
 
 
 def unit_of(metric: Metric, largest: float, said: Table[str, Any], questions: list[Question], *, asked: bool) -> str:
-    """Return the unit of the time *metric*, whose *largest* value tells what is likely where nobody says it."""
+    """Return the unit of the time *metric*; if nothing states it, ask, with a guess from the *largest* value."""
     unit = str(said["unit"]) if "unit" in said else metric.unit
     if unit.lower() in CYCLES:
         if asked and not said.get("clock_hz"):
@@ -42,8 +42,8 @@ def unit_of(metric: Metric, largest: float, said: Table[str, Any], questions: li
     if metric.unit.lower() in SECONDS:
         return metric.unit
     if asked:
-        what = f"is in '{metric.unit}', which is no known unit of time" if metric.unit else "has no unit"
-        because = "" if metric.unit else "is what most leave out"
+        what = f"is in '{metric.unit}', which is not a known unit of time" if metric.unit else "has no unit"
+        because = "" if metric.unit else "is the unit that most people leave out"
         units = ("s", "ms", "us", "ns", "min", "h")
         if any(map(str.isdigit, metric.unit)):  # `x1000 s`: none of these is likely
             questions.append(Question("unit", f"'{metric.name}' {what}", "--unit U, with numbers in that unit"))
@@ -70,5 +70,5 @@ def _check_unit(metric: Metric, said: str) -> None:
     """Refuse a unit that contradicts that of the file."""
     known = SECONDS.get((_named(metric.unit) or metric.unit).lower())
     if known is not None and known != SECONDS.get(said.lower()):
-        message = f"'{metric.name}' is in {metric.unit} by the file, and not in {said}"
+        message = f"'{metric.name}' is in {metric.unit} according to the file, not in {said}"
         raise InputError(Fault(message, key="--unit"))

@@ -199,7 +199,7 @@ def write_config(path: Path, values: Mapping[str, str]) -> None:
 def read_result(path: Path) -> Result:
     """Read a result file.
 
-    Raises `ResultError` with one sentence if *path* is no result file, a newer version, cut short, or in a foreign
+    Raises `ResultError` with one sentence if *path* is not a result file, a newer version, cut short, or in a foreign
     byte order; `FileNotFoundError` if the runtime wrote none.
     """
     try:

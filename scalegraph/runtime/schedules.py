@@ -97,7 +97,7 @@ def own(source: Path) -> Schedule:
     place = get_or_make(cache_root() / "schedules" / digest[:24], make)
     told = subprocess.run([directory_of / DESCRIBER, place / _OBJECT], capture_output=True, text=True, check=False)
     if told.returncode != 0:
-        raise BuildError(f"{source} is no schedule: expected a file that ends with SCHEDULE(..)", told.stderr)
+        raise BuildError(f"{source} is not a schedule: expected a file that ends with SCHEDULE(..)", told.stderr)
     named = _read(told.stdout)[-1]
     return Schedule(named.name, named.family or "own", named.title, named.reference, named.parameters, place / _OBJECT)
 

@@ -110,7 +110,7 @@ def _paths(nodes: pd.DataFrame) -> tuple[CallPath, ...]:
         raise ValueError("its call paths have other columns than name, parent, file and line")
     columns: Sequence[list[Any]] = [nodes[name].tolist() for name in nodes.columns]
     if not all(isinstance(number, int) for column in (columns[1], columns[3]) for number in column):
-        raise ValueError("its call paths have parents or lines that are no numbers")
+        raise ValueError("its call paths have parents or lines that are not numbers")
     return tuple(
         CallPath(str(name), None if parent == -1 else parent, str(file), line)
         for name, parent, file, line in zip(*columns, strict=True)

@@ -159,7 +159,7 @@ def matrix(
 def _modelled(
     data: StudyData, scaling: pd.DataFrame, counts: Sequence[int], latency: Literal["accounting", "method1"]
 ) -> matrix_prediction.Modelled:
-    """Return the models of a study, fitted once: whoever moves the bound waits for no fit."""
+    """Return the models of a study, fitted once, so that moving the bound needs no new fit."""
     key = f"matrix models {latency} {list(counts)}"
     return data.once(key, lambda: matrix_prediction.models_of(scaling, counts, latency))
 
@@ -283,7 +283,7 @@ def _searches(data: StudyData, bound: Bound, target: float) -> dict[int, str]:
 
 
 def _saturated(data: StudyData, bound: Bound, target: float) -> dict[int, float]:
-    """Return by N where searches for this bound ended because larger problems no longer raised the value."""
+    """Return, by N, the value at which a search for this bound ended because larger problems no longer raised it."""
     return {
         int(search["processors"]): float(search["got"])
         for search in data.manifest.get("searches") or ()

@@ -184,7 +184,7 @@ class ForeignEvents:
     def _counter(self, event: dict[str, Any], time: int, where: int) -> None:
         for series, value in event["args"].items():
             if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-                self._builder.note("values of counters that are no numbers")
+                self._builder.note("values of counters that are not numbers")
                 continue
             key = (event["name"], event.get("id"), series)
             name = ".".join(str(part) for part in key if part is not None)

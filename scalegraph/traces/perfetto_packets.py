@@ -1,6 +1,6 @@
 """The packets of Perfetto's binary traces, one by one, with the protobuf classes of the package ``perfetto``.
 
-Only these classes are used. What else the package can do downloads and runs an executable: it is never called.
+Only these classes are used. The rest of the package downloads and runs an executable; it is never called.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def looks(head: bytes) -> bool:
 
 
 def packets(reading: Reading) -> Iterator[Any]:
-    """Yield every packet, those packed in others too; damage is reported with the byte where it is."""
+    """Yield every packet, including those packed in others; damage is reported with its byte offset."""
     made, damaged = protos()
     for at, data in _parts(reading):
         try:
@@ -86,7 +86,7 @@ def _unpacked(reading: Reading, data: bytes, at: int) -> bytes:
 
 
 def _parts(reading: Reading) -> Iterator[tuple[int, bytes]]:
-    """Yield the place and bytes of each packet."""
+    """Yield the byte offset and the bytes of each packet."""
     window, begin = bytearray(), 0  # place of the window in the unpacked file
     for block in blocks(reading):
         window += block

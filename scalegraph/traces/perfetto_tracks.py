@@ -33,7 +33,7 @@ class Tracks:
         self._latest: dict[tuple[int, int | None], int] = {}  # uuid of a process, or of a thread with its number
         self._first: dict[tuple[int, int | None], int] = {}
         self._process_of: dict[int, int] = {}  # uuids of threads and their processes, as known when first described
-        self._names: dict[tuple[int, int | None], str] = {}  # as said without a track
+        self._names: dict[tuple[int, int | None], str] = {}  # names of processes and threads given without a track
         self._places: dict[tuple[int, bool], int] = {}
 
     def take(self, packet: Any) -> None:
@@ -74,7 +74,7 @@ class Tracks:
     def place(self, uuid: int, name: str = "", *, counter: bool = False) -> int:
         """Return the location of a track; that of a *counter* is the thread or process that it belongs to.
 
-        *name*: of its first event, which names a track without a name.
+        *name*: that of its first event, for a track without a name.
         """
         known = self._places.get((uuid, counter))
         if known is None:

@@ -224,7 +224,7 @@ def run_label(row: Mapping[Any, Any]) -> str:
 
 
 def run_labels(rows: pd.DataFrame) -> list[str]:
-    """Return `run_label` of each row; of the columns, hundreds in a study with costs, only those needed are read."""
+    """Return `run_label` of each row, reading only the columns it needs: a study with costs has hundreds."""
     needed = [name for name in ("processors", "label", "repetitions") if name in rows.columns]
     return [run_label(row) for row in rows[needed].to_dict("records")]
 

@@ -187,7 +187,7 @@ FAMILIES: Final = (
         "Unit speed",
         "Isospeed",
         200,
-        "Unit speed over the execution time, or what fixed size and fixed speed hold constant.",
+        "Unit speed over the execution time, or execution time over N at a fixed size and at a fixed speed.",
         {"over time": "isospeed-speed", "size and speed": "size-and-speed"},
     ),
     Family(

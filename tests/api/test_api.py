@@ -265,7 +265,9 @@ def test_an_empty_picture_is_its_sentence(data: sg.Data) -> None:
 def test_views_and_their_options_are_checked(data: sg.Data) -> None:
     assert said(lambda: data.view("spedup")).startswith("unknown view 'spedup'; did you mean 'speedup'?")
     assert "has no option 'foo'" in said(lambda: data.view("speedup", foo=1))
-    assert said(lambda: data.compare(data, view="speedup")).startswith("view: 'speedup' is no view of several studies")
+    assert said(lambda: data.compare(data, view="speedup")).startswith(
+        "view: 'speedup' is not a view of several studies"
+    )
     assert said(data.compare) == "times: two or more studies were expected, got 1"
 
 
@@ -398,4 +400,4 @@ def test_a_rate_is_said_of_files_and_frames(place: Path) -> None:
     table.to_csv(place / "rates.csv", index=False)
     for data in (sg.load(place / "rates.csv", rate="score"), sg.frame(table, rate="score")):
         assert list(data.scaling["speedup"].round(2)) == [1.0, 1.9, 3.5]
-    assert "'scores' is no metric of the set; did you mean 'score'?" in said(lambda: sg.frame(table, rate="scores"))
+    assert "'scores' is not a metric of the set; did you mean 'score'?" in said(lambda: sg.frame(table, rate="scores"))

@@ -166,7 +166,7 @@ def test_a_line_goes_to_and_fro_in_the_time_of_its_way(runs: ModuleType) -> None
     network, ghz = machine.network, machine.clock_hz / 1e9
     way = sum(cache.hit_cycles for cache in machine.cache) / ghz + network.transfer_ns
     rows = runs.run(machine, 40, "pingpong", 100, 0, 1, 0, 39, 3, 3, 0, 40)
-    near, far = (float(ns) for _, _, ns in rows)  # a thread with itself, or with none, is no pair
+    near, far = (float(ns) for _, _, ns in rows)  # a thread with itself, or with none, is not a pair
     assert near == pytest.approx(way, rel=0.15)  # and the operation itself
     assert far - near == pytest.approx(network.remote_transfer_ns - network.transfer_ns + 2 * network.link_ns, rel=0.05)
 

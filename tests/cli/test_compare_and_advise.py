@@ -107,7 +107,7 @@ def test_assertions_decide_the_exit_code(call: Any, tmp_path: Path) -> None:
     assert 'failures="1"' in junit.read_text(encoding="utf-8")
     code, _, err = call("analyze", study, "--assert", "E(8")
     assert code == 2
-    assert "is no statement" in err
+    assert "is not a statement" in err
     assert call("analyze", study, "--assert", "E(7) > 0")[0] == 1
 
 

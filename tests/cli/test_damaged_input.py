@@ -10,11 +10,11 @@ import pytest
 
 FILES = {
     "cut.json": (b'{"parameters": ["p"],\n "measurements": ', "cut.json:2"),
-    "other.json": (b'{"a": ', "other.json:1: is no whole JSON"),
+    "other.json": (b'{"a": ', "other.json:1: is not complete JSON"),
     "empty.json": (b"", "is empty"),
     "deep.json": (b"[" * 200_000, "is no"),
-    "cut.cubex": (b"PK\x03\x04", "is no whole Cube4 profile"),
-    "cut.extra-p": (b"abc", "is no whole Extra-P experiment"),
+    "cut.cubex": (b"PK\x03\x04", "is not a complete Cube4 profile"),
+    "cut.extra-p": (b"abc", "is not a complete Extra-P experiment"),
     "huge.csv": (b"p,time_s\n1,1e300\n2,5e299\n", "huge.csv:2: holds no measured value"),
 }
 

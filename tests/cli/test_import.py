@@ -72,7 +72,7 @@ def test_a_preview_writes_nothing_and_says_how_sure_it_is(call: Any, wide: Path)
     assert code == 0
     assert "table: wide, utf-8, separated by semicolon, decimal ',', names in line 1" in out
     assert "processors = 8" in out
-    assert "open: 'time' has no unit; say --unit s (s is what most leave out)" in out
+    assert "open: 'time' has no unit; say --unit s (s is the unit that most people leave out)" in out
     assert "to take every guess: --unit s" in out
     document = json.loads(call("import", wide, "--preview", "--json")[1])
     assert document["format"] == "table"
@@ -122,7 +122,7 @@ def test_a_mapping_can_be_changed_later(call: Any, tmp_path: Path) -> None:
         ((), "a file or directory with measurements was expected"),
         (("none.csv",), "none.csv: no such file"),
         (("t.csv", "--format", "extrap"), "unknown format 'extrap'; did you mean 'extrap-"),
-        (("t.csv", "--processors", "q"), "'q' is no parameter of the set; there is p"),
+        (("t.csv", "--processors", "q"), "'q' is not a parameter of the set; there is p"),
         (("t.csv", "--column", "time"), "--column: 'time': expected NAME=ROLE"),
         (("t.csv", "--delimiter", "ab"), "not a single character"),
         ((".",), "holds nothing that is read from a directory"),

@@ -53,7 +53,7 @@ def test_options_of_schedules_combine() -> None:
         ({"program_threads_per_process": "1,"}, "--threads-per-process: '1,': a value is missing"),
         ({"schedule": ("static,,dynamic",)}, "--schedule: 'static,,dynamic': a value is missing"),
         ({"schedule": ("static,dinamic",)}, "did you mean 'dynamic'"),
-        ({"target_pin": "close,far"}, "'far' is no affinity"),
+        ({"target_pin": "close,far"}, "'far' is not an affinity"),
     ],
 )
 def test_what_is_no_value_is_said(given: dict[str, Any], said: str) -> None:

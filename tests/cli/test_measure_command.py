@@ -123,7 +123,7 @@ def test_no_option_of_a_built_program_is_ignored_with_a_command(option: str, cal
         (("--command", "./missing"), "'./missing': no such file"),
         (("--command", "echo {M}"), "'{M}' stands for nothing"),
         (("--command", "echo 'x"), "cannot be split into words"),
-        (("--command", "true", "--cflags=-O3"), "--cflags: belongs to a program that ScaleGraph builds"),
+        (("--command", "true", "--cflags=-O3"), "--cflags: applies only to programs that ScaleGraph builds"),
         (("--command", "true", "--time-from", "x"), "has no group around the number"),
         (("--command", "true", "--time-from", "(x)", "--rate-from", "(x)"), "exclude each other"),
         (("--command", "true", "--grow", "n=N-1"), "a value above 0 was expected"),

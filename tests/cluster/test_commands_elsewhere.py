@@ -86,7 +86,7 @@ def test_no_nodes_are_a_sentence(call: Callable[..., tuple[int, str, str]], plac
     code, _out, err = call(
         "measure", "--command", "true", "-p", "1", "--target", "slurm", "--target-set", "allocation=some"
     )
-    assert "'some' is no allocation" in err
+    assert "'some' is not an allocation" in err
     assert code != 0
 
 

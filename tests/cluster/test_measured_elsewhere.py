@@ -89,10 +89,10 @@ def test_a_run_by_slurm_has_a_node_of_its_own_or_says_so(native: Build, ksr1: Ma
     ("name", "settings", "sentence"),
     [
         ("ssh", {}, "target 'ssh' has no host"),
-        ("ssh", {"host": "-oProxyCommand=x"}, "is no host"),
-        ("ssh", {"host": "a b"}, "is no host"),
-        ("slurm", {"partition": "a b"}, "is no partition of Slurm"),
-        ("slurm", {"account": "$(x)"}, "is no account of Slurm"),
+        ("ssh", {"host": "-oProxyCommand=x"}, "is not a host"),
+        ("ssh", {"host": "a b"}, "is not a host"),
+        ("slurm", {"partition": "a b"}, "is not a valid partition of Slurm"),
+        ("slurm", {"account": "$(x)"}, "is not a valid account of Slurm"),
     ],
 )
 def test_settings_cannot_become_options_of_the_command(

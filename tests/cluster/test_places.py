@@ -25,9 +25,9 @@ def test_every_example_is_an_address(place: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "settings", "sentence"),
     [
-        ("slurn:", (), "'slurn:' is no place for runs; did you mean 'slurm'?"),
+        ("slurn:", (), "'slurn:' is not a place for runs; did you mean 'slurm'?"),
         ("host", (), "expected one like tcp://scheduler:8786"),
-        ("tcp://host", (), "no address of a running dask scheduler; expected tcp://scheduler:8786"),
+        ("tcp://host", (), "not an address of a running dask scheduler; expected tcp://scheduler:8786"),
         ("local:0", (), "expected local:4"),
         ("local:many", (), "expected local:4"),
         ("slurm:x", (), "expected slurm:"),

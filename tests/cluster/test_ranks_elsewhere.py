@@ -190,10 +190,10 @@ def test_nodes_have_even_shares_of_the_ranks(
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"nodes": "x"}, "'x' is no number of nodes"),
-        ({"nodes": "0"}, "'0' is no number of nodes"),
+        ({"nodes": "x"}, "'x' is not a number of nodes"),
+        ({"nodes": "0"}, "'0' is not a number of nodes"),
         ({"nodes": "1", "ranks_per_node": "1"}, "2 ranks: nodes=1 with ranks_per_node=1 have room for 1"),
-        ({"launcher": "prun"}, "'prun' is no launcher; expected mpirun or srun"),
+        ({"launcher": "prun"}, "'prun' is not a launcher; expected mpirun or srun"),
         ({"pmi": "-x"}, "'-x' is not an interface between srun and MPI"),
     ],
 )

@@ -98,10 +98,10 @@ def test_what_a_time_leaves_open_is_said() -> None:
     assert "2 places" in reported.time(r"t=(\S+)", "t=2 s\nt=3 s").remarks[0]
     for pattern, output, sentence in (
         (r"t=(\S+)", "x", "nothing in its output matches"),
-        (r"t=(\S+)", "t=abc", "'abc' is no number"),
-        (r"t=(\S+)", "t=-3 s", "no time above 0"),
-        (r"t=(\S+)", "t=3km", "'km' is no unit of time"),
-        (r"t=(\S+)", "t=nan s", "is no number"),
+        (r"t=(\S+)", "t=abc", "'abc' is not a number"),
+        (r"t=(\S+)", "t=-3 s", "not a time above 0"),
+        (r"t=(\S+)", "t=3km", "'km' is not a unit of time"),
+        (r"t=(\S+)", "t=nan s", "is not a number"),
     ):
         with pytest.raises(ValueError, match=sentence):
             reported.time(pattern, output)
@@ -127,5 +127,5 @@ def test_a_rate_is_found_in_a_unit_without_prefix(output: str, rate: float, unit
 
 def test_a_pattern_needs_a_group_and_must_be_one() -> None:
     assert "no group" in reported.fault("Elapsed")
-    assert "no regular expression" in reported.fault("(")
+    assert "not a regular expression" in reported.fault("(")
     assert not reported.fault(r"(\d+)")

@@ -10,7 +10,9 @@ def test_options_that_mean_the_same_are_taken_over_and_others_wait() -> None:
     chosen = Chosen(views.get("matrix"), {"efficiency": 0.25, "bound": "time", "processors": "2, 4"})
     assert chosen.update({"show_as": "rows"})
     assert chosen.view.name == "matrix-row"
-    assert chosen.set == {"efficiency": 0.25}  # its bound has other choices, its processors are one row
+    assert chosen.set == {
+        "efficiency": 0.25
+    }  # the rows' bound has other choices, and their option processors takes a single number
     assert not chosen.update({"processors": 4, "efficiency": 0.5})
     assert chosen.update({"show_as": "matrix"})
     assert chosen.set == {"efficiency": 0.5, "bound": "time", "processors": "2, 4"}

@@ -485,7 +485,7 @@ def test_a_unit_that_contradicts_the_file_is_refused_at_its_field(
     page = asked(window, qtbot)
     choose(page.form.unit, "ms")
     asked(window, qtbot)
-    assert page.form.fault_of("unit") == "'wall' is in s by the file, and not in ms"
+    assert page.form.fault_of("unit") == "'wall' is in s according to the file, not in ms"
     assert not page.open.isEnabled()
     page.leave()
 

@@ -19,7 +19,7 @@ from tests.gui.test_first_minutes import SHIPPED, SOURCE, one_size, pick, shown
 pytestmark = pytest.mark.slow
 
 Key = Qt.Key
-MOST_STEPS = 80  # of Tab to anything
+MOST_STEPS = 80  # presses of Tab that may be needed to reach a widget
 UNTOLD = {QAccessible.Role.NoRole, QAccessible.Role.Border}
 
 
@@ -47,17 +47,17 @@ def show(window: MainWindow, qtbot: Any, words: str, view: str) -> None:
 
 
 def tab_to(reached: Callable[[QWidget], bool]) -> QWidget:
-    """Press Tab until the focus is where it is wanted."""
+    """Press Tab until *reached* accepts the widget with the focus; return it."""
     for _ in range(MOST_STEPS):
         focus = QApplication.focusWidget()
         if focus is not None and reached(focus):
             return focus
         press(Key.Key_Tab)
-    raise AssertionError("no number of Tab leads there")
+    raise AssertionError("Tab does not lead there")
 
 
 def told(root: QWidget) -> Iterator[tuple[QWidget, str, QAccessible.Role, str]]:
-    """Yield what a screen reader is told of each widget of *root* that keys reach: name, role and value."""
+    """Yield each widget of *root* that keys reach, with what a screen reader is told: name, role and value."""
     for widget in root.findChildren(QWidget):
         reached = widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible() and widget.isEnabled()
         if reached and widget.focusProxy() is None and widget.window() is root.window():

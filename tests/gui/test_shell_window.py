@@ -342,7 +342,7 @@ def test_what_cannot_be_opened_is_told_in_a_banner(window: MainWindow, tmp_path:
 
 def test_a_damaged_study_says_so_in_its_place(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
     path = tmp_path / "broken.sgstudy"
-    path.write_text("this is no study")
+    path.write_text("this is not a study")
     window.open_files([path])
     qtbot.waitUntil(lambda: bool(window.study.banner.text))
     assert "broken.sgstudy" in window.study.banner.text

@@ -73,8 +73,11 @@ def test_a_node_may_have_its_core_from_another_file(chip: Path) -> None:
         ("xeon-8408", "processor.core: unknown machine 'xeon-8408'; did you mean 'xeon-8"),
         ("none.toml", "processor.core: no such file: "),
         ("mine.toml", "processor.core: the machine names itself; expected another machine"),
-        ("xeon-8470", "processor.core: the core of machine 'xeon-8470' is from another file itself; expected that one"),
-        ("cluster-hdr", "processor.core: the core of machine 'cluster-hdr' is from another file itself"),
+        (
+            "xeon-8470",
+            "processor.core: machine 'xeon-8470' takes its own core from another file; name that machine instead",
+        ),
+        ("cluster-hdr", "processor.core: machine 'cluster-hdr' takes its own core from another file"),
     ],
 )
 def test_a_reference_that_leads_nowhere_is_refused_at_its_place(chip: Path, new: str, said: str) -> None:

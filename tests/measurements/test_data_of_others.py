@@ -84,7 +84,7 @@ def _set(guess: Guess) -> tuple[Any, Any]:
 
 
 def test_a_rate_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--rate: 'sped' is no metric of the set; did you mean 'speed'"):
+    with pytest.raises(InputError, match="--rate: 'sped' is not a metric of the set; did you mean 'speed'"):
         meant(tmp_path, "threads,speed\n1,10.5\n2,20.0\n", rate="sped")
     with pytest.raises(InputError, match="--rate: times are made of one metric"):
         meant(tmp_path, "threads,speed,time [s]\n1,10.5,2\n2,20.0,1\n", rate="speed", time="time")
@@ -224,7 +224,7 @@ def test_damaged_spreadsheets_are_refused(tmp_path: Path) -> None:
         path = tmp_path / f"t{ending}"
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("readme", "none")
-        with pytest.raises(InputError, match="is no whole spreadsheet"):
+        with pytest.raises(InputError, match="is not a complete spreadsheet"):
             read_set([path])
 
 
@@ -296,7 +296,7 @@ def test_a_bad_cell_of_a_short_table_is_named(tmp_path: Path, text: str, fault: 
 def test_a_time_of_nothing_is_no_run(tmp_path: Path) -> None:
     guess = meant(tmp_path, "p,time_s,comm_s\n1,8,0\n2,4,1\n4,0,1\n", time="time")
     assert times(guess) == [(1, 8), (2, 4)]
-    assert "a time of 0 is no elapsed time: 1 value left out, first at p = 4" in guess.notes
+    assert "a time of 0 is not an elapsed time: 1 value left out, first at p = 4" in guess.notes
     assert "no point has a value but 0" in meant(tmp_path, "p,time_s\n1,0\n2,0\n").no_runs[0]
 
 
@@ -504,7 +504,7 @@ def test_answers_that_do_nothing_are_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="this has no effect; name one by --processors"):
             opened([path], said=said)
     path.write_text("p,time_s\n1,4\n2,2.2\n")
-    with pytest.raises(InputError, match="'work_flop' is no column of the run table; did you mean 'work_flops'"):
+    with pytest.raises(InputError, match="'work_flop' is not a column of the run table; did you mean 'work_flops'"):
         opened([path], said={"columns": {"work_flop": "time"}})
     with opened([path]) as study:
         study.save_as(tmp_path / "t.sgstudy")

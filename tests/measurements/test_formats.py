@@ -305,7 +305,7 @@ REFUSED = {
     "a record cut short": (CALIPER.replace("=1.5=1.5=0", "=1.5=1.5"), "t.txt:16: has not one value for each attribute"),
     "no globals": (CALIPER.replace("__rec=globals,ref=25\n", ""), "the file is cut off"),
     "its own parent": (CALIPER.replace("twice,parent=40", "twice,parent=41"), "t.txt:15: is a node that is its own"),
-    "an unknown node": (CALIPER.replace("ref=41", "ref=49"), "t.txt:18: is no record of Caliper that makes sense"),
+    "an unknown node": (CALIPER.replace("ref=41", "ref=49"), "t.txt:18: is not a record of Caliper that makes sense"),
 }
 
 

@@ -93,7 +93,7 @@ def test_a_damaged_database_is_one_sentence(
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (EXPERIMENT[:-40], r"experiment.xml.*is no XML, or is cut off"),
+        (EXPERIMENT[:-40], r"experiment.xml.*is not XML, or is cut off"),
         (EXPERIMENT.replace('i="6"', 'i="5"'), "context 5 appears twice"),
         (EXPERIMENT.replace('i="6"', 'i="x"'), "<S> has i='x'; expected a whole number"),
         (EXPERIMENT.replace('i="6"', 'i="60"'), r"has 6 contexts and 2 metrics; experiment.xml has more"),

@@ -194,11 +194,11 @@ def test_times_that_stay_leave_it_open_how_the_problem_grows() -> None:
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ({"processors": "q"}, "--processors: 'q' is no parameter of the set; there is p"),
+        ({"processors": "q"}, "--processors: 'q' is not a parameter of the set; there is p"),
         ({"time": "tim"}, "did you mean 'time'"),
         ({"total": "mian"}, "did you mean 'main'"),
-        ({"unit": "parsec"}, "is no unit of time"),
-        ({"columns": {"work_flops": "flips"}}, "is no metric"),
+        ({"unit": "parsec"}, "is not a unit of time"),
+        ({"columns": {"work_flops": "flips"}}, "is not a metric"),
     ],
 )
 def test_answers_that_the_set_does_not_have_are_refused(said: dict[str, Any], expected: str) -> None:

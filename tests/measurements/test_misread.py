@@ -1,4 +1,4 @@
-"""Hostile tables: those that would be read as something else than they are, are read right, asked about or refused."""
+"""Hostile tables, which invite a misreading: they are read right, asked about or refused."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_units_and_numbers_of_other_places(tmp_path: Path, text: str, expected: 
         (",1,2,4\ntime,8,4.1,2.2\nspeedup,1,1.95,3.6\n", "has a row for each metric (time, speedup): exchange rows"),
         ("threads,1,2,4\ntime (s),8,4.1,2.2\n", "has a row for each metric (time (s))"),
         ("p,time_s,time_s\n1,8,0.1\n2,4,0.1\n4,2,0.2\n", "columns 2 and 3 have one name, 'time_s', but their"),
-        ("p,time_s\n1,8\n2,-1\n", "-1 is no time; 0 or more was expected; --cell 3:time_s=none"),
+        ("p,time_s\n1,8\n2,-1\n", "-1 is not a time; 0 or more was expected; --cell 3:time_s=none"),
     ],
 )  # fmt: skip
 def test_what_would_be_misread_is_refused_with_the_way(tmp_path: Path, text: str, fault: str) -> None:
@@ -85,7 +85,7 @@ def test_time_for_a_piece_of_work_is_no_rate(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("p,hours/ns\n1,10\n2,5.2\n4,2.8\n")
     guess = understood([path])
-    assert times(guess) == []  # hours for each nanosecond: less is better
+    assert times(guess) == []  # hours per nanosecond: a time, of which less is better
     assert guess.no_runs
 
 

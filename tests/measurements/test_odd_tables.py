@@ -86,7 +86,7 @@ def test_what_two_readings_fit_is_asked(tmp_path: Path, text: str, key: str, gue
         "threads,time_s\n1,8\n2,4.1\n4 (HT),2.0\n",
         "threads,time (s)\nserial,8.5\n1,8.9\n2,4.6\n",
         'threads,time_s,note\n1,8,"open\n2,4.1,x\n4,2.2,y\n',
-        'threads,time_s,rack\n1,8,19" a\n2,4.1,b\n4,2.2,19" c\n',  # inches are no quotation of several lines
+        'threads,time_s,rack\n1,8,19" a\n2,4.1,b\n4,2.2,19" c\n',  # inch marks do not open a quotation
     ],
 )
 def test_a_cell_that_is_no_number_is_refused_with_its_line(tmp_path: Path, text: str) -> None:

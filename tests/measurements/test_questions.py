@@ -69,7 +69,7 @@ def test_what_counts_processors_in_a_single_run(tmp_path: Path, text: str, expec
     ("name", "text", "scaling"),
     [
         ("weak_scaling.csv", "p,time_s\n1,8.0\n2,8.2\n4,8.6\n", "weak"),
-        ("weak.csv", "p,time_s\n1,1.0\n2,5.0\n4,20.0\n", "weak"),  # ten times as long is no strong scaling by name
+        ("weak.csv", "p,time_s\n1,1.0\n2,5.0\n4,20.0\n", "weak"),  # ten times as long does not look like strong scaling
         ("results-strong.csv", "p,time_s\n1,8.0\n2,8.2\n4,8.6\n", "strong"),
         ("t.csv", "p,time_s,speedup,efficiency\n1,8.0,1,1\n2,8.2,0.976,0.488\n4,8.6,0.93,0.2326\n", "strong"),
         ("t.csv", "p,time_s,efficiency\n1,8.0,1\n2,8.2,0.976\n4,8.6,0.93\n", "weak"),

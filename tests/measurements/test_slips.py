@@ -1,4 +1,4 @@
-"""What a table says beside its numbers counts: bad cells, units in columns of their own, marks of cells."""
+"""What a table says besides its numbers is respected: bad cells, columns of units, marked cells."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def test_a_column_of_units_counts(tmp_path: Path, text: str, expected: list[tupl
 @pytest.mark.parametrize(
     ("text", "said", "fault"),
     [
-        ("p,time,unit\n1,5500,ms\n2,2900,ms\n", {"unit": "s"}, "'time' is in ms by the file, and not in s"),
-        ("p,time_ms\n1,5500\n2,2900\n", {"unit": "s"}, "'time' is in ms by the file, and not in s"),
-        ("p,time\n1,8m1s\n2,4m1s\n", {"unit": "ms"}, "'time' is in s by the file, and not in ms"),
+        ("p,time,unit\n1,5500,ms\n2,2900,ms\n", {"unit": "s"}, "'time' is in ms according to the file, not in s"),
+        ("p,time_ms\n1,5500\n2,2900\n", {"unit": "s"}, "'time' is in ms according to the file, not in s"),
+        ("p,time\n1,8m1s\n2,4m1s\n", {"unit": "ms"}, "'time' is in s according to the file, not in ms"),
         ("p,time [s],unit\n1,5500,ms\n2,2900,ms\n", {}, "is in s by its name and in ms by 'unit'"),
         ("p,time,unit\n1,5500,ms\n2,2900,\n", {}, ":3: column 2 'time': its unit is ''"),
     ],
@@ -118,7 +118,7 @@ def test_metrics_for_columns_of_runs_are_in_their_unit(
     [
         ("bw [GB/s]", "memory_bytes", "'bw' is in 'GB/s'; bytes (B, KB, MiB, GB, ..) was expected for memory_bytes"),
         ("perf [GFLOP/s]", "work_flops", "'perf' is in 'GFLOP/s'"),
-        ("gflops", "work_flops", "'gflops' counts work a second"),
+        ("gflops", "work_flops", "'gflops' is a rate of work"),
         ("mem [MB]", "work_flops", "'mem' is in 'MB'"),
         ("mem [Mbit]", "memory_bytes", "'mem' is in 'Mbit'"),
         ("part [%]", "busy_s", "'part' is in '%'; a time (s, ms, us, ns, min, h) was expected for busy_s"),
@@ -147,10 +147,10 @@ def test_work_in_its_unit_gives_the_time_of_a_rate(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "fault"),
     [
-        ({"rate": "time"}, "'time' is a time in s, and no rate"),
-        ({"processors": "time"}, "'time' is a time in s, and counts no processors"),
-        ({"rate": "wall"}, "'wall' is a time by its name, and no rate"),
-        ({"processors": "wall"}, "'wall' is a time by its name, and counts no processors"),
+        ({"rate": "time"}, "'time' is a time in s, not a rate"),
+        ({"processors": "time"}, "'time' is a time in s, not a number of processors"),
+        ({"rate": "wall"}, "'wall' is a time by its name, not a rate"),
+        ({"processors": "wall"}, "'wall' is a time by its name, not a number of processors"),
     ],
 )
 def test_a_time_is_no_rate_and_no_number_of_processors(tmp_path: Path, said: dict[str, str], fault: str) -> None:

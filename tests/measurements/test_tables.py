@@ -231,12 +231,12 @@ def test_what_is_no_number_is_missing_or_refused_with_its_place(table: Any) -> N
         ("\n\n  \n", ":1: is empty"),
         ("# only a remark\n", ":1: is empty"),
         ("p,time\n", ":1: holds no row of numbers"),
-        ("hello\nworld\n", ":1: is no table: no comma, semicolon, tab, bar or space"),
+        ("hello\nworld\n", ":1: is not a table: no comma, semicolon, tab, bar or space"),
         ("p,time\n1,8\n2\n4,2\n", ":3: has 1 cell; 2 were expected"),
         ("p,time\n1,8\n2,4,5\n4,2\n", ":3: has 3 cells; 2 were expected, one for each column; a decimal comma"),
         ("1 8\n2 4.5\n", "no line has names of the columns; say --names"),
         ('p,time\n1,"8\n2,4"\n', ":2: a quotation mark is not closed"),
-        ("p,time\n1,8\n2,-4\n", ":3: column 2 'time': -4 is no time"),
+        ("p,time\n1,8\n2,-4\n", ":3: column 2 'time': -4 is not a time"),
         (
             "p,time\n1,8\n,4\n",
             ":3: column 1 'p': a number was expected in every row, as it tells runs apart; --cell 3=skip",
@@ -275,7 +275,7 @@ def test_choices_are_taken_as_said_and_refused_where_they_do_not_fit(table: Any)
     assert ":1: has 2 columns, but --names has 3" in refusal(table, bare, names=("a", "b", "c"))
     assert flat(table("x;y\n1,8\n2,4\n".replace(",", ";"), columns={"x": "parameter", "2": "metric"}), "y")
     assert "has no column 'z'" in refusal(table, "p,time\n1,8\n", columns={"z": "metric"})
-    assert "'metrik' is no role of a column; did you mean 'metric'" in refusal(
+    assert "'metrik' is not a role of a column; did you mean 'metric'" in refusal(
         table, "p,time\n1,8\n", columns={"p": "metrik"}
     )
     assert "unknown encoding 'klingon'" in refusal(table, "p,time\n1,8\n", encoding="klingon")

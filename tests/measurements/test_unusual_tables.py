@@ -58,7 +58,7 @@ def test_a_result_tells_no_problems_apart_and_a_size_does(tmp_path: Path) -> Non
     assert efficiencies(tmp_path, ITERATIONS, sizes="none") == pytest.approx([1, 8 / 8.4, 0.8, 0.625])
     rows = scaled(tmp_path, ITERATIONS, sizes="iters")
     assert sorted(rows["label"]) == ["iters = 101", "iters = 103", "iters = 110", "iters = 99"]
-    with pytest.raises(InputError, match="'itters' is no parameter of the set"):
+    with pytest.raises(InputError, match="'itters' is not a parameter of the set"):
         meant(tmp_path, ITERATIONS, sizes="itters")
 
 

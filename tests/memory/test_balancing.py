@@ -115,7 +115,7 @@ def test_prefetchers_stop_at_marked_pages(memory) -> None:
 
 
 def test_a_stream_has_one_fault_a_page_and_is_prefetched_in_between(memory) -> None:
-    """Its lines are all there when they are used: only prefetches go out, and they let the system mark its pages."""
+    """All lines are there when they are used, so only prefetches leave the private caches; pages are marked still."""
     stream = {f"prefetch.{key}": value for key, value in (("kind", "stride"), ("level", "1"), ("degree", "2"))}
     stream |= {"prefetch.distance": "8", "prefetch.next_page": "true"}
     once = {"balancing.scan_period_min_ms": "1000", "balancing.scan_period_max_ms": "60000"}
@@ -125,7 +125,9 @@ def test_a_stream_has_one_fault_a_page_and_is_prefetched_in_between(memory) -> N
     assert sum(cost.get("hint_faults", 0) for cost in costs) == 4
     assert sum(cost.get("page_migrations", 0) for cost in costs) == 4
     assert sum(cost.get("misses", 0) for cost in costs) < 20
-    assert sum(cost.get("remote_reads", 0) for cost in costs) < 16  # all before the delay, and of the other cache
+    assert (
+        sum(cost.get("remote_reads", 0) for cost in costs) < 16
+    )  # all before the delay, served by the other socket's cache
 
 
 def test_nothing_happens_before_the_delay(memory) -> None:

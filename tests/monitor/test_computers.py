@@ -80,9 +80,9 @@ def test_hosts_are_named_with_or_without_a_number_of_ranks(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("hosts", "text", "sentence"),
     [
-        ("node1,-oProxyCommand=x", None, "'-oProxyCommand=x' is no host; expected hosts=NODE1,NODE2:4"),
-        ("node1:0", None, "'node1:0' is no host"),
-        ("", "node1\n-x\n", r"hosts:2: '-x' is no host; expected 'node1', 'node1:4' or 'node1 slots=4'"),
+        ("node1,-oProxyCommand=x", None, "'-oProxyCommand=x' is not a host; expected hosts=NODE1,NODE2:4"),
+        ("node1:0", None, "'node1:0' is not a host"),
+        ("", "node1\n-x\n", r"hosts:2: '-x' is not a host; expected 'node1', 'node1:4' or 'node1 slots=4'"),
         ("", "# none\n", "lists no hosts"),
         ("", None, "hosts: cannot be read: no such file"),
     ],

@@ -51,7 +51,7 @@ def test_what_is_said_gives_the_values(data: StudyData) -> None:
     ("statement", "expected"),
     [
         ("E(64)", "compares nothing"),
-        ("E(64 > 0.7", "is no statement"),
+        ("E(64 > 0.7", "is not a statement"),
         ("F(64) > 0.7", "no quantity 'F'"),
         ("E() > 0.7", "takes 1 values"),
         ("E('a') > 0.7", "a number of processors"),

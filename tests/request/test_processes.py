@@ -70,7 +70,7 @@ def test_processes_are_said_beside_the_counts() -> None:
 
 @pytest.mark.usefixtures("link")
 def test_a_program_of_one_process_is_refused_with_threads_a_process(link: Any, hybrid: Requests) -> None:
-    with pytest.raises(InputError, match="'p' is one process, as it is no MPI program; leave out its 4 threads a"):
+    with pytest.raises(InputError, match="'p' is one process, as it is not an MPI program; leave out its 4 threads a"):
         Session(link=link()).submit(hybrid(processors=[1, 4]), None)
 
 

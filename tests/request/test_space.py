@@ -83,7 +83,7 @@ def test_a_machine_that_there_is_not_is_a_fault_whatever_else_could_run() -> Non
 
 
 def test_a_single_value_must_be_one_of_the_list() -> None:
-    with pytest.raises(InputError, match="'machine' is ksr1, which is none of those that"):
+    with pytest.raises(InputError, match="'machine' is ksr1, which"):
         toml.validate(
             Request,
             {"program": {"name": "billiard"}, "machine": {"name": "ksr1"}, "space": {"machine": ["cm5", "a64fx"]}},

@@ -8,7 +8,7 @@ import pytest
 pytestmark = pytest.mark.compiler
 Runner = Callable[..., Any]
 ON, EACH = "server-2x32-inorder", 4  # 32 cores a socket; pages of each thread
-SOON = {  # while the first thread waits, and no second time within the program
+SOON = {  # pages are marked while the first thread waits, and not again before the program ends
     "machine.balancing_delay_cycles": "1000000",
     "machine.balancing_least_cycles": "2800000000",
     "machine.balancing_most_cycles": "168000000000",
@@ -26,7 +26,7 @@ def test_pages_of_one_thread_move_to_those_that_use_them(run: Runner) -> None:
     assert moved.of_region(1, "page_migrations") == EACH * (threads - 32)
     touches = moved.of_region(1, "page_misses")
     assert moved.of_region(1, "stall_page") == (touches + faults) * 1400 + EACH * (threads - 32) * 33_600
-    assert moved.of_region(1, "remote_reads") == 1  # of the page that the program placed
+    assert moved.of_region(1, "remote_reads") == 1  # from the page that the program placed itself
     assert moved.of_region(2, "hint_faults") == moved.of_region(2, "remote_reads") == 0
     assert off.of_region(1, "remote_reads") == EACH * (threads - 32) + 1
     assert off.of_region(2, "remote_reads") == EACH * (threads - 32)

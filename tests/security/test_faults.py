@@ -1,4 +1,4 @@
-"""Full disks, closed pipes and names that are no UTF-8 end in one sentence, never in a traceback."""
+"""Full disks, closed pipes and names that are not UTF-8 end in one sentence, never in a traceback."""
 
 from __future__ import annotations
 

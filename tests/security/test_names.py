@@ -85,7 +85,7 @@ def test_every_control_character_becomes_visible() -> None:
             assert visible(chr(code)).isprintable(), hex(code)
             assert visible(chr(code)).startswith("\\")
     assert visible("a\tb\nc é 中 👍 a\u0301") == "a\tb\nc é 中 👍 a\u0301"
-    assert visible("\udc9b") == "\\x9b"  # a byte that is no UTF-8
+    assert visible("\udc9b") == "\\x9b"  # a byte that is not UTF-8
     assert one_line("a\nb") == "a\\nb"
     assert bars.escape("[red]\x1b[2J") == r"\[red]\x1b[2J"
 
@@ -175,7 +175,7 @@ def test_markdown_of_names_is_text() -> None:
     assert "](javascript" not in text
     assert "\\*\\*b" in text
     assert "| sg_start" in text
-    assert "| x < y && z" in text  # what is no markup stays as it is
+    assert "| x < y && z" in text  # what is not markup stays as it is
     assert "\\_\\_init\\_\\_" in text
     assert all(line.count("|") - line.count("\\|") == 3 for line in text.splitlines() if line.startswith("|"))
 

@@ -157,7 +157,7 @@ def test_programs_that_were_not_wrapped_are_refused_with_the_way_to_build_them(r
     run("gcc", "a.c", "-o", "a")
     with pytest.raises(InputError, match=r"^a: was not built for the simulator; build it with .*CC=scalegraph-cc"):
         adopt("a")
-    with pytest.raises(InputError, match=r"^a\.c: is no executable"):
+    with pytest.raises(InputError, match=r"^a\.c: is not an executable"):
         adopt("a.c")
     run("scalegraph-cc", "a.c", "-o", "a", "-s")
     with pytest.raises(InputError, match="was stripped"):

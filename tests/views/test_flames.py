@@ -335,7 +335,7 @@ def test_a_function_that_one_region_calls_stands_on_it() -> None:
     }
     assert (called, apart) == ({1}, ["often", "taken"])
     bare = [region for region in regions if region.name != "main" and region.kind == "function"]
-    assert single_callers.placed(bare, {"a.c": PROGRAM_TEXT})[0][0].parent == 0, "main is no region of its own"
+    assert single_callers.placed(bare, {"a.c": PROGRAM_TEXT})[0][0].parent == 0, "main is not a region of its own"
     also = PROGRAM_TEXT.replace("int n) { n++; }", "int n) { once(n); }")
     assert single_callers.placed(bare, {"a.c": also}) == (bare, frozenset(), ["often", "once", "taken"])
     broken = PROGRAM_TEXT + "}"

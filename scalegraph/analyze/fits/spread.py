@@ -24,7 +24,7 @@ class Scale:
 
     *sigma* is the standard deviation of a repetition at weight 1, *freedom* its degrees of freedom. *pooled*: estimated
     from repetitions and the law's residuals together; otherwise from the residuals of the means alone, because there
-    are no repetitions or because the means deviate from the law by more than repetitions do.
+    are not repetitions or because the means deviate from the law by more than repetitions do.
     """
 
     sigma: Floats

@@ -39,7 +39,7 @@ With sources in C, C++ or Fortran, or the name of a shipped program, it is `scal
 program is built with a monitor, and the runs land in the same study as simulated ones, with the same quantities; what
 was not measured is missing in them.
 """
-# How the parameters begin of options that only programs built by ScaleGraph have.
+# Prefixes of the parameters of options that apply only to programs built by ScaleGraph.
 _BUILT: Final = (
     *("machine_", "collect_", "what_if_", "schedule", "timed", "openmp", "task_queue", "output_by_rank"),
     *("program_build", "program_executable", "program_cflags", "program_ldflags", "program_include", "ideal_network"),
@@ -143,7 +143,7 @@ def _given(ctx: click.Context) -> list[click.Parameter]:
 def _refuse_built_options(ctx: click.Context) -> None:
     """Raise `InputError` for options that apply only to programs built by ScaleGraph."""
     faults = [
-        Fault("belongs to a program that ScaleGraph builds; a command is measured as it is", key=option.opts[0])
+        Fault("applies only to programs that ScaleGraph builds; a command is measured as it is", key=option.opts[0])
         for option in _given(ctx)
         if str(option.name).startswith(_BUILT)
     ]
@@ -154,7 +154,7 @@ def _refuse_built_options(ctx: click.Context) -> None:
 def _refuse_command_options(ctx: click.Context) -> None:
     wanted = (*_COMMANDS, "grow", "hold", "on")
     faults = [
-        Fault("belongs to a command that is measured as it is; --command was expected, too", key=option.opts[0])
+        Fault("applies only to a command that is measured as it is; add --command", key=option.opts[0])
         for option in _given(ctx)
         if option.name in wanted
     ]

@@ -32,7 +32,7 @@ class Axes:
 
     @property
     def of_program(self) -> dict[str, Any]:
-        """The program's single values: the first of each."""
+        """The first of the program's values, for the request's single ones."""
         return {_THREADS.key.partition(".")[2]: self.threads[0]}
 
     def space(self, cflags: Sequence[str] = ()) -> Space:
@@ -117,7 +117,7 @@ def pins(text: str) -> tuple[Pin, ...]:
         name = "close" if item.lower() == "first" else item.lower()
         if name not in PINS:
             known = near(name, PINS) or f"; expected {', '.join(PINS)}"
-            raise InputError(Fault(f"'{item}' is no affinity{known}", key="--affinity"))
+            raise InputError(Fault(f"'{item}' is not an affinity{known}", key="--affinity"))
         found.append(name)
     return tuple(dict.fromkeys(found))
 
@@ -131,4 +131,4 @@ OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "target.pin": {"type": str, "metavar": f"[{'|'.join(PINS)}],.."},
     "collect.classes": {"is_flag": False, "type": click.Choice(["classes"])},
 }
-"""What click is told about options besides the declaration of their value: files, and lists that are varied."""
+"""Further arguments for click, by key, for options that take files or lists of values to vary."""

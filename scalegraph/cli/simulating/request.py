@@ -28,7 +28,7 @@ from scalegraph.request.model.space import UNSEARCHED, Space, bound
 from scalegraph.runtime.languages import is_executable
 
 _Found = TypeVar("_Found")
-# Options of which several values become one request, or that are no values of a request by themselves.
+# Options that `request_data` cannot translate one by one: they take lists, or several together make one value.
 _SEVERAL: Final = (
     "parameters",
     "machine_name",
@@ -91,7 +91,7 @@ def make_request(
 
 
 def valid(data: Mapping[str, Any]) -> Request:
-    """Return the request of *data*; raise `InputError`, with the options that its faults belong to."""
+    """Return the request of *data*; raise `InputError` naming the options at fault."""
     try:
         return toml.validate(Request, data, "")
     except InputError as error:

@@ -1,4 +1,4 @@
-"""Roles for screen readers of widgets that Qt knows nothing about: a plot is a chart, not a "client area"."""
+"""Tells screen readers the roles of widgets that Qt does not know: a plot is a chart, not a "client area"."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _installed: Final[list[str]] = []
 
 
 def name_chart(widget: QWidget, name: str) -> None:
-    """Have screen readers call *widget* the chart *name*."""
+    """Present *widget* to screen readers as a chart called *name*."""
     widget.setAccessibleName(name)
     widget.setProperty(_PROPERTY, QAccessible.Role.Chart.name)
 
 
 def install() -> None:
-    """Let `name_chart` set roles from now on, where PySide can (6.11 does); once in a process."""
+    """Register the factory through which `name_chart` sets roles; needs PySide 6.11, and does nothing on older ones."""
     if not _installed and hasattr(QtWidgets, "QAccessibleWidget") and hasattr(QAccessible, "installFactory"):
         _installed.append(_PROPERTY)
         QAccessible.installFactory(_interface)

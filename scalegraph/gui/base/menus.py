@@ -23,7 +23,7 @@ GROUPS: Final = (
 
 
 def grouped(subject: Subject) -> dict[str, list[View]]:
-    """Return the views of *subject* by group title, groups and views in menu order; of a family one."""
+    """Return the views of *subject* by group title, groups and views in menu order; a family appears once."""
     from scalegraph import views
 
     found: dict[str, list[View]] = {}

@@ -60,8 +60,8 @@ class Tips(QObject):
 class Application(QApplication):
     """An application whose tooltips are shown by `Tips`.
 
-    Qt requests a tooltip within a timer event of the application, so the filter is in place for such events only. One
-    that is always there sees every event of every widget, which was a seventh of all the time the window needs.
+    Qt requests a tooltip within a timer event of the application, so the filter is installed only during such events. A
+    permanent filter would see every event of every widget; that took a seventh of the window's time.
     """
 
     def __init__(self, words: list[str]) -> None:

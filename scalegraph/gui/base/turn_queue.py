@@ -26,7 +26,7 @@ class TurnQueue(QObject):
         self._jobs: deque[tuple[QObject, Job, bool]] = deque()
         self._timer = QTimer(self, interval=0, singleShot=True)
         self._timer.timeout.connect(self._turn)
-        self._spent = 0.0  # s of processor time on jobs of `spend` in this turn
+        self._spent = 0.0  # processor time [s] that jobs of `spend` took in this turn
         self._fresh = QTimer(self, interval=0, singleShot=True)
         self._fresh.timeout.connect(self._refresh)
 
@@ -48,7 +48,7 @@ class TurnQueue(QObject):
         return any(entry[0] is owner for entry in self._jobs)
 
     def spend(self, job: Job) -> bool:
-        """Run *job* now and return True, unless jobs run like this have spent the current turn's time."""
+        """Run *job* now and return True; return False if such jobs have used up the current turn's time."""
         if self._spent > _BUDGET_S:
             return False
         begun = time.thread_time()

@@ -12,7 +12,8 @@ from scalegraph.views.families import SHOW_AS
 class Chosen:
     """A view and its options. The option "show as" of a family changes the view.
 
-    Another view of the family takes over the options that both have; its own others are as they were left.
+    When the view changes, options that mean the same in both views keep their values. The new view's other options get
+    the values that they had when it was last shown.
     """
 
     def __init__(self, view: View, options: Mapping[str, OptionValue]) -> None:
@@ -40,7 +41,9 @@ class Chosen:
             mine, theirs = _meanings(self.view), _meanings(before)
             kept = {name: value for name, value in self.options.items() if mine.get(name) == theirs.get(name)}
             self.options = self._left.get(self.view.name, {}) | kept
-        known = {option.name for option in self.view.options}  # undo may name one of another view of the family
+        known = {
+            option.name for option in self.view.options
+        }  # undo may name an option that only another view of the family has
         self.options.update({name: value for name, value in values.items() if name in known})
         return self.view is not before
 

@@ -1,4 +1,4 @@
-"""Holds a view's content and gives it a new size in a turn of the event loop of its own if there is much to do."""
+"""Holds a view's content; when there is much to do, resizes it in a later turn of the event loop."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ContentHolder(QWidget):
 
 @contextmanager
 def placing(docks: Iterable[QDockWidget]) -> Iterator[None]:
-    """Place *docks* inside of this: their contents follow afterwards, one a turn."""
+    """Resize only the frames of *docks* in this context; their contents follow afterwards, one per turn."""
     ContentHolder._held += 1
     try:
         for dock in docks:

@@ -12,7 +12,7 @@ _OUTSIDE = QPointF(-1.0, -1.0)
 
 
 def tend_tabs(window: QMainWindow, name: str) -> None:
-    """Name the tab bars of *window*'s docks; Qt moves those it does not need out of sight and leaves them the focus."""
+    """Name the tab bars of *window*'s docks, and let Tab skip the empty ones, which Qt keeps out of sight."""
     for bar in window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
         bar.setAccessibleName(name)
         bar.setFocusPolicy(Qt.FocusPolicy.TabFocus if bar.count() else Qt.FocusPolicy.NoFocus)
@@ -44,14 +44,14 @@ class DeskWindow(QMainWindow):
         QCoreApplication.sendEvent(self, leave)
 
     def event(self, event: QEvent) -> bool:
-        """Qt: name tab bars, and let no key lead to those that Qt keeps for later, out of sight."""
+        """Qt: name new tab bars, see `tend_tabs`."""
         done = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
             tend_tabs(self, "Views in this place")
         return done
 
     def settle(self) -> None:
-        """Lay out what is there, so that Qt puts away the tab bars of docks that were removed."""
+        """Lay out the docks now, so that Qt hides the tab bars of docks that were removed."""
         layout = self.layout()
         if layout is not None:
             layout.activate()

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from scalegraph.gui.dock.view_dock import ViewDock
 
 log: Final = logging.getLogger(__name__)
-_PATIENCE: Final = 20  # times that an analysis lets the first picture go first
-_BEAT_MS: Final = 90  # between two pictures of a moving replay
+_PATIENCE: Final = 20  # how many times an analysis lets the first picture go first
+_BEAT_MS: Final = 90  # least time between two pictures of a moving replay
 _DEBOUNCE_MS: Final = 120  # runs that land within this time are drawn at once
 
 
@@ -44,7 +44,7 @@ class Drawing(QObject):
         self._dock, self._context = dock, context
         self._builds = Latest(context.jobs, f"drawing {view.name}", self, quick=view.window)
         self.stale = True  # whether the screen shows an older state than requested
-        self._stood_back = 0  # times that it let the first picture go first
+        self._stood_back = 0  # how many times this analysis has let the first picture go first
         self._followed: Followed = {}
         self._trace = handle if isinstance(handle, TraceHandle) else None
         self._builds.every = view.window  # while the time moves, late pictures are better than none
@@ -117,7 +117,7 @@ class Drawing(QObject):
         return self._stood_back <= _PATIENCE
 
     def _to_follow(self, data: StudyData | TraceData) -> Followed:
-        """Return the selection's values for options without a choice of their own."""
+        """Return the selection's values for the options that the user has not set."""
         selection = self._context.selection.current
         if isinstance(data, TraceData):
             assert self._trace is not None
@@ -141,7 +141,7 @@ class Drawing(QObject):
         self.drawn.emit()
 
     def _tell_share(self, share: float) -> None:
-        """Show the progress; nothing for pictures that are quickly done."""
+        """Show the progress, unless the picture is done quickly."""
         self._dock.title.show_busy(True, share)
         self._dock.picture.show_loading(f"Drawing … {percent(share, 0)}")
 
@@ -216,7 +216,7 @@ class Drawing(QObject):
         return self._dock.furnished and data is not None and self._to_follow(data) != self._followed
 
     def mark_stale(self) -> None:
-        """Draw again, if it is in sight now; otherwise when it is."""
+        """Draw again now if the dock is visible, otherwise once it is."""
         self.stale = True
         if self._in_sight():
             self.refresh()
@@ -230,12 +230,12 @@ class Drawing(QObject):
             self._appears.start()
 
     def appear(self) -> None:
-        """Draw what is outdated, if the dock is in sight."""
+        """Draw an outdated picture again if the dock is visible."""
         if self.stale and self._in_sight():
             self.refresh()
 
     def _in_sight(self) -> bool:
-        """Return whether it is on the screen; for views of a trace, redrawn at every move, also not behind a tab."""
+        """Return whether the dock is visible; a view of a trace, redrawn at every move, is not while behind a tab."""
         dock = self._dock
         return dock.furnished and dock.isVisible() and (self._trace is None or not dock.visibleRegion().isEmpty())
 

@@ -53,7 +53,7 @@ class Parts:
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
 
     def show_view(self, view: View) -> None:
-        """Show the title and options of *view*, another one of its family; the picture stays until the next."""
+        """Switch title and options to *view*, of the same family; the picture stays until the new one is drawn."""
         self.options.show_view(view)
         self.title.show_view(view.title, tab_name(view))
 

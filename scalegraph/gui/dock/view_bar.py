@@ -137,7 +137,7 @@ class ViewBar(QWidget):
             action.setToolTip(view.description if lacking is None else f"{view.description}\n{lacking.general}")
 
     def _first(self, view: View) -> tuple[str, Need | None]:
-        """Return the first of the family's views with something to show, by name; without one, also what is lacking."""
+        """Return the name of the family's first view that has data, or of *view* and what it lacks if none has."""
         data = self._data()
         if data is None or view.several:
             return view.name, None

@@ -121,7 +121,7 @@ def skipped_words(measured: Any) -> tuple[str, str]:
 
 
 def without_options(words: str) -> str:
-    """Return a note or fault without what it says of options of the command line, which the window has fields for."""
+    """Return a note or error without its hints at command line options, for which the window has fields."""
     return _OPTIONS.sub("", words)
 
 

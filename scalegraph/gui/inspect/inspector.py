@@ -49,7 +49,7 @@ class Inspector(QScrollArea):
         return self._parts or ()
 
     def _follow_soon(self, _selection: Selection) -> None:
-        """Follow in a turn of its own: the views and the navigator follow in this one."""
+        """Follow in a later turn of the event loop; the views and the navigator follow in this one."""
         if not turn_queue().has(self):
             turn_queue().add(self, self._again, heavy=True)
 

@@ -68,7 +68,7 @@ class _Form:
         return replace(self, **changes)  # type: ignore[type-var, return-value]
 
 
-# What a form has besides the declared values of a request, with what a new form begins with.
+# Attributes of a form besides the declared values of a request, with their values in a new form.
 _BESIDES: Final[dict[str, Any]] = {
     "built": False,  # the user's own build makes the program
     "bounds": (BoundForm(),),
@@ -157,7 +157,7 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
 
 
 def _unread(form: RequestForm) -> tuple[str, ...]:
-    """Return how the keys begin of what is typed but does not count now."""
+    """Return the key prefixes of fields whose contents do not count now."""
     unread = ["program.sources"] if form.built or form.program else []
     unread += [] if form.built else ["program.executable", "program.build"]
     unread += ["program.args"] if form.program else []
@@ -167,7 +167,7 @@ def _unread(form: RequestForm) -> tuple[str, ...]:
 
 
 def _first_of_several(data: dict[str, Any]) -> None:
-    """Leave out the single value of what *data*, a request as a dictionary, varies: the first of each list counts."""
+    """Remove from *data* (a request) the single values that [space] lists, so that the first of each list counts."""
     for axis, values in data["space"].items():
         if axis == MACHINE and values:
             data["machine"] |= {"name": "", "path": "", named_by(values[0]): values[0]}

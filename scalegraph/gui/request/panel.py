@@ -435,7 +435,7 @@ class RequestPanel(QWidget):
             self._lead()
 
     def _take_in_sections(self, faults: Sequence[Fault]) -> list[Fault]:
-        """Show each error in the section that names the most of its key; return those that none shows."""
+        """Show each error in the section that matches most of its key; return the errors that no section shows."""
         nearest = [max(self.sections, key=lambda section: section.reach(fault.key)) for fault in faults]
         left = [fault for fault, section in zip(faults, nearest, strict=True) if not section.reach(fault.key)]
         for section in self.sections:

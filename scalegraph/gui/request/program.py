@@ -32,7 +32,7 @@ _OWN_ITEMS: Final = (
     (_EXECUTABLE, "An executable of your own…"),
     (_BUILT, "A build of your own (make, CMake)"),
 )
-# Of values shown on request: not for a user's own build, or shown above.
+# Under More, but not asked for if the program comes from the user's own build.
 _COMPILED: Final = ("program.cflags", "program.ldflags", "program.include", "program.directory")
 
 

@@ -170,7 +170,7 @@ class Section(Group):
         return left
 
     def reach(self, key: str) -> int:
-        """Return how much of *key* names something here that can show an error of it; 0: nothing does."""
+        """Return how many letters of *key* match a field or table here that can show its error; 0: none does."""
         tables = [len(prefix) + 1 for prefix in self.tables if key.startswith(f"{prefix}.")]
         index = self._field_of(key)
         fields = [len(own) for own in self.fields[index].keys if _fits(key, own)] if index is not None else []

@@ -105,7 +105,7 @@ def _words(items: tuple[str, ...] | None) -> str:
 
 
 _Pair = tuple[Callable[[Any], Any], Callable[[Any], Any]]
-# How values are read and shown that are written in a way of their own.
+# How to read and show values that have a notation of their own.
 _OWN: Final[dict[str, _Pair]] = {
     "parameters": (text.values, text.values_text),
     "scaling.grow": (given, _kept),
@@ -123,7 +123,7 @@ _USUAL: Final = {"machine.name": OWN_MACHINE, "processors": text.processors_text
 
 
 def _pair(said: Declared) -> _Pair:
-    """Return how a value is read and shown: by what it is, unless that is written in a way of its own."""
+    """Return how a value is read and shown: by its type, unless it has a notation of its own."""
     default = said.default
     if said.key in _OWN:
         return _OWN[said.key]

@@ -58,7 +58,7 @@ class FurtherWindow(QMainWindow):
             self.restoreGeometry(place)
 
     def _raise_first(self) -> None:
-        """Show the first window, where what a view here asked for is."""
+        """Bring the first window to the front; it shows what a view here asked for."""
         self._main.raise_()
         self._main.activateWindow()
 

@@ -14,15 +14,16 @@ from scalegraph.gui.state.selection import SelectionModel
 
 
 class Context(QObject):
-    """Given to every part of a view: a part emits a signal of it where the user asks, and the window does the rest.
+    """What all parts of a view share. A part emits one of its signals to ask the window for something.
 
-    *studies* returns what is open, also what has no views yet. Without *settings* no places are kept.
+    *studies* returns the open studies and traces, with or without views. Without *settings* the places of views are not
+    saved.
     """
 
     way_wanted = Signal(object)  # follow this Way on from a figure
     faster_wanted = Signal(str)  # what if this target of a virtual speedup were faster?
     source_wanted = Signal(object)  # open the selected source location beside this dock
-    remark_wanted = Signal(str, object)  # say this sentence, with the Way offered
+    remark_wanted = Signal(str, object)  # show this sentence, with a button for the Way
 
     def __init__(
         self,

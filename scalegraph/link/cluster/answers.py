@@ -78,9 +78,9 @@ def _record(text: bytes, host: str) -> RunRecord:
     except ValidationError as error:
         first = error.errors()[0]
         fault = f"{'.'.join(map(str, first['loc'])) or 'record'}: {first['msg']}"
-        raise RunError(f"the answer of {host} is no record of a run: {_clipped(fault)}") from None
+        raise RunError(f"the answer of {host} is not a record of a run: {_clipped(fault)}") from None
     except RecursionError:
-        raise RunError(f"the answer of {host} is no record of a run") from None
+        raise RunError(f"the answer of {host} is not a record of a run") from None
 
 
 def _mismatch(record: RunRecord, job: Job, source: Source) -> str:

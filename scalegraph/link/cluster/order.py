@@ -36,7 +36,16 @@ FORMAT: Final = 4
 _FILES: Final = ("executable", "launcher", "blocks", "places")  # fields of `Build`, in the order in which they are sent
 _PLAIN: Final = ("plain", "plain_places")  # of its plain build, for machines with a pipeline
 _PROGRAMS: Final = ("executable", "launcher")
-_SAME: Final = ("point", "args", "env", "limits", "schedule", "collect", "options", "command")  # of a job and its order
+_SAME: Final = (
+    "point",
+    "args",
+    "env",
+    "limits",
+    "schedule",
+    "collect",
+    "options",
+    "command",
+)  # fields that a job and its order have in common
 _TRACE: Final = ("name", "what", "begin", "end", "interval", "regions", "limit", "identity", "asked")
 
 

@@ -136,11 +136,12 @@ def parse(address: str, settings: Sequence[str] = ()) -> Where:
     if place is None or not colon:
         expected = ", ".join(item.example for item in PLACES.values())
         raise InputError(
-            Fault(f"'{address}' is no place for runs{near(kind, PLACES)}; expected one like {expected}", key="on")
+            Fault(f"'{address}' is not a place for runs{near(kind, PLACES)}; expected one like {expected}", key="on")
         )
     faults = []
     if not re.fullmatch(place.pattern, rest):
-        faults.append(Fault(f"'{address}' is no address of {place.title.lower()}; expected {place.example}", key="on"))
+        message = f"'{address}' is not an address of {place.title.lower()}; expected {place.example}"
+        faults.append(Fault(message, key="on"))
     elif ports := [port for port in re.findall(r":(\d+)", rest) if not 1 <= int(port) <= _MOST_PORT]:
         faults.append(Fault(f"'{address}': there is no port {ports[0]}; expected 1 to {_MOST_PORT}", key="on"))
     known = {item.name: item for item in place.settings}

@@ -38,7 +38,7 @@ def fault(text: str) -> str:
     try:
         found = re.compile(text)
     except re.error as error:
-        return f"is no regular expression: {error}"
+        return f"is not a regular expression: {error}"
     if found.groups < 1:
         return r"has no group around the number; expected parentheses, as in 'Elapsed: (\S+) s'"
     return ""
@@ -58,12 +58,12 @@ def time(pattern: str, output: str) -> Reported:
     if value is None:
         number, unit = _number(text), _unit(found, output)
         if unit and unit.lower() not in SECONDS:
-            raise ValueError(f"'{whole}': '{unit}' is no unit of time")
+            raise ValueError(f"'{whole}': '{unit}' is not a unit of time")
         value = number * SECONDS.get(unit.lower(), 1.0)
         if not unit:
             remarks += ("the output gives no unit for its time; seconds are assumed",)
     if not (value > 0 and math.isfinite(value)):
-        raise ValueError(f"'{whole}' is no time above 0")
+        raise ValueError(f"'{whole}' is not a time above 0")
     return Reported(whole, seconds=value, unit=unit or "s", remarks=remarks)
 
 
@@ -76,7 +76,7 @@ def rate(pattern: str, output: str) -> Reported:
     whole = found[0].strip()[:_LONGEST]
     value = _number(_value(found))
     if not (value > 0 and math.isfinite(value)):
-        raise ValueError(f"'{whole}' is no rate above 0")
+        raise ValueError(f"'{whole}' is not a rate above 0")
     end = found.end(_group(found))
     behind = _RATE.match(output[end : end + _LONGEST].split("\n", 1)[0])
     unit = found.groupdict().get("unit") or (behind["unit"] if behind else "")
@@ -124,7 +124,7 @@ def _number(text: str) -> float:
     """Return the number at the beginning of *text*; raise `ValueError` if there is none."""
     match = _NUMBER.match(text)
     if match is None:
-        raise ValueError(f"'{text[:_LONGEST]}' is no number")
+        raise ValueError(f"'{text[:_LONGEST]}' is not a number")
     return float(match[0].replace("_", "").lower().replace("d", "e"))
 
 

@@ -193,6 +193,6 @@ def kind(settings: Mapping[str, str]) -> str:
     """Return which runs share a batch job: `EACH` N or all in `ONE`; raise `InputError` for anything else."""
     said = settings.get("allocation", "") or EACH
     if said not in (EACH, ONE):
-        text = f"'{said}' is no allocation; expected each (a batch job for each N) or one (for all runs)"
+        text = f"'{said}' is not an allocation; expected each (a batch job for each N) or one (for all runs)"
         raise InputError(Fault(text, key="target.settings.allocation"))
     return said

@@ -39,7 +39,7 @@ def hosts(settings: Mapping[str, str], processes: int) -> list[tuple[str, int]]:
         for text in listed.split(","):
             if (one := _HOST.fullmatch(text.strip())) is None:
                 raise InputError(
-                    Fault(f"'{text}' is no host; expected hosts=NODE1,NODE2:4", key="target.settings.hosts")
+                    Fault(f"'{text}' is not a host; expected hosts=NODE1,NODE2:4", key="target.settings.hosts")
                 )
             found.append((one["name"], one["slots"] or ""))
     elif file := settings.get("hostfile", ""):
@@ -53,7 +53,7 @@ def _of_file(path: Path) -> Iterator[tuple[str, str]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        why = reason(error) if isinstance(error, OSError) else "is no text"
+        why = reason(error) if isinstance(error, OSError) else "is not text"
         raise InputError(Fault(f"cannot be read: {why}", file=str(path))) from error
     count = 0
     for number, line in enumerate(lines, 1):
@@ -62,7 +62,7 @@ def _of_file(path: Path) -> Iterator[tuple[str, str]]:
         row = _LINE.fullmatch(text)
         one = _HOST.fullmatch(row["name"]) if row else None
         if row is None or one is None:
-            message = f"'{text[:80]}' is no host; expected 'node1', 'node1:4' or 'node1 slots=4'"
+            message = f"'{text[:80]}' is not a host; expected 'node1', 'node1:4' or 'node1 slots=4'"
             raise InputError(Fault(message, file=str(path), line=number))
         count += 1
         yield one["name"], row["slots"] or one["slots"] or ""

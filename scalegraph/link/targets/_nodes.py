@@ -67,7 +67,7 @@ def launcher(settings: Mapping[str, str]) -> str:
     """Return the launcher that *settings* name, if any; raise `InputError` for an invalid launcher or PMI."""
     given, spoken = settings.get(LAUNCHER.name, ""), settings.get(PMI.name, "")
     if given and given not in _LAUNCHERS:
-        raise InputError(Fault(f"'{given}' is no launcher; expected mpirun or srun", key="target.settings.launcher"))
+        raise InputError(Fault(f"'{given}' is not a launcher; expected mpirun or srun", key="target.settings.launcher"))
     if spoken and not _PMI.fullmatch(spoken):
         raise InputError(Fault(f"'{spoken}' is not an interface between srun and MPI", key="target.settings.pmi"))
     return given

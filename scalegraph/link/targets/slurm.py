@@ -126,7 +126,7 @@ class _Slurm(Target):
         for name in ("partition", "account", "time", "constraint"):
             if value := settings.get(name, ""):
                 if not _VALUE.fullmatch(value):
-                    raise InputError(Fault(f"'{value}' is no {name} of Slurm", key=f"target.settings.{name}"))
+                    raise InputError(Fault(f"'{value}' is not a valid {name} of Slurm", key=f"target.settings.{name}"))
                 words.append(f"--{name}={value}")
         return words
 
@@ -163,7 +163,7 @@ def _number(settings: Mapping[str, str], name: str) -> int:
     """Return a numeric setting (from 1), 0 if it is not given."""
     text = settings.get(name, "")
     if text and not (text.isdecimal() and 0 < int(text) < _MOST):
-        raise InputError(Fault(f"'{text}' is no number of {name}", key=f"target.settings.{name}"))
+        raise InputError(Fault(f"'{text}' is not a number of {name}", key=f"target.settings.{name}"))
     return int(text or 0)
 
 

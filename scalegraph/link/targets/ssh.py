@@ -48,7 +48,7 @@ class _Ssh(Target):
 
         host = settings.get("host", "")
         if not _HOST.fullmatch(host):
-            text = f"'{host}' is no host" if host else "target 'ssh' has no host"
+            text = f"'{host}' is not a host" if host else "target 'ssh' has no host"
             raise InputError(Fault(f"{text}; expected host=NAME or host=USER@NAME", key="target.settings.host"))
         options = [word for option in _OPTIONS for word in ("-o", option)]
         return ["ssh", *options, host, shlex.join(piped.python())], host  # SSH passes it to a shell

@@ -93,7 +93,7 @@ def read_stream(path: Path, cancel: CancelToken) -> CaliperProfile:
         scan.globals()
     except _DAMAGE as error:
         reason = getattr(error, "message", "") or str(error) or type(error).__name__
-        message = f"is no record of Caliper that makes sense ({type(error).__name__}: {reason[:60]})"
+        message = f"is not a record of Caliper that makes sense ({type(error).__name__}: {reason[:60]})"
         raise InputError(Fault(message, file=str(path), line=scan.line)) from error
     if not scan.profile.values:
         raise InputError(Fault("holds no profile: no record has a value at a call path", file=str(path)))

@@ -47,7 +47,7 @@ class Experiment:
             self._parse(cancel)
         except ET.ParseError as error:
             line, column = error.position
-            fault = Fault("is no XML, or is cut off", file=str(self._file), line=line, column=column + 1)
+            fault = Fault("is not XML, or is cut off", file=str(self._file), line=line, column=column + 1)
             raise InputError(fault) from error
         except OSError as error:
             raise self._fault(f"cannot be read: {error.strerror}") from error

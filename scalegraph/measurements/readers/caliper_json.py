@@ -114,7 +114,7 @@ def _rows(
                 value = check.number(row[index], f"{place}, {name}")
                 profile.add(() if node is None else paths[node], name, process, value)
     for name in others:
-        profile.left_out[f"column '{name}' says where, and is no part of the call path"] = len(rows), check.file
+        profile.left_out[f"column '{name}' says where, and is not part of the call path"] = len(rows), check.file
 
 
 READER = Reader(

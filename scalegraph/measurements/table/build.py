@@ -280,7 +280,7 @@ class _Builder:
     def _check_times(self, metric: Metric, column: Column, found: Floats) -> None:
         if metric.kind == "time" and (found < 0).any():
             row = int(np.flatnonzero(found < 0)[0])
-            fault = self.rows.fault(row, column, f"{as_read(found[row])} is no time; 0 or more was expected")
+            fault = self.rows.fault(row, column, f"{as_read(found[row])} is not a time; 0 or more was expected")
             raise InputError(self.rows.with_marks(fault, column))
 
     def _placed(

@@ -78,7 +78,7 @@ def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str =
 
 
 def _corner(titles: Sequence[str]) -> tuple[str, str]:
-    """Return what is down and what is across by the first title, parted by a backslash or slash; empty if unsaid."""
+    """Return what rows and columns stand for if the first title says it, as in ``sizes / threads``; else empty."""
     first = titles[0] if titles else ""
     down, _, across = (part.strip() for part in first.partition("\\"))
     if across:
@@ -91,9 +91,9 @@ def _corner(titles: Sequence[str]) -> tuple[str, str]:
 
 
 def _kind(found: Sequence[str], *, counted: bool = False, timed: bool = False) -> Kind:
-    """Return the kind of cells; if the name implies that numbers are *counted* or measured, half of them suffice.
+    """Return the kind of cells; if the name says that it holds numbers (*counted*), half of them must be.
 
-    In a column that is *timed* by its name ``15m`` are minutes.
+    ``15m`` are minutes if the name says that the column is *timed*.
     """
     there = [cell for cell in found if not is_missing(cell)]
     if not there:
@@ -104,7 +104,7 @@ def _kind(found: Sequence[str], *, counted: bool = False, timed: bool = False) -
         "number",
         "duration",
     ):
-        return "duration" if kind == "duration" else "number"  # the cells that are no numbers are named when read
+        return "duration" if kind == "duration" else "number"  # reading the table reports the other cells
     if all(cell.isascii() and cell.isdigit() for cell in there):
         return "count"
     if durations.are_all(there, timed=timed):
@@ -271,9 +271,10 @@ def _settle(columns: list[Column]) -> list[Column]:
 
 
 def _constant(columns: list[Column], rows: Sequence[Sequence[str]]) -> list[Column]:
-    """Return the columns, with fractions that are set as parameters if something else is measured.
+    """Return the columns, with those of fractions made parameters if they were set and another column is measured.
 
-    They are the same in all rows, or each comes once with every combination of the other parameters.
+    A fraction was set if it is the same in all rows, or if each of its values comes once with every combination of the
+    other parameters.
     """
     keys = [item.index for item in columns if item.role == "parameter"]
     made = []
@@ -304,7 +305,7 @@ _NUMERIC = ("count", "number", "duration")
 
 
 def _like_their_kin(columns: list[Column]) -> list[Column]:
-    """Return the columns, texts among columns of one measurement as numbers too, so that a bad cell is named."""
+    """Return the columns; one of texts among columns of one measurement counts as numbers: its bad cell is reported."""
     groups, assigned, many = _groups(columns)
     made = list(columns)
     for prefix, group in groups.items():
@@ -332,7 +333,10 @@ def _like_their_kin(columns: list[Column]) -> list[Column]:
 def _groups(
     columns: Sequence[Column],
 ) -> tuple[dict[str, list[tuple[Column, int]]], set[str], dict[str, str]]:
-    """Return columns with the number in their name by the words before it; words like ``T`` of ``T=4``, and plurals."""
+    """Return numbered columns (``T=4``, ``4 threads``) with their numbers, by the words beside the number.
+
+    Also return the words that an equals sign follows, and by word its plural.
+    """
     groups: dict[str, list[tuple[Column, int]]] = {}
     assigned: set[str] = set()  # `T=4`
     many: dict[str, str] = {}  # what is counted, as in the last column
@@ -353,7 +357,7 @@ def _groups(
 
 
 def _wide(columns: list[Column], across: str, rows: Sequence[Sequence[str]]) -> tuple[list[Column], str]:
-    """Return the columns, those for values of one parameter or for repetitions marked as wide, and that parameter."""
+    """Return the columns, with one group marked as wide, and what its columns stand for: a parameter or repetitions."""
     groups, assigned, many = _groups([column for column in columns if column.kind in _NUMERIC])
     for prefix, group in groups.items():
         prefix = many.get(prefix, prefix)

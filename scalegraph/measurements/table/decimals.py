@@ -62,7 +62,7 @@ def _question(message: str, cells: Sequence[str], likely: str) -> Question:
 
 
 def _steps(cells: Sequence[str], decimal: str) -> float:
-    """Return by how much numbers change from row to row in all, as logarithms, read with *decimal*."""
+    """Return the sum of changes from row to row (absolute logarithms) of numbers read with the sign *decimal*."""
     thousands = "," if decimal == "." else "."
     found = []
     for cell in cells:

@@ -177,7 +177,7 @@ def _chosen(columns: Sequence[Column], said: Mapping[str, str], file: str) -> tu
         if role not in ROLES:
             known = ", ".join(("region" if name == "call_path" else name) for name in ROLES)
             raise InputError(
-                Fault(f"'{word}' is no role of a column{near(word, ROLES)}; known: {known}", key="--column")
+                Fault(f"'{word}' is not a role of a column{near(word, ROLES)}; known: {known}", key="--column")
             )
         at = [
             index
@@ -278,9 +278,10 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
 def _over(
     message: str, rows: Sequence[Sequence[str]], grouped: Sequence[Column], columns: Sequence[Column]
 ) -> Question:
-    """Return the question what columns stand for, the likeliest first.
+    """Return the question what the *grouped* columns stand for, with the likeliest choice first.
 
-    Values that fall from one to the next are no repetitions; beside processors, those that differ are of several sizes.
+    Columns whose values fall are not repetitions but processors. If another column counts processors, columns that
+    differ are sizes.
     """
     counted = any(column.role == "parameter" and counts_processors(column.name) for column in columns)
     choices, because = ("repetition", "processors"), ""

@@ -106,7 +106,7 @@ def find(lines: Sequence[str], file: str, delimiter: str = "", comment: str = ""
     if not delimiter:
         raise InputError(
             Fault(
-                "is no table: no comma, semicolon, tab, bar or space divides its lines into columns alike",
+                "is not a table: no comma, semicolon, tab, bar or space divides its lines into columns alike",
                 file=file,
                 line=sample[0][0],
             )

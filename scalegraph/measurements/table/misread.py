@@ -1,4 +1,4 @@
-"""Tables that would be read as something else than they are: refused, with what to do."""
+"""Refuses tables that would be misread, and says what to do instead."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scalegraph.measurements.table import layout, values
 from scalegraph.measurements.table.columns import Column
 
 _SPREAD = re.compile(r"\u00b1|\+/?-|\d\(\d+\)$")  # 8.0 +/- 0.1, 8.0(1)
-_APART = 5.0  # ratio of columns of one name in every row, above which they are no repetitions
+_APART = 5.0  # columns of one name that differ by this factor in every row are not repetitions
 
 
 def fault(columns: Sequence[Column], found: layout.Layout, file: str, *, repeated: bool) -> Fault | None:
@@ -25,7 +25,7 @@ def fault(columns: Sequence[Column], found: layout.Layout, file: str, *, repeate
 
 
 def of_texts(found: layout.Layout, columns: Sequence[Column], file: str, *, spread: bool = False) -> Fault | None:
-    """Return the fault of the first cell of a column that is measured by its name, but holds texts.
+    """Return the fault of the first cell of a column whose name says that it was measured, but which holds texts.
 
     *spread*: only of values with their deviation in one cell.
     """

@@ -111,7 +111,7 @@ class Rows:
             faults[0] = self.with_marks(faults[0], column)
             if len(wrong) > _MOST_FAULTS:
                 faults.append(
-                    Fault(f"{len(wrong) - _MOST_FAULTS} more cells of '{column.title}' are no numbers", self.file)
+                    Fault(f"{len(wrong) - _MOST_FAULTS} more cells of '{column.title}' are not numbers", self.file)
                 )
             raise InputError(faults)
         cells = compute.if_else(missing, pa.scalar(None, pa.string()), cells)

@@ -49,7 +49,7 @@ def read(path: Path) -> tuple[list[str], tuple[str, ...]]:
                 sheets.append((name, sheet.to_python(skip_empty_area=False)))
     except (calamine.CalamineError, OSError, ValueError) as error:
         words = str(error).split("\n")[0][:120]
-        message = f"is no whole spreadsheet ({words}); open it and save it as CSV or .xlsx without a password"
+        message = f"is not a complete spreadsheet ({words}); open it and save it as CSV or .xlsx without a password"
         raise InputError(Fault(message, file=str(path))) from None
     filled = [(name, rows) for name, rows in sheets if any(_number(cell) for row in rows for cell in row)]
     if not filled:
@@ -73,7 +73,7 @@ def _check_unpacked(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             parts = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        message = f"is no whole spreadsheet ({error}); open it and save it as CSV or .xlsx without a password"
+        message = f"is not a complete spreadsheet ({error}); open it and save it as CSV or .xlsx without a password"
         raise InputError(Fault(message, file=str(path))) from None
     total = sum(part.file_size for part in parts)
     if total > _UNPACKED or len(parts) > _MOST_PARTS:

@@ -16,10 +16,10 @@ _LONGEST = 40  # characters of such a cell
 
 
 def is_slip(cell: str) -> bool:
-    """Whether *cell* says in place of a number that there is none, or not exactly which."""
+    """Whether *cell* holds, in place of a number, words that none was measured, or only a limit (``>3600``)."""
     return len(cell) <= _LONGEST and bool(_WORD.fullmatch(cell) or _BOUND.fullmatch(cell))
 
 
 def without(found: Sequence[str]) -> list[str]:
-    """Return the cells that are no slips; all, if nothing else is left."""
+    """Return the cells that are not slips, or all cells if every one is a slip."""
     return [cell for cell in found if not is_slip(cell)] or list(found)

@@ -1,4 +1,4 @@
-"""Rows that sum up others (``Total``, ``mean``) below the numbers of a column: they are no measurements."""
+"""Rows that sum up others (``Total``, ``mean``) below the numbers of a column: they are not measurements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_word(cell: str) -> bool:
 def rows(columns: Sequence[Sequence[str]]) -> list[int]:
     """Return the rows with a word such as ``total`` in a column of numbers; *columns*: the cells of each.
 
-    In a column of texts (hosts, say) the word counts in rows that lack a number which all others have.
+    In a column of texts (hosts, say) the word counts only in rows without a number that all other rows have.
     """
     found: set[int] = set()
     for cells in columns:
@@ -37,7 +37,7 @@ def rows(columns: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _lacks(columns: Sequence[Sequence[str]], row: int, marked: set[int]) -> bool:
-    """Whether a column of whole numbers has no cell in *row*, and one in every row that is not *marked*."""
+    """Whether a column of whole numbers is empty in *row*, but filled in every row that is not *marked*."""
     for cells in columns:
         others = [cell for at, cell in enumerate(cells) if at not in marked]
         if row < len(cells) and is_missing(cells[row]) and others and all(cell.isdecimal() for cell in others):

@@ -65,7 +65,7 @@ def reader_of(path: Path, name: str = "") -> Reader:
         raise InputError(Fault(f"holds nothing that is read from a directory ({kinds})", file=str(path)))
     raise InputError(
         Fault(
-            f"is no format that can be imported: {' '.join(endings)} and studies (.sgstudy) can; "
+            f"is not a format that can be imported: {' '.join(endings)} and studies (.sgstudy) can; "
             "`scalegraph import --list-formats` says more",
             file=str(path),
         )
@@ -92,14 +92,14 @@ def _check_whole(path: Path) -> None:
         try:
             json.loads(path.read_bytes())
         except json.JSONDecodeError as error:
-            fault = Fault(f"is no whole JSON: {error.msg.lower()}", file=str(path), line=error.lineno)
+            fault = Fault(f"is not complete JSON: {error.msg.lower()}", file=str(path), line=error.lineno)
         except (UnicodeDecodeError, RecursionError):
-            fault = Fault("is no JSON: it is no text, or nested too deeply", file=str(path))
+            fault = Fault("is not JSON: it is not text, or nested too deeply", file=str(path))
     elif path.suffix.lower() in (".cubex", ".extra-p"):
         kind = (
             "Cube4 profile (a tar archive)" if path.suffix.lower() == ".cubex" else "Extra-P experiment (a zip archive)"
         )
-        fault = Fault(f"is no whole {kind}: it is cut off, damaged or something else", file=str(path))
+        fault = Fault(f"is not a complete {kind}: it is cut off, damaged or something else", file=str(path))
     if fault is not None:
         raise InputError(fault)
 
@@ -315,7 +315,7 @@ def with_roles(choices: TableChoices, said: Mapping[str, Any], path: Path, name:
     columns = guess_table(path, choices).columns
     for column in columns:
         if said.get("processors") in (column.title, column.name) and column.unit.lower() in SECONDS:
-            message = f"'{said['processors']}' is a time in {column.unit}, and counts no processors"
+            message = f"'{said['processors']}' is a time in {column.unit}, not a number of processors"
             raise InputError(Fault(message, file=str(path), key="--processors"))
     known = {word for column in columns for word in (column.title, column.name)}
     made = {word: role for word, role in roles.items() if word in known or role == "metric"}

@@ -1,4 +1,4 @@
-"""What ``[space]`` varies: each axis with the single value of the request that its list stands for, declared once."""
+"""The axes of ``[space]``, declared once: each with the single value of a request that its list replaces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Axis(NamedTuple):
-    """*key* of the single value in the request file, and its *usual* text in a choice: a missing one means that."""
+    """The *key* of the single value in the request file, and its *usual* text, which a choice need not state."""
 
     key: str
     usual: str = ""
@@ -29,7 +29,7 @@ AXES: Final = {
 
 
 def written(axis: str, value: Any) -> str:
-    """Return a value of *axis* as the text of a choice; flags are one text, or a request's words."""
+    """Return a value of *axis* as the text of a choice; flags may be given as one text or as separate words."""
     if axis == FLAGS:
         return shlex.join(shlex.split(value) if isinstance(value, str) else value)
     return str(value)
@@ -44,7 +44,7 @@ def single(request: Request, axis: str) -> str:
 
 
 def is_given(request: Request, axis: str) -> bool:
-    """Whether *request* states the single value of *axis*, be it the usual one."""
+    """Whether *request* states the single value of *axis*, even if it is the usual one."""
     group, _, name = AXES[axis].key.rpartition(".")
     return name in (getattr(request, group) if group else request).model_fields_set
 

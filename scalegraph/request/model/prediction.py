@@ -126,7 +126,7 @@ def faults(request: Request) -> list[Fault]:
         given = request.parameters.get(name)
         sizes = given if isinstance(given, tuple) else () if given is None else (given,)
         if not all(isinstance(size, int) or float(size) == int(size) for size in sizes if not isinstance(size, str)):
-            found.append(Fault(f"'{name}' has values that are no whole numbers", key=f"parameters.{name}"))
+            found.append(Fault(f"'{name}' has values that are not whole numbers", key=f"parameters.{name}"))
         elif len(set(sizes)) < _FEWEST or any(isinstance(size, str) for size in sizes):
             said = f"two or more sample sizes were expected to predict '{name}', separated by commas"
             found.append(Fault(said, key=f"parameters.{name}" if given is not None else "predict.at"))

@@ -48,11 +48,11 @@ def of_build(request: Request, build: Build, machine: Machine) -> list[Fault]:
     if build.mpi:
         return []
     if request.program.ranks_per_node:
-        text = f"'{build.program}' is one process, as it is no MPI program; leave out its ranks a node"
+        text = f"'{build.program}' is one process, as it is not an MPI program; leave out its ranks a node"
         return [Fault(text, key=RANKS_PER_NODE)]
     if threads == 1:
         return _refused(request, machine.refusal)
-    text = f"'{build.program}' is one process, as it is no MPI program; leave out its {threads} threads a process"
+    text = f"'{build.program}' is one process, as it is not an MPI program; leave out its {threads} threads a process"
     return [Fault(text, key=KEY)]
 
 

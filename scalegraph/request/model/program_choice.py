@@ -146,7 +146,7 @@ class ProgramChoice(RunOptions, _Files):
 
     @property
     def options(self) -> RunOptions:
-        """What each run is told as it is."""
+        """The values that reach each run unchanged."""
         return RunOptions.model_construct(**{name: getattr(self, name) for name in RunOptions.model_fields})
 
     @model_validator(mode="after")

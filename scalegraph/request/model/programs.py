@@ -148,11 +148,11 @@ class Program(Strict):
         for method in self.method:
             for name, text in method.grow.items():
                 if name not in variables:
-                    problems.append(f"method {method.name} grows '{name}', which is no numeric parameter")
+                    problems.append(f"method {method.name} grows '{name}', which is not a numeric parameter")
                 problems += _formula_faults(f"method {method.name}, {name}", text, frozenset({"N"}))
         for name in self.request.parameters:
             if name not in names:
-                problems.append(f"[request] sets '{name}', which is no parameter{near(name, names)}")
+                problems.append(f"[request] sets '{name}', which is not a parameter{near(name, names)}")
         if problems:
             raise ValueError("; ".join(problems))
         return self
@@ -342,7 +342,7 @@ def _filled(arg: str, parameters: Mapping[str, Value]) -> str:
             name = arg[index + 1 : end] if end > 0 else arg[index + 1 :]
             if end < 0 or name not in parameters:
                 known = near(name, parameters) or f"; parameters are {', '.join(parameters) or 'none'}"
-                raise ValueError(f"argument '{arg}' uses '{{{name}}}', which is no parameter{known}")
+                raise ValueError(f"argument '{arg}' uses '{{{name}}}', which is not a parameter{known}")
             out.append(written(parameters[name]))
             index = end + 1
         else:

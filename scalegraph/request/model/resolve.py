@@ -293,7 +293,7 @@ class _Work:
         for name, text in grow.items():
             key = f"scaling.grow.{name}" if self.request.scaling.grow else "scaling.method"
             if name not in base:
-                self.fault(key, f"'{name}' is no parameter{near(name, base) or '; define it under [parameters]'}")
+                self.fault(key, f"'{name}' is not a parameter{near(name, base) or '; define it under [parameters]'}")
             elif isinstance(base[name], str):
                 self.fault(key, f"'{name}' is text and cannot grow")
             else:

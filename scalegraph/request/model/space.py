@@ -38,7 +38,7 @@ MINIMISED: Final[dict[Minimised, str]] = {
 }
 UNSEARCHED: Final = "minimise belongs to a search under a bound (budget); 'scalegraph choose' asks a whole study"
 _BIND: Final = {"close": "close", "spread": "spread", "none": "false"}  # OMP_PROC_BIND of simulated runs
-_SAID: Final = ("threads_per_process",)  # part of a choice if the request states it, be it the usual one
+_SAID: Final = ("threads_per_process",)  # part of a choice if the request states it, even if it is the usual value
 BOUND_BY: Final = ("OMP_PROC_BIND", "OMP_PLACES")
 
 
@@ -186,7 +186,7 @@ def with_first(request: Request) -> None:
         several, one = [written(axis, value) for value in getattr(space, axis)], single(request, axis)
         if several and one != said.usual and one not in several:
             key = said.key.removesuffix(".name")
-            raise ValueError(f"'{key}' is {one}, which is none of those that [space] names; leave one of them out")
+            raise ValueError(f"'{key}' is {one}, which [space] does not list; leave one of the two out")
     if space.varies:
         first = next(_combinations(request))
         for name in ("machine", "program", "schedule", "target"):

@@ -95,7 +95,7 @@ def _parsed(text: str) -> ast.expr:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ValueError("is no statement; something like 'E(64) > 0.7' was expected") from None
+        raise ValueError("is not a statement; something like 'E(64) > 0.7' was expected") from None
     _check_statement(tree)
     return tree
 

@@ -129,7 +129,7 @@ def check_several(name: str) -> None:
     several = [view.name for view in registry().values() if view.several]
     if name not in several:
         raise InputError(
-            Fault(f"'{name}' is no view of several studies; expected {' or '.join(several)}", key="--view")
+            Fault(f"'{name}' is not a view of several studies; expected {' or '.join(several)}", key="--view")
         )
 
 

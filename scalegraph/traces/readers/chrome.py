@@ -87,7 +87,7 @@ def _read(reading: Reading) -> Trace:
         reading.broken("no traceEvents were found")
     if document.elements and not document.objects:
         count = f"{counted(document.elements, 'element')}"
-        raise InputError(Fault(f"is no trace: none of its {count} is an event", file=str(reading.path)))
+        raise InputError(Fault(f"is not a trace: none of its {count} is an event", file=str(reading.path)))
     return document.finish()
 
 

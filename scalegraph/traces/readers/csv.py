@@ -77,7 +77,7 @@ class _Table:
         try:
             value = float(text) if text else float("nan")
         except ValueError:
-            self._builder.note(f"cells of '{metric}' that are no numbers")
+            self._builder.note(f"cells of '{metric}' that are not numbers")
             return
         if not math.isnan(value):  # otherwise the event had no value
             number = self._builder.metric(metric, lambda: Metric(metric))

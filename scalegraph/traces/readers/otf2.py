@@ -228,7 +228,7 @@ def _read(reading: Reading) -> Trace:
                 return _archive(reading, archive)
         except (low.Error, high.error.TraceReaderError, ValueError, AttributeError, KeyError, TypeError) as error:
             why = error if isinstance(error, _ArchiveError) else _why(error)
-            reading.broken(f"is no whole OTF2 archive: {why}")
+            reading.broken(f"is not a complete OTF2 archive: {why}")
             return reading.builder.finish()
 
 

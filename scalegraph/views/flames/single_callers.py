@@ -15,7 +15,10 @@ _MACRO: Final = re.compile(r"\s*#\s*define\b")
 
 
 class Placed(NamedTuple):
-    """*regions* with their callers as parents; ids of functions *called* by their parent; names of those *apart*."""
+    """*regions* with their only callers as parents; *called*: ids of the functions that were placed below a caller.
+
+    *apart*: names of functions without a single caller.
+    """
 
     regions: list[Region]
     called: frozenset[int]
@@ -42,7 +45,7 @@ def placed(regions: Sequence[Region], texts: Mapping[str, str]) -> Placed:
         for line, name, called in _uses(text, functions):
             around = _innermost(inside, line)
             if around is None:
-                callers[name] |= {0} if called else {None}  # by the program, in a function that is no region
+                callers[name] |= {0} if called else {None}  # by the program, in a function that is not a region
             elif not _within(around, functions[name], regions):  # a call of itself changes nothing
                 callers[name].add(around.id if called else None)
     above = {functions[name].id: found for name, found in callers.items()}

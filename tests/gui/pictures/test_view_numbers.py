@@ -59,7 +59,7 @@ def test_whole_numbers_without_a_unit_are_written_out_whatever_their_span() -> N
     how = measure([1, 400, 250_000_000], "")
     assert how.heading("n") == "n"
     assert [how.number(value) for value in (1, 400, 250_000_000)] == ["1", "400", "250\u202f000\u202f000"]
-    assert measure([2e9], "").heading("n") == "n (billion)", "a name of one letter is no word of the unit"
+    assert measure([2e9], "").heading("n") == "n (billion)", "a name of one letter is not a word of the unit"
     mixed = measure([0.0005, 1e6], "")
     assert [mixed.number(value) for value in (0.0005, 1e6)] == ["0.0005000", "1\u202f000\u202f000"]
 

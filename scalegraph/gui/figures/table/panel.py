@@ -56,7 +56,7 @@ class TablePanel(QWidget):
         self._wrapped_at = 0  # width of the sentence columns when last wrapped
         self._letters = 0  # per line of a heading; 0: no limit
         self._natural: list[int] = []  # pixels in which each column is legible
-        self._measured: dict[tuple[int, int], list[int]] = {}  # .. by letters and height of the font
+        self._measured: dict[tuple[int, int], list[int]] = {}  # .. by `_letters` and the font's height
         self.can_be_faster: Callable[[str], bool] = lambda _key: False
         self._model = TableModel(table)
         self.filter = QLineEdit()

@@ -109,8 +109,8 @@ def _table(found: Prediction) -> Table:
 VIEW = View(
     "miss-prediction",
     _TITLE,
-    "Up to how many processors the program can scale, from where the latency of its misses reaches that at its"
-    " fastest.",
+    "How many processors the program can use, predicted from where the latency of its misses reaches the latency at"
+    " its fastest.",
     _make,
     (common.SIZE,),
     needs=(_NEED, _NO_ACCESS),
