@@ -609,6 +609,20 @@ def test_two_views_of_a_family_stand_side_by_side_and_places_keep_their_names(
     assert sorted(names(area)) == ["costs", "latency", "matrix-row", "matrix-row", "time"]
 
 
+def test_views_of_a_family_have_names_of_their_own_also_after_others_were_closed(area: ViewArea, study: Any) -> None:
+    """Undo and places go by name."""
+    other = area.show_view(study, "time")
+    for choice in ("rows", "surface", "average"):
+        area.show_view(study, "matrix").options.changed.emit("show_as", choice)
+        if choice == "surface":
+            other.close()
+    held = [dock.objectName() for dock in area.docks]
+    assert len(set(held)) == len(held) == 3
+    assert area.undo_stack is not None
+    area.undo_stack.undo()
+    assert names(area) == ["matrix-row", "scalability-surface", "matrix"]
+
+
 @pytest.mark.parametrize(
     "state", [b"", b"not json", b'{"version": 99, "docks": [1]}', b'{"version": 1, "docks": [{}]}']
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
@@ -55,6 +56,12 @@ class Desk:
         """Return the largest docked, visible view."""
         shown = [dock for dock in self.docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
         return max(shown, key=lambda dock: dock.width() * dock.height(), default=self.current())
+
+    def free_name(self, wanted: str) -> str:
+        """Return *wanted*, with a number if another view has that name already: places and undo go by name."""
+        taken = {dock.objectName() for dock in self.docks}
+        numbered = (f"{wanted}#{number}" for number in count(1))
+        return next(name for name in chain((wanted,), numbered) if name not in taken)
 
     def chose(self, dock: ViewDock, option: str, before: OptionValue, after: OptionValue) -> None:
         """Record that the user changed an option of *dock*, for undo."""

@@ -266,9 +266,9 @@ class ViewArea(QWidget):
         assert self.desk is not None
         desk = self.desk
         dock = ViewDock(view, handle, self.context, options)
-        taken = {other.objectName() for other in desk.docks}
-        wanted = name or (view.name if handle is desk.handle else f"{view.name}@{handle.key}")
-        dock.setObjectName(wanted if wanted not in taken else f"{wanted}#{len(taken)}")
+        dock.setObjectName(
+            desk.free_name(name or (view.name if handle is desk.handle else f"{view.name}@{handle.key}"))
+        )
         dock.name_study(handle is not desk.handle)
         dock.maximise_wanted.connect(lambda: self.maximise(dock))
         dock.closed.connect(lambda: self._closed(dock))
