@@ -127,6 +127,8 @@ def test_no_option_of_a_built_program_is_ignored_with_a_command(option: str, cal
         (("--command", "true", "--time-from", "x"), "has no group around the number"),
         (("--command", "true", "--time-from", "(x)", "--rate-from", "(x)"), "exclude each other"),
         (("--command", "true", "--grow", "n=N-1"), "a value above 0 was expected"),
+        (("--command", "true", "--grow", "2=N"), "--grow: string should match pattern"),
+        (("--command", ""), "--command: it is empty"),
         (("--command", "true", "--hold", "efficiency=0.5"), "searches sizes along --grow"),
         (("--command", "true", "--hold", "speed=0.5", "--grow", "n=N"), "holds nothing that is known"),
         (("--command", "true", "--env", "X={m}"), "'{m}' stands for nothing"),

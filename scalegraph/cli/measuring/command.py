@@ -95,6 +95,8 @@ def _measure(
     **given: Any,
 ) -> None:
     command = given["program_command"]
+    if not command and any(one.name == "program_command" for one in _given(ctx)):
+        raise InputError(Fault("it is empty; expected a command", key="--command"))
     words = () if command else _words(given["sources"], given["program_executable"])
     if not command and not words:
         _refuse_command_options(ctx)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from scalegraph.base import toml
 from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.base.run import Value
 from scalegraph.cli.asked import request_data
@@ -47,7 +49,7 @@ def command_request(
     target |= {"name": "dask" if on and target["name"] == "host" else target["name"], "pin": axes.affinities[0]}
     request = {name: value for name, value in data.items() if name not in _BUILT} | {
         "parameters": {**read_parameters(given["parameters"]), **base},
-        "scaling": Scaling(grow=factors),
+        "scaling": _scaling(factors),
         "bound": (_bound(hold, factors),),
         "space": axes.space(),
         "processors": tuple(counts),
@@ -60,6 +62,13 @@ def _grown(given: Sequence[str]) -> tuple[dict[str, Value], dict[str, str]]:
         return grown(pairs("--grow", given))
     except ValueError as error:
         raise InputError(Fault(str(error), key="--grow")) from None
+
+
+def _scaling(factors: dict[str, str]) -> Scaling:
+    try:
+        return toml.validate(Scaling, {"grow": factors}, "")
+    except InputError as error:
+        raise InputError([replace(fault, key="--grow") for fault in error.faults]) from error
 
 
 def _bound(hold: str, grow: dict[str, str]) -> Bound:
