@@ -169,7 +169,7 @@ def test_a_programs_description_is_checked_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arg", ["{", "{n", "{m}", "{}"])
 def test_a_placeholder_that_is_no_parameter_is_refused(arg: str) -> None:
-    with pytest.raises(ValueError, match="no parameter"):
+    with pytest.raises(ValueError, match="not a parameter"):
         programs.fill((arg,), {"n": 3}, 4)
 
 
