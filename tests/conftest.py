@@ -21,7 +21,7 @@ from hypothesis import settings
 import scalegraph
 from scalegraph.base.host import INSTALL_QT
 
-# The same examples every time on a machine that decides whether a change lands; new ones on a developer's. Neither
+# The same examples every time in continuous integration, new ones on a developer's machine. Neither
 # measures time: how long an example takes says how busy the machine is.
 settings.register_profile("patient", deadline=None)
 settings.register_profile("ci", derandomize=True, deadline=None)
@@ -47,7 +47,7 @@ else:
 
 
 def pytest_report_header() -> str | None:
-    """Say what is left out where Qt's system libraries are missing."""
+    """Report what is skipped if Qt's system libraries are missing."""
     return f"tests/gui is left out, Qt cannot be loaded ({NO_QT}): {INSTALL_QT}" if NO_QT else None
 
 
@@ -57,23 +57,23 @@ def root() -> Path:
     return Path(__file__).parent.parent
 
 
-# What is made of the sources alone: it outlives the session, and sessions that start at once make it once.
+# Cache entries built from our sources alone: they outlive the session, and concurrent sessions build them once.
 BUILT_ONCE = ("runtime", "objects", "loops", "monitor", "drivers", "pipeline", "compilers", "assemblers")
-# What is made of the programs of tests. It is kept for as long as the packages stay as they are that make it.
+# Cache entries built from test programs. They are kept until one of the packages in BUILDERS changes.
 BUILDS = ("builds", "plain", "timing")
 BUILDERS = ("base", "runtime", "machine", "toolchain", "instrument", "link", "control")
 _ALL_SLOW = re.compile(rb"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
 KEPT_STATES = 2  # of these packages: before a change and after it
-IN_USE_S = 2 * 3600.0  # a state that was taken up so lately may belong to a session that still runs
+IN_USE_S = 2 * 3600.0  # a state used this recently may belong to a session that is still running
 
 
 def kept_cache() -> Path:
-    """Return the directory of what outlives the session."""
+    """Return the directory of files that outlive the session."""
     return Path(os.environ.get("SCALEGRAPH_TEST_CACHE") or platformdirs.user_cache_dir("scalegraph-tests"))
 
 
 def kept_builds() -> Path:
-    """Return the directory of builds by the packages as they are now; those by long unused states of them go."""
+    """Return the directory of builds for the current state of the packages; delete those of states long unused."""
     digest = hashlib.sha256()
     package = Path(scalegraph.__file__).parent
     for path in sorted(path for name in BUILDERS for path in (package / name).rglob("*.*")):
@@ -93,7 +93,7 @@ def kept_builds() -> Path:
 
 
 def linked(cache: Path, kept: Path, names: Iterable[str]) -> Path:
-    """Return *cache*, in which *names* are those of the directory *kept*."""
+    """Return *cache*, with its entries *names* linked to those in the directory *kept*."""
     cache.mkdir(parents=True, exist_ok=True)
     for name in names:
         (kept / name).mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ def with_simulator(cache: Path) -> Path:
 
 @contextlib.contextmanager
 def _place(node: pytest.Item | pytest.Collector, factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Give the directory of *node*, empty at the beginning; it has the same path in every session.
+    """Yield the directory of *node*, empty at first, with the same path in every session.
 
     Paths of sources are part of what a build is known by: so a later session finds the builds of this one. If another
     session is at the same test, or the base directory is one that the user named, it is any new directory. The name of
@@ -120,7 +120,9 @@ def _place(node: pytest.Item | pytest.Collector, factory: pytest.TempPathFactory
         yield factory.mktemp("test")
         return
     digest = hashlib.sha256(f"{node.config.rootpath}\0{node.nodeid}".encode(errors="replace")).hexdigest()
-    letters = "".join(chr(ord("a") + int(digit, 16)) for digit in digest[:16])  # numbers in a name may mean something
+    letters = "".join(
+        chr(ord("a") + int(digit, 16)) for digit in digest[:16]
+    )  # numbers in a file's name may be read as parameters
     place = users[0] / "scalegraph" / letters
     place.parent.mkdir(mode=0o700, exist_ok=True)
     try:
@@ -128,7 +130,7 @@ def _place(node: pytest.Item | pytest.Collector, factory: pytest.TempPathFactory
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(mode=0o700)
             yield place
-    except (Timeout, FileExistsError):  # or what is there cannot be removed
+    except (Timeout, FileExistsError):  # or its contents cannot be removed
         yield factory.mktemp("test")
 
 
@@ -141,7 +143,7 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture(scope="module")
 def module_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Directory of all tests of a file: what several of them build is built once."""
+    """Directory shared by all tests of a file, so that what several of them need is built once."""
     with _place(request.node, tmp_path_factory) as place:
         yield place
 
@@ -179,7 +181,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even load a file whose tests are all slow for the quick ones: loading is most of collecting."""
+    """If only quick tests are wanted, do not even load files with slow ones only: loading dominates collection."""
     if config.getoption("markexpr") != "not slow" or collection_path.suffix != ".py":
         return None
     return True if _ALL_SLOW.search(collection_path.read_bytes()) else None
@@ -196,7 +198,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give every worker whole files: what the tests of a file share is made once."""
+    """Give every worker whole files, so that fixtures shared by a file's tests are made once."""
     from xdist.scheduler import LoadFileScheduling
 
     if config.getoption("dist") != "load":
@@ -206,12 +208,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take the switch that lifts the budgets of `pytest.mark.few`."""
+    """Add the option that lifts the budgets of `pytest.mark.few`."""
     parser.addoption("--all-cases", action="store_true", help="run every case of tests that are marked few(n)")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep within the budgets of long tests; skip what needs a compiler where there is none.
+    """Keep long tests within their budgets; skip tests that need a compiler if there is none.
 
     Files with the most slow tests come first, and files of quick ones last: no worker ends with a long file alone.
     """

@@ -1,4 +1,4 @@
-"""A cluster for tests, and programs that wait until a test lets them go on."""
+"""A cluster for tests, and programs that wait until a test lets them continue."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ int main(int argc, char **argv)
     return 0;
 }
 """
-# says that it has begun by opening a pipe, and goes on when it gets a byte; notes that it has ended
+# A program that logs its beginning, waits for a byte from a pipe, and logs its end.
 WAITS = r"""
 #include <stdio.h>
 int main(int argc, char **argv)
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 
 @pytest.fixture(scope="session")
 def site() -> Iterator[str]:
-    """Address of a scheduler with two workers, of which some programs are answered with lies; see `site`."""
+    """Address of a scheduler with two workers that give false results for some programs; see `site`."""
     command = [sys.executable, "-m", "tests.cluster.site"]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent.parent.parent
@@ -82,7 +82,7 @@ def ksr1() -> machines.Machine:
 
 
 class Gate:
-    """A pipe at which a program waits, and what the program notes."""
+    """A pipe at which a program waits, and the program's log."""
 
     def __init__(self, place: Path) -> None:
         self.path, self.log = place / "gate", place / "log"
@@ -98,7 +98,7 @@ class Gate:
         return self.log.read_text().split() if self.log.exists() else []
 
     def wait_for(self, count: int, word: str) -> None:
-        """Return when the program, or several one after another, has noted *word* so many times."""
+        """Return once the log of the program, or of several in turn, has *word* that many times."""
         pause = CancelToken()
         while self.notes().count(word) < count:
             pause.wait(0.02)
@@ -117,7 +117,7 @@ class Gate:
         return found
 
     def open(self) -> None:
-        """Let the program that waits go on."""
+        """Let the waiting program continue."""
         with self.path.open("w") as pipe:
             pipe.write("x")
 
@@ -129,7 +129,7 @@ def gate(tmp_path: Path) -> Gate:
 
 @pytest.fixture
 def eventually() -> Callable[[Callable[[], bool]], None]:
-    """Return a function that returns when a condition holds; the test's time limit is its limit."""
+    """Return a function that waits until a condition holds, at most until the test's time limit."""
 
     def wait(condition: Callable[[], bool]) -> None:
         pause = CancelToken()

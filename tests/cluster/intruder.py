@@ -1,6 +1,7 @@
 """What another account tries at the ports of a cluster: ``python -m tests.cluster.intruder UID MARK PORT..``.
 
-It gives up its rights first. What it gets a scheduler, worker or nanny to execute writes MARK. It prints what answers.
+It first becomes the user UID. If it gets a scheduler, worker or nanny to execute code, that code writes the file MARK.
+It prints which ports answer.
 """
 
 from __future__ import annotations

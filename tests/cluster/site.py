@@ -1,7 +1,7 @@
 """A Dask scheduler and two workers in one process, for tests: prints its address, ends with its standard input.
 
 A worker is hostile to programs whose first argument begins with ``hostile:``, see `HOSTILE`. With the argument ``one``
-the worker "two" refuses every run, with ``both`` each does; ``early`` lets "two" say so when it is asked.
+the worker "two" refuses every run, with ``both`` both do; ``early`` lets "two" say so when it is asked.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ async def main() -> None:
 if __name__ == "__main__":
     worker.answered, worker.unfit = _answered, _unfit
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    # it lasts as long as the session: not to take a twentieth of a processor for it
+    # runs as long as the session, where the default would take a twentieth of a processor
     quiet = ("distributed.worker.profile.enabled", "distributed.admin.tick.interval")
     dask.config.set({name: CONFIG[name] for name in quiet})
     asyncio.run(main())

@@ -1,4 +1,4 @@
-"""Two accounts on one computer: what the other one can do to a sweep. Needs root, which makes the second account."""
+"""Two accounts on one computer: what the other one can do to a sweep. Needs root, to create the second account."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def listening(pid: int) -> list[Any]:
 
 @pytest.fixture
 def public() -> Iterator[Path]:
-    """Return a directory that every account may write; those of pytest are for this user alone."""
+    """Return a directory that every account can write to; pytest's own are private to this user."""
     with tempfile.TemporaryDirectory(prefix="scalegraph-test-") as name:
         Path(name).chmod(0o777)
         yield Path(name)
@@ -51,7 +51,7 @@ def public() -> Iterator[Path]:
 
 @contextmanager
 def running(command: list[str], temporary: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Yield the process of *command*, which is stopped where a test fails before it ends."""
+    """Yield the process of *command*, and stop it if the test fails before it ends."""
     env = {**os.environ, "TMPDIR": str(temporary)}
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env) as process:
         try:

@@ -1,4 +1,4 @@
-"""What of a worker's answer is accepted: the record of that run, whatever the worker sends."""
+"""Only the record of the requested run is accepted from a worker, whatever it sends."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_a_damaged_answer_is_the_record_or_a_sentence(damage: st.DataObject, job
 
 @pytest.mark.slow
 def test_a_worker_that_lies_leaves_a_study_that_can_be_read(job: Job, honest: dict[str, Any], tmp_path: Path) -> None:
-    """Each size is answered with another lie; the honest answers among them are kept."""
+    """Each size gets a different false answer; the true answers among them are kept."""
     lies: dict[int, Callable[[dict[str, Any]], object]] = {
         1: lambda record: record | {"leaves": {"nonsense": 2}},
         2: lambda record: record,

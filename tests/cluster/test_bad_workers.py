@@ -1,4 +1,4 @@
-"""Workers that can carry nothing out, and addresses without a scheduler: no run is lost to them, and nothing hangs."""
+"""Workers that cannot carry out any run, and addresses without a scheduler: no run is lost and nothing hangs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @contextmanager
 def site(which: str) -> Iterator[str]:
-    """Yield the address of a scheduler of whose two workers *which* refuse every run, see `tests.cluster.site`."""
+    """Yield the address of a scheduler with two workers; those that *which* says refuse every run, see `site`."""
     command = [sys.executable, "-m", "tests.cluster.site", which]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdin is not None
@@ -72,7 +72,7 @@ def test_without_any_worker_left_the_sweep_stops_with_the_reasons(sums: Build, k
 def test_a_listener_that_is_no_scheduler_is_left_at_once_on_request(
     eventually: Callable[[Callable[[], bool]], None],
 ) -> None:
-    """It would be given up after 20 s; who presses Ctrl+C does not wait for that."""
+    """The connection is given up after 20 s; Ctrl+C ends it at once."""
     stop, heard = CancelToken(), threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
 

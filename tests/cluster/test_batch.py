@@ -20,7 +20,7 @@ from tests.cluster.conftest import SUMS
 from tests.cluster.test_orders import timeless
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiler]
-# What sbatch does with an array: every task with its number, one after another
+# Stands for sbatch with an array: runs every task with its number, one after another
 SBATCH = """#!/bin/sh
 eval last=\\${$#}
 range=$(sed -n 's/^#SBATCH --array=0-//p' "$last")
@@ -28,7 +28,7 @@ for task in $(seq 0 "$range"); do SLURM_ARRAY_TASK_ID=$task SLURM_JOB_ID=7 sh "$
 """
 
 
-# Runs a command of ScaleGraph, and fails if it has looked a class or function up for a pickle.
+# Runs a command of ScaleGraph, and fails if unpickling looked up a class or function.
 UNPICKLING = """
 import sys
 found = []
@@ -80,7 +80,7 @@ def test_jobs_are_written_run_by_an_array_of_slurm_and_collected(call: Any, requ
         assert {run.point.key: timeless(run) for run in there.runs(output=True)} == mine
 
 
-# An array of batch jobs, as Grid Engine starts it; a job that is none has no number there.
+# An array of batch jobs as Grid Engine starts it; there a job outside an array has no task number.
 QSUB = """
 array=$(sed -n 's/^#\\$ -t 1-//p' "$1")
 for task in $(seq ${array:-1}); do
@@ -90,7 +90,7 @@ done
 
 
 def test_jobs_are_run_by_an_array_of_grid_engine(call: Any, request_file: Path, tmp_path: Path) -> None:
-    """With the script for PBS, whose arrays count from 0, half of the runs were missing."""
+    """Arrays of PBS count from 0; with its script, half of the runs were once missing."""
     jobs = tmp_path / "jobs"
     settings = ("workers=2", "cores=2", "account=me", "walltime=00:10:00")
     words = [word for setting in settings for word in ("--set", setting)]
@@ -108,7 +108,7 @@ def test_jobs_are_run_by_an_array_of_grid_engine(call: Any, request_file: Path, 
 def test_jobs_for_pbs_know_their_number_as_each_system_says_it(
     variable: str, call: Any, request_file: Path, tmp_path: Path
 ) -> None:
-    """PBS, Torque, and Slurm, whose commands may be named as those of PBS: there both jobs did the same share."""
+    """PBS, Torque, and Slurm with commands named like those of PBS, where both jobs once did the same share."""
     jobs = tmp_path / "jobs"
     call("run", request_file, "--write-jobs", jobs, "--set", "workers=2", "--set", "python=/bin/echo")
     env = {"PATH": os.environ["PATH"], variable: "1"}
@@ -117,7 +117,7 @@ def test_jobs_for_pbs_know_their_number_as_each_system_says_it(
 
 
 def test_a_search_is_written_size_by_size(call: Any, request_file: Path, tmp_path: Path) -> None:
-    """Its sizes depend on results: each time those are written that are wanted next, until there are none."""
+    """The sizes of a search depend on results: each round writes the next runs, until no more are needed."""
     text = request_file.read_text().replace("[1, 2, 4]", "[1, 2]").replace("n = [8, 16]", "n = 400")
     request_file.write_text(text + '[scaling]\ngrow = { n = "N" }\n[[bound]]\nkind = "efficiency"\nvalue = 0.3\n')
     jobs = tmp_path / "jobs"

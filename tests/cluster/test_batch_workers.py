@@ -1,4 +1,4 @@
-"""Batch jobs that are workers: lost ones are replaced, ones that never begin end the request."""
+"""Batch jobs as workers: lost jobs are replaced; if jobs never begin, the request ends."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from scalegraph.machine import Machine
 
 
 class Site:
-    """A cluster of dask-jobqueue, of which `keep` sees this much; its jobs begin when they are submitted.
+    """The part of a dask-jobqueue cluster that `keep` uses; its jobs begin as soon as they are submitted.
 
-    *story*: sets of the numbers of the jobs that end, one for each look at the list of batch jobs, the last is the end.
+    *story*: for each reading of the list of batch jobs, the numbers of the jobs that ended; the last ends the test.
     """
 
     def __init__(self, number: int, story: list[set[int]], begins: bool = True) -> None:
@@ -55,7 +55,7 @@ class Site:
 
 
 def keep(site: Site, monkeypatch: pytest.MonkeyPatch, *settings: str) -> str:
-    """Return what `keep` returns; raise `TimeoutError` if it goes on to the end of the story."""
+    """Return what `keep` returns; raise `TimeoutError` if it is still running at the end of the story."""
     turns = 0
 
     async def sleep(_seconds: float) -> None:
@@ -125,7 +125,7 @@ def test_the_batch_system_is_asked_for_the_live_jobs(
     assert batch_workers.living(kind) == found
 
 
-# Where a batch job writes, as Slurm reads that from its script.
+# Reads from the script, as Slurm does, where the batch job writes its output.
 READS_PLACES = r"""
 out=$(sed -n 's/^#SBATCH -o //p' "$1" | sed s/%J/7/)
 err=$(sed -n 's/^#SBATCH -e //p' "$1" | sed s/%J/7/)
@@ -139,7 +139,7 @@ echo modules loaded > $out
 def test_a_request_on_batch_jobs_without_python_ends_with_what_they_printed(
     sums: Build, ksr1: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Commands that stand for Slurm: a batch job runs at once, here."""
+    """Stand-ins for Slurm's commands: a batch job runs at once, on this computer."""
     for name, text in (
         ("sbatch", f'{READS_PLACES}sh "$1" >> $out 2> $err; echo Submitted batch job 7'),
         ("squeue", "exit 0"),
@@ -202,7 +202,7 @@ SYSTEMS = {
 def test_runs_on_batch_jobs_of_each_system_come_back(
     kind: str, sums: Build, ksr1: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Commands that stand for the batch system start its jobs here, as dask-jobqueue writes them."""
+    """Stand-ins for the batch system's commands start the jobs that dask-jobqueue writes on this computer."""
     submit, said, listing, head, line, delete = SYSTEMS[kind]
     place = tmp_path / "spool"
     place.mkdir()
@@ -230,7 +230,7 @@ def test_runs_on_batch_jobs_of_each_system_come_back(
 def test_batch_jobs_that_still_wait_are_deleted_when_who_submitted_them_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:
-    """Commands that stand for Slurm, whose queue is full: no job ever begins."""
+    """Stand-ins for Slurm's commands with a full queue: no job ever begins."""
     for name, text in (
         ("sbatch", "echo Submitted batch job 7"),
         ("squeue", "echo >> {place}/asked; [ -f {place}/deleted ] || echo 7"),

@@ -1,4 +1,4 @@
-"""Commands that are measured as they are on nodes of Slurm, by ssh and on workers: what stands for salloc and srun."""
+"""Commands measured as they are on nodes of Slurm, by ssh and on workers; scripts stand in for salloc and srun."""
 
 from __future__ import annotations
 

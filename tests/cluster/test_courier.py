@@ -1,4 +1,4 @@
-"""Runs on workers of a real Dask: as here, stopped, answered with lies, their submitters and workers killed."""
+"""Runs on workers of a real Dask: same results as here; stopped, answered falsely, submitters and workers killed."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_workers_and_their_submitter_are_killed_and_nothing_is_lost(
     """A worker of the submitter's own cluster is killed, then the submitter: its cluster stays, and is taken over."""
     path, events = gate.request.with_suffix(".sgstudy"), list[Event]()
     command = [*COMMAND, "run", str(gate.request), "-o", str(path), "--on", "local:1"]
-    busy = os.environ | {"DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "1 ms"}  # as if the new worker came late
+    busy = os.environ | {"DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT": "1 ms"}  # as if the new worker started late
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, env=busy, **quiet) as submitter:
         gate.wait_for(1, "begun")

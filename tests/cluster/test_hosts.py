@@ -47,7 +47,7 @@ def test_runs_go_to_workers_on_hosts(sums: Build, ksr1: Machine) -> None:
     jobs = [Job(sums, ksr1, RunPoint(processors=number), ("5",)) for number in (1, 2, 4)]
     with Cluster(parse("ssh:node1,node2"), "hosts") as link:
         assert link.state.expected == 2
-        assert link.state.workers in (1, 2)  # runs begin when the first is there
+        assert link.state.workers in (1, 2)  # runs begin once the first worker is there
         execute(jobs, link=link, emit=events.append)
         every = [one for child in psutil.Process().children(recursive=True) for one in child.net_connections("tcp")]
         assert {one.laddr.ip for one in every if one.status == psutil.CONN_LISTEN} == {"127.0.0.1"}

@@ -1,4 +1,4 @@
-"""Which runs share a task of Dask, and that none is lost whatever becomes of the task."""
+"""Which runs share a Dask task, and that none is lost if the task fails."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Run:
 
 @dataclass
 class Place:
-    """Takes runs in turns; *carried*: the groups of them that shared a task, *alone*: the others, in their order."""
+    """Carries out a lane's runs. *carried*: groups of runs that shared a task; *alone*: the other runs, in order."""
 
     slots: int = 2
     seconds: float = SHORT
@@ -68,7 +68,7 @@ class Place:
 def test_runs_are_alone_until_it_is_known_that_they_are_short() -> None:
     place = Place()
     place.run([Run(job) for job in range(100)])
-    assert 4 <= len(place.alone) <= 12  # the last ones are dealt out
+    assert 4 <= len(place.alone) <= 12  # the last runs are spread over the workers
     assert max(map(len, place.carried)) == 16
     assert sorted(sum(place.carried, place.alone)) == list(range(100))
     assert place.most <= 4  # two for each slot

@@ -1,4 +1,4 @@
-"""Runs that are measured on other computers: commands that stand for ssh and srun, and workers of Dask."""
+"""Runs measured on other computers: with stand-ins for ssh and srun, and workers of Dask."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 @pytest.fixture(autouse=True)
 def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Commands ``ssh`` and ``srun`` that note their words and do here what they would do elsewhere."""
+    """Stand-ins for ``ssh`` and ``srun`` that log their arguments and run the command on this computer."""
     place = tmp_path / "bin"
     place.mkdir()
     (place / "ssh").write_text(
@@ -110,7 +110,7 @@ def script(commands: Path, name: str, text: str) -> None:
 def test_a_place_without_scalegraph_ends_the_request(
     native: Build, ksr1: Machine, commands: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No other run would fare better there: `execute` goes on after a `RunError`, not after a `LinkLost`."""
+    """Every other run would fail there too: `execute` continues after a `RunError`, but not after a `LinkLost`."""
     monkeypatch.setenv(piped.VARIABLE, "/nowhere/python")
     with pytest.raises(LinkLost, match=r"^node7: no ScaleGraph answers there: .*not found; set SCALEGRAPH_REM"):
         targets.named("ssh").run(job(native, ksr1, "ssh", host="node7"))

@@ -25,7 +25,7 @@ def timeless(record: RunRecord) -> RunRecord:
 
 
 def carried_out(job: Job, **changes: Any) -> RunRecord:
-    """Return the accepted answer to *job*, its order changed on the way."""
+    """Return the accepted answer to *job*, after changing its order in transit."""
     parcel = Parcel(job.build)
     order = pack_order(job, parcel)
     if changes:
@@ -111,7 +111,7 @@ def test_a_program_that_was_changed_on_the_way_or_in_the_cache_is_refused(sums: 
         build_of(parcel.data[:-1] + b"\0", parcel.digest)
     kept = build_of(parcel.data, parcel.digest).blocks
     content = kept.read_bytes()
-    kept.write_bytes(content[::-1])  # the cache notices, and makes it anew
+    kept.write_bytes(content[::-1])  # the cache notices the damage and makes it again
     assert build_of(parcel.data, parcel.digest).blocks.read_bytes() == content
 
 
@@ -121,7 +121,7 @@ def test_an_answer_that_was_lost_with_its_worker_is_there_for_the_next(
 ) -> None:
     monkeypatch.setattr(worker, "_WORTH_KEEPING_S", 0.0)
     parcel = Parcel(sums)
-    one, two = f"{tmp_path} one", f"{tmp_path} two"  # jobs of no other test
+    one, two = f"{tmp_path} one", f"{tmp_path} two"  # used by no other test
     order = pack_order(Job(sums, ksr1, RunPoint(processors=2), ("5",)), parcel)
     first = worker.carry_out(order, parcel.data, one)
     refused = worker.carry_out(b"", parcel.data, two)

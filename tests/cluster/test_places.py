@@ -90,7 +90,7 @@ for kind, name in dask_clusters._BATCH_CLASSES.items():
 @pytest.mark.slow
 def test_every_batch_system_takes_its_settings() -> None:
     """The script that dask-jobqueue would submit names the worker and the settings."""
-    # in a process of its own: Dask is not loaded beside the window, in tests as in ScaleGraph
+    # in a separate process: like ScaleGraph, the tests never load Dask into the window's process
     done = subprocess.run([sys.executable, "-c", _SCRIPTS], capture_output=True, text=True, check=True)
     scripts = done.stdout.split("\0")[:-1]
     assert len(scripts) == len(dask_clusters._BATCH_CLASSES)

@@ -1,4 +1,4 @@
-"""Programs of MPI measured on other computers: commands that stand for salloc, srun and ssh; workers of Dask."""
+"""MPI programs measured on other computers: with stand-ins for salloc, srun and ssh, and workers of Dask."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     return 0;
 }
 """
-# A batch job of two nodes around a command, which a byte in the pipe ends.
+# A batch job of two nodes that runs a command; a byte in the pipe ends it.
 SALLOC = r"""
 echo "$*" >> PLACE/said
 while [ "${1#--}" != "$1" ]; do shift; done
@@ -78,7 +78,7 @@ SSH = 'while [ "$1" = -o ]; do shift 2; done\nshift\nexec sh -c "$*"\n'
 
 @pytest.fixture(autouse=True)
 def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Commands that note their words in the file that is returned, and do here what they would do elsewhere."""
+    """Stand-ins for the commands: they log their arguments to the returned file and run on this computer."""
     try:
         mpirun = host_mpi().mpirun
     except MissingTool as error:
@@ -311,7 +311,7 @@ def test_processes_that_do_not_know_each_other_are_no_run(measured: Callable[...
 def test_nodes_that_do_not_share_the_directory_are_one_sentence(
     measured: Callable[..., RunRecord], commands: Path, tmp_path: Path
 ) -> None:
-    """As `srun` says it, and as MPICH and Open MPI do."""
+    """In the form that `srun` prints, and in those of MPICH and Open MPI."""
     for said in (
         "slurmstepd-node1: error: execve(): $1: No such file or directory",
         "execvp error on file $1 (No such file or directory)",
@@ -325,7 +325,7 @@ def test_nodes_that_do_not_share_the_directory_are_one_sentence(
 def test_mpirun_is_told_the_batch_job_that_it_is_in(
     ranks: Build, ksr1: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a program sees of the user's environment has no variables of Slurm; its launcher needs them."""
+    """A program does not see the user's Slurm variables, but its launcher needs them."""
     job = Job(ranks, ksr1, RunPoint(processors=2, target="mpi"))
     assert "SLURM_JOB_ID" not in targets.named("mpi").command(job)[1]  # type: ignore[attr-defined]
     monkeypatch.setenv("SLURM_JOB_ID", "7")
@@ -393,7 +393,7 @@ warm_up = 0
 
 @pytest.mark.slow
 def test_ranks_are_measured_on_the_workers_of_a_cluster(site: str, tmp_path: Path) -> None:
-    """The program is known to be one of MPI by its sources, and built and measured as one."""
+    """The sources show that it is an MPI program, so it is built and measured as one."""
     (tmp_path / "ranks.c").write_text(RANKS)
     (tmp_path / "r.toml").write_text(REQUEST)
     request, session = load_request(tmp_path / "r.toml"), Session()

@@ -1,4 +1,4 @@
-"""Which workers runs go to: refusals, silence, loss, and what is said of them."""
+"""Which workers runs go to: refusals, silence, loss, and the messages about them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ A, B, C = (f"tls://10.0.0.{number}:4000" for number in (1, 2, 3))
 
 @dataclass
 class Place:
-    """A scheduler whose workers a test decides on, and a clock that it moves."""
+    """A scheduler whose workers and clock the test controls."""
 
     now: float = 100.0
     said: list[str] = field(default_factory=list)
@@ -24,7 +24,7 @@ class Place:
         self.routes = Routes(self.said.append, lambda: self.now)
 
     def look(self, *addresses: str, silent: str = "", first: bool = False) -> None:
-        """Let the scheduler name its workers, of which one has been silent since the last time."""
+        """Let the scheduler list its workers, one of which has been silent since the last list."""
         about: dict[str, dict[str, Any]] = {}
         for address in addresses:
             mark = self.routes.live[address].mark if address == silent else self.now

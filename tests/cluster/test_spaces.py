@@ -26,7 +26,7 @@ FIRST = REQUEST.replace(', "xeon-6126"', "").replace(', "automatic"', "")
 
 
 def runs(document: dict[str, Any]) -> set[tuple[Any, ...]]:
-    """Return what every run is and says."""
+    """Return the coordinates and results of every run."""
     names = ("machine", "processors", "schedule", "automatic", "time_s", "references", "stdout")
     return {tuple(run.get(name) for name in names) for run in document["runs"]}
 

@@ -1,4 +1,4 @@
-"""No connection outlives its receiver: a lambda or closure is connected to what one made oneself, or is tied.
+"""No connection outlives its receiver: lambdas and closures are connected only to senders of one's own, or are tied.
 
 Qt disconnects a bound method of a `QObject` when that object goes. A lambda lives as long as the sender: connected to a
 selection, a theme, a time window or a study it calls a view that was closed. `gui.base.lifetime.tied` ends it.
@@ -20,7 +20,7 @@ HOUSE = "tied"
 
 @dataclass
 class Scope:
-    """Names that are bound in a function, by what they are bound to, and the functions around it."""
+    """The names bound in a function, with what they are bound to, and the enclosing functions."""
 
     node: ast.AST
     outer: Scope | None = None
@@ -29,7 +29,7 @@ class Scope:
     functions: set[str] = field(default_factory=set)
 
     def known(self, name: str) -> list[ast.expr | None]:
-        """Return what *name* is bound to here or around."""
+        """Return what *name* is bound to in this or an enclosing function."""
         if name in self.bound:
             return self.bound[name]
         return self.outer.known(name) if self.outer is not None else []
@@ -91,7 +91,7 @@ def _bind(scope: Scope, target: ast.expr, value: ast.expr) -> None:
 
 
 def own(expression: ast.expr | None, scope: Scope, depth: int = 0) -> bool:
-    """Whether what *expression* names was made by the object or function that connects it, and goes with that."""
+    """Whether what *expression* names was made by the object or function that connects it, and dies with it."""
     if expression is None or depth > 8:
         return False
     if isinstance(expression, ast.Call):
@@ -112,7 +112,7 @@ def own(expression: ast.expr | None, scope: Scope, depth: int = 0) -> bool:
 
 
 def _made(maker: ast.expr, scope: Scope, depth: int) -> bool:
-    """Whether what *maker*, a class, function or method, returns is new or a part of something of one's own."""
+    """Whether the result of *maker* (a class, function or method) is new, or part of an object of one's own."""
     if not isinstance(maker, ast.Attribute):
         return True  # a class, or a function that makes a widget
     if maker.attr in MAKERS or maker.attr[:1].isupper() or (_self(maker) and maker.attr.startswith("_")):
@@ -125,7 +125,7 @@ def _self(expression: ast.Attribute) -> bool:
 
 
 def _attributes(owner: ast.ClassDef) -> dict[str, list[tuple[ast.expr | None, Scope]]]:
-    """Return what each attribute of the class is assigned, with where."""
+    """Return what is assigned to each attribute of the class, and in which function."""
     found: dict[str, list[tuple[ast.expr | None, Scope]]] = {}
     for function in owner.body:
         if not isinstance(function, ast.FunctionDef):
@@ -145,7 +145,7 @@ def _attributes(owner: ast.ClassDef) -> dict[str, list[tuple[ast.expr | None, Sc
 
 
 def loose(slot: ast.expr, scope: Scope) -> bool:
-    """Whether *slot* is a function that no receiver's end disconnects: a lambda, a closure, a partial."""
+    """Whether *slot* stays connected when its receiver is deleted: a lambda, a closure or a partial."""
     if isinstance(slot, ast.Lambda):
         return True
     if isinstance(slot, ast.Name):

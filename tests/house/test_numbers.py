@@ -30,12 +30,12 @@ ELSEWHERE = {
 }
 
 
-_FORMATS = re.compile(r"[efgn%,]\}|%[-+0-9]*\.\d")  # a source without it has neither kind: it is not parsed
+_FORMATS = re.compile(r"[efgn%,]\}|%[-+0-9]*\.\d")  # a source without this has no such format and need not be parsed
 _TEMPLATE = re.compile(r"\{\w*:[^{} ]*[efgn%,]\}|%[-+0-9]*\.\d+[efg]")
 
 
 def written(tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield what f-strings and templates write as floating-point numbers or in thousands, but for text that is read."""
+    """Yield the number formats in f-strings and templates (floating point, thousands), except in machine-read text."""
     read = {
         id(value)
         for call in ast.walk(tree)

@@ -1,4 +1,4 @@
-"""Every name that a package declares as public can be got, also where it is imported on first use."""
+"""Every public name of a package can be imported, including names loaded on first use."""
 
 import importlib
 import pkgutil

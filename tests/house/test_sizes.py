@@ -1,4 +1,4 @@
-"""No source grows beyond what one reads in one go."""
+"""No source file is too long to be read in one go."""
 
 import ast
 from collections.abc import Iterator

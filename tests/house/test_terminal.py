@@ -6,7 +6,7 @@ from pathlib import Path
 
 def test_only_one_place_prints(root: Path) -> None:
     printing = re.compile(r"\bclick\.(echo|secho|style)\(|(?<![\w.])print\(|sys\.std(out|err)\.write|\bConsole\(")
-    allowed = {"output.py", "bars.py"}  # bars: rich, whose texts go through its `escape`
+    allowed = {"output.py", "bars.py"}  # bars: drawn by rich; their texts go through rich's `escape`
     found = []
     for path in sorted((root / "scalegraph" / "cli").rglob("*.py")):
         if path.name in allowed:

@@ -14,7 +14,7 @@ from tests.memory.driving import build_driver, text_of
 
 
 class Carried(NamedTuple):
-    """What became of a message, in cycles."""
+    """When a message left and arrived, and how long it waited, in cycles."""
 
     free: int
     arrival: int
@@ -82,7 +82,7 @@ def wire_driver() -> Path:
 
 @pytest.fixture
 def wire(wire_driver: Path, tmp_path: Path) -> Iterator[MakeWire]:
-    """Make the interconnect of a machine with values changed; *table*: with another one in its place."""
+    """Make the interconnect of a machine with some values changed, or the one in *table* instead."""
     made: list[Wire] = []
 
     def make(name: str = "ncube2", overrides: dict[str, str] | None = None, table: str = "") -> Wire:

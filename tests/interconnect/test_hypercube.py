@@ -1,4 +1,4 @@
-"""The nCUBE 2's hypercube: the law that was measured, e-cube routes, and messages that wait for each other."""
+"""The nCUBE 2's hypercube: the measured law of message times, e-cube routes, and messages that wait for each other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CYCLES_US = 20  # a cycle is 50 ns
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 4, 8, 1024])
 def test_a_message_between_neighbours_takes_the_measured_time_to_the_cycle(wire: MakeWire, size: int) -> None:
-    """130 us and 0.5 us a byte, from the call of the sender to the return of the receiver (isospeed IV.A)."""
+    """130 us plus 0.5 us per byte, from the sender's call to the receiver's return (isospeed IV.A)."""
     cube = wire("ncube2")
     software = int(cube.values["machine.message_send_cycles"]) + int(cube.values["machine.message_receive_cycles"])
     per_byte = (
@@ -70,7 +70,7 @@ def test_a_node_sends_one_message_at_a_time_unless_it_has_more_interfaces(wire: 
 
 
 def test_a_message_that_waits_keeps_the_links_behind_it_with_wormhole_switching_only(wire: MakeWire) -> None:
-    """0 > 1 > 3 waits for the link 1 > 3; meanwhile it keeps 0 > 1, which 0 > 1 > 5 needs."""
+    """The message 0 > 1 > 3 waits for the link 1 > 3, and meanwhile holds 0 > 1, which 0 > 1 > 5 needs."""
     many = {"interconnect.interfaces": "13"}
     waits = {}
     for switching in ("wormhole", "cut_through"):

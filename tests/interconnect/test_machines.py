@@ -1,4 +1,4 @@
-"""The shipped machines of nodes: figures that were published or measured come out of their values."""
+"""The shipped clusters: their values reproduce published or measured figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.interconnect.conftest import MakeWire, Wire
 
 MACHINES = [
     item.name for item in machine.available() if machine.load(item.name).interconnect is not None
-]  # test_files.py says which machines there are
+]  # test_files.py has the list of machines
 
 
 def total_us(net: Wire, name: str, size: int, source: int = 0, target: int = 1) -> float:
@@ -35,7 +35,7 @@ def test_every_node_of_a_machine_reaches_every_other(wire: MakeWire, name: str) 
 
 
 def test_the_cm5_has_the_bandwidth_of_its_levels(wire: MakeWire) -> None:
-    """20 MB/s a node within four, 10 within sixteen, 5 beyond; 16 of 20 bytes of a packet are data."""
+    """A node gets 20 MB/s within a group of four, 10 within sixteen, 5 beyond; 16 of a packet's 20 bytes are data."""
     size, second = 16_000, 32e6
     for apart, group, mb_s in ((1, 4, 20), (4, 16, 10), (16, 64, 5)):
         net = wire("cm5")

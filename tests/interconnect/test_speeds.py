@@ -1,4 +1,4 @@
-"""MPI programs on machines of nodes: the law of messages from call to return, and nodes of different speed."""
+"""MPI programs on clusters: message times from call to return, and nodes of different speed."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def run(
 
 
 def lines(record: RunRecord, first: str) -> dict[int, float]:
-    """Return the numbers behind *first* and a number, by that number."""
+    """Return, by the number that follows *first* in a line, the numbers after it."""
     rows = [line.split() for line in record.stdout.splitlines()]
     return {int(row[1]): float(row[2]) for row in rows if row[0] == first}
 
 
 @pytest.mark.slow
 def test_a_message_takes_the_measured_time_from_call_to_return(build: control.Build) -> None:
-    """130 us and 0.5 us a byte (isospeed IV.A), and the instructions of the program around it."""
+    """130 us plus 0.5 us per byte (isospeed IV.A), and the program's instructions around the calls."""
     times = lines(run(build, "ncube2", 2), "message")
     around = times[0] - 130e-6
     assert 0 < around < 2e-6
@@ -133,7 +133,7 @@ def slow(module_path: Path) -> control.Build:
 @pytest.mark.slow
 @pytest.mark.parametrize("speeds", ["[1.0, 0.25]", "[1.0, 1.0]", "[1.0, 3.0]"])
 def test_blame_weighs_serial_code_by_the_speed_of_its_node(slow: control.Build, speeds: str) -> None:
-    """All that rank 0 waits for is the loop of rank 1, however fast that one's node is."""
+    """Rank 0 waits only for rank 1's loop, however fast rank 1's node is."""
     record = run(slow, "now-switched", 2, {"nodes.speeds": speeds})
     caused = {line.line: line.caused.get("others", 0) for line in record.lines}
     loop = [number for number, text in enumerate(SLOW.splitlines(), 1) if "400000" in text or "slow" in text]
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
 
 @pytest.mark.slow
 def test_equal_addresses_of_two_ranks_are_two_lines(module_path: Path) -> None:
-    """Static data lies at the same address in every rank; threads share the line within their rank, falsely."""
+    """Static data has the same address in every rank, but only threads of one rank share its line, falsely."""
     source = module_path / "shares.c"
     source.write_text(SHARES)
     job = Job(

@@ -1,4 +1,4 @@
-"""Every topology: what a message takes alone, who waits for whom, and that nothing is lost on the way."""
+"""Every topology: the time of a message alone, who waits for whom, and that nothing is lost on the way."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_random_traffic_is_conserved_and_the_same_in_every_run(wire: MakeWire, n
         assert sum(used[0] for used in ports) == len(sent)
         assert sum(used[1] for used in ports) == sum(message[2] for message in sent)
     assert all(busy <= end for _, busy, _ in usage.values())
-    if name != "valiant":  # whose ways are others each time
+    if name != "valiant":  # whose routes differ each time
         passed = sum(message[2] * first.hops(*message[:2]) for message in sent)
         assert sum(used[1] for link, used in usage.items() if not link.startswith("node")) == passed
     assert sum(answer.contention for answer in answers) > 0
@@ -162,7 +162,7 @@ def test_random_traffic_is_conserved_and_the_same_in_every_run(wire: MakeWire, n
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in TABLES if name != "valiant"])
 def test_wormhole_never_ends_earlier_than_routers_with_room(wire: MakeWire, name: str) -> None:
-    """And no link is held twice at a time: what it was busy for is not longer than the traffic."""
+    """No link carries two messages at once either: its busy time does not exceed the duration of the traffic."""
     room, held = made(wire, name), made(wire, name, cut_through="wormhole")
     choose, moment, ends = random.Random(3), 0, [0, 0]
     for _ in range(300):
@@ -185,7 +185,7 @@ def test_a_detour_spreads_what_one_group_has_for_another(wire: MakeWire) -> None
 
 
 def test_adaptive_routes_avoid_links_that_are_taken(wire: MakeWire) -> None:
-    """Four nodes send to receivers whose numbers want the same link up."""
+    """Four nodes send to receivers whose numbers select the same uplink."""
     waits = {}
     for routing in ("static", "adaptive"):
         net = made(wire, "fat_tree", levels='routing = "' + routing + '"\nlevels')
@@ -202,7 +202,7 @@ def test_a_tapered_tree_has_half_the_links_up(wire: MakeWire) -> None:
 
 
 def test_on_a_shared_cable_everybody_waits_for_everybody(wire: MakeWire) -> None:
-    """10 Mb/s: a frame of 1,500 bytes has 38 bytes besides and takes 1,230.4 us; the shortest has 46 + 38."""
+    """At 10 Mb/s a frame of 1,500 bytes plus 38 of overhead takes 1,230.4 us; the shortest frame has 46 + 38 bytes."""
     cable = {"link_mb_s": 1.25, "hop_ns": 0.0, "interface_mb_s": 100.0, "interface_ns": 0.0}
     frames = {"packet_bytes": 1500, "header_bytes": 38, "least_packet_bytes": 46, "slot_ns": 51_200.0}
     text = table("ethernet", stations=8, switching="cut_through", **cable, **frames)

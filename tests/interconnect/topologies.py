@@ -1,4 +1,4 @@
-"""Interconnects that the tests compute with: 100 MHz, links of 100 MB/s (a byte takes a cycle), hops of 3 cycles."""
+"""Interconnects with easy numbers for tests: 100 MHz, links of 100 MB/s (a byte takes a cycle), hops of 3 cycles."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from scalegraph.link import Build, Job, Limits, Simulated
 from scalegraph.link.emulator import VARIABLE, emulator
 
 CROSS = "aarch64-linux-gnu-gcc"
-_FOREIGN = {"x86_64": 183, "aarch64": 62}  # e_machine of the other one
+_FOREIGN = {"x86_64": 183, "aarch64": 62}  # e_machine of the other architecture
 
 OPENMP = """
 #include <math.h>

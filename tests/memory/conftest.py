@@ -94,7 +94,7 @@ def memory(driver: Path, tmp_path: Path) -> Iterator[MakeMemory]:
 
 @pytest.fixture
 def refused(driver: Path, tmp_path: Path) -> Callable[[str], str]:
-    """Return what the reader says of a configuration that it must refuse."""
+    """Return the reader's message about a configuration that it must refuse."""
 
     def ask(text: str) -> str:
         config = tmp_path / "run.cfg"

@@ -104,8 +104,8 @@ static int fuzz(sg_mem *mem, uint32_t processors, uint64_t seed, uint64_t count,
     return 0;
 }
 
-/* The same as the runtime does it: private caches are tried at once; what they cannot serve waits until its
- * processor is the earliest again, and the others have changed its caches meanwhile. */
+/* The same in the runtime's way: private caches are tried at once; what they cannot serve waits until its
+ * processor is the earliest again; meanwhile the others may change its caches. */
 static int delayed(sg_mem *mem, uint32_t processors, uint64_t seed, uint64_t count, uint64_t lines,
                    uint64_t spread)
 {
@@ -166,7 +166,7 @@ static void calendar(uint64_t seed, uint64_t count)
     puts("ok");
 }
 
-/* A calendar as sg_calendar.h describes it, by the plainest means. */
+/* The simplest implementation of a calendar as described in sg_calendar.h. */
 typedef struct model {
     uint32_t count;
     sg_interval busy[SG_CALENDAR_SIZE + 1];
@@ -255,7 +255,7 @@ static void walk(sg_mem *mem, uint32_t p, uint64_t count, uint64_t stride)
     print(&sum);
 }
 
-/* Of this program alone: getrusage would report the larger of it and the process that started it. */
+/* Peak memory of this program alone; getrusage would include that of the process that started it. */
 static long resident_mib(void)
 {
     char text[128];

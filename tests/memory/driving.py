@@ -1,4 +1,4 @@
-"""How the tests build the driver of the memory system, and the values of machines that they compute with."""
+"""Builds the driver of the memory system for tests, and reads the machine values that they compute with."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RUN = {"arena_bytes": 2**20, "stack_bytes": 2**16, "quantum_cycles": 1000, "resu
 
 # Pages move all the time.
 BALANCING = {"balancing.scan_delay_ms": "0.01", "balancing.scan_period_min_ms": "0.01", "balancing.scan_size_mib": "1"}
-# Every shipped machine with caches so small that lines are pushed out all the time.
+# Every shipped machine, with caches so small that lines are evicted all the time.
 SMALL = {
     "ksr1": {"cache.subcache.size_kib": "1", "cache.local.size_kib": "8", "memory.page_bytes": "1024"},
     "cerberus": {"cache.cache.size_kib": "2", "coherence.exclusive_state": "true"},
@@ -37,9 +37,9 @@ SMALL = {
 
 
 def build_driver(flags: list[str], source: Path = Path(__file__).parent / "driver.c") -> Path:
-    """Return a driver that was compiled with *flags*, once for what its sources are.
+    """Return the driver compiled with *flags*, built once for each state of its sources.
 
-    It has no sanitizers where the compiler has no libraries for them.
+    It has no sanitizers if the compiler lacks their libraries.
     """
     sources = [source, *SOURCES]
     read = [*sources, *source.parent.glob("*.h"), *CSRC.rglob("*.h")]

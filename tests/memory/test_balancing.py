@@ -5,7 +5,7 @@ import pytest
 pytestmark = pytest.mark.compiler
 
 BASE = 0x100000
-LOOK, MEMORY, LINK = 10 + 60, 238, 112  # into the second and third level; 85 and 40 ns at 2.8 GHz
+LOOK, MEMORY, LINK = 10 + 60, 238, 112  # look-ups in the second and third level; 85 and 40 ns at 2.8 GHz
 PAGE = 4096
 DELAY = 28_000  # 10 us
 FAULT, MOVE = 2800, 5600  # 1 and 2 us

@@ -25,15 +25,15 @@ def bus(memory):
 
 
 def settle(memory, pages: int) -> None:
-    """Touch the last line of each page, so that first touches are over."""
+    """Touch the last line of each page, so that later accesses are not first touches."""
     for page in range(pages):
         memory.read(35, BASE + page * PAGE + PAGE - LINE, 0)
 
 
 def test_the_bus_is_that_of_the_machine_file() -> None:
-    cycle = 150 / 47.6  # processor cycles of one bus cycle
+    cycle = 150 / 47.6  # processor cycles per bus cycle
     assert N["address_millicycles"] == round(5000 * cycle)
-    assert N["data_millicycles"] == round(5000 * cycle)  # four for the line, one besides
+    assert N["data_millicycles"] == round(5000 * cycle)  # bus cycles: four for the line, one for the rest
     assert 900 <= (LOOK + whole(MEMORY)) / 0.150 <= 1050  # nanoseconds
 
 

@@ -20,7 +20,7 @@ LAST_PRIVATE = {
     "a64fx": "l1",
     "xeon-8360y": "l2",
 }
-# Of one level, which nothing can be brought into ahead.
+# Machines with one cache level, into which nothing can be prefetched.
 FLAT = ("a64fx", "cerberus", "convex-exemplar", "ncube2")
 COHERENT = ("remote_reads", "remote_writes", "upgrades", "invalidations")
 LIMITED = ("limited_broadcast", "limited_no_broadcast")

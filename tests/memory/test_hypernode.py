@@ -7,7 +7,7 @@ from tests.memory.driving import network
 pytestmark = pytest.mark.compiler
 
 BASE = 0x100000
-LINE, PAGE, LOOK = 64, 4096, 50  # LOOK: into the network cache, for lines of other hypernodes
+LINE, PAGE, LOOK = 64, 4096, 50  # LOOK: a look-up in the network cache, for lines of other hypernodes
 N = network("convex-exemplar")
 HYPERNODES, EACH = N["hypernodes"], N["hypernode_processors"]
 CARRY = N["crossbar_cycles"] + -(-LINE // N["crossbar_bytes"])
@@ -23,7 +23,7 @@ def ride(hops: int, packet: int) -> int:
 
 
 def round_trip(answer: int) -> int:
-    """Return what a request to another hypernode and its answer take: together once round the ring."""
+    """Return the cycles of a request to another hypernode and its answer: together they go once round the ring."""
     return ride(0, SHORT) + ride(0, answer) + HYPERNODES * N["hop_cycles"]
 
 
@@ -73,7 +73,7 @@ def test_the_network_cache_keeps_remote_lines_that_a_cache_gives_up(memory) -> N
     exemplar.read(8, BASE, 10_000)
     exemplar.read(8, BASE + PAGE, 20_000)  # the same set of the direct-mapped cache
     assert exemplar.read(8, BASE, 30_000) == {"cycles": LOOK, "stall_local": LOOK, "l1_misses": 1, "misses": 1}
-    exemplar.read(0, BASE + PAGE, 40_000)  # an own line that is given up is in the own memory: nothing to look into
+    exemplar.read(0, BASE + PAGE, 40_000)  # its victim is in this hypernode's memory
     assert exemplar.read(0, BASE + 2 * PAGE, 50_000)["stall_local"] == LOCAL
     assert exemplar.check() == "ok"
 
@@ -81,7 +81,7 @@ def test_the_network_cache_keeps_remote_lines_that_a_cache_gives_up(memory) -> N
 def test_a_dirty_line_of_the_own_hypernode(exemplar) -> None:
     exemplar.write(0, BASE, 0)
     cost = exemplar.read(1, BASE, 10_000)
-    # To the unit, its directory asks the owner, the line comes over, memory takes it and answers.
+    # The request reaches the unit, its directory asks the owner, the line arrives, memory stores it and answers.
     expected = N["crossbar_cycles"] + N["directory_cycles"] + ASK + CARRY + N["memory_cycles"] + CARRY
     assert cost["stall_local"] == expected
     assert cost["writebacks"] == 1

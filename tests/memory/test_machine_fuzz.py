@@ -1,4 +1,4 @@
-"""Machine files with values changed at random: a machine that works, or sentences; never a crash."""
+"""Machine files with values changed at random give a working machine or error sentences, never a crash."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WORDS = [
 
 
 def refused(error: InputError) -> bool:
-    """Tell whether a refusal is made of sentences, each on one line."""
+    """Return whether an error message consists of sentences, each on one line."""
     return bool(error.faults) and all(str(fault).strip() and "\n" not in str(fault) for fault in error.faults)
 
 

@@ -81,13 +81,13 @@ def test_the_second_level_costs_its_look(mesh) -> None:
 def test_messages_go_along_the_row_first(mesh) -> None:
     settle(mesh, 1)
     before = mesh.usage()
-    address = BASE + 34 * LINE  # its directory entry stands in tile 34: row 2, column 2
+    address = BASE + 34 * LINE  # its directory entry is in tile 34: row 2, column 2
     mesh.read(0, address, 10_000)
     after = mesh.usage()
     used = {name for name in after if name.startswith("link") and after[name] != before.get(name)}
     memory = controller(BASE // PAGE % N["controllers"])
     assert memory == 32
-    # There 0-1-2, then down; on 34-33-32 to the controller; the line back from 32 north to 0.
+    # Request: 0-1-2, then down to 34; on by 33 to the controller at 32; the line returns north from 32 to 0.
     assert used == {
         "link 0>1",
         "link 1>2",
@@ -103,12 +103,12 @@ def test_messages_go_along_the_row_first(mesh) -> None:
 @pytest.mark.parametrize("sharers", [1, 2, 8, 31])
 def test_invalidations_leave_the_directory_one_after_the_other(memory, sharers) -> None:
     mesh = memory("mesh-manycore", 256, FULL)
-    address = BASE  # its directory entry stands in tile 0, with the processor that writes
+    address = BASE  # its directory entry is in tile 0, the writing processor's own
     assert home(address) == 0
     for processor in range(sharers + 1):
         mesh.read(processor, address, 10_000 * processor)
     cost = mesh.write(0, address, 1_000_000)
-    # Tile q is told q - 1 messages after the first; it answers processor 0. No two of them meet on a link.
+    # Tile q's invalidation leaves q - 1 messages after the first; it answers processor 0. No two meet on a link.
     ends = [(q - 1) * SHORT + 2 * message(0, q, SHORT) + N["snoop_cycles"] for q in range(1, sharers + 1)]
     assert cost["cycles"] == N["directory_cycles"] + max(ends)
     assert cost["invalidations"] == sharers
@@ -141,7 +141,7 @@ def test_owner_supply(memory, owned) -> None:
 def test_a_dirty_owner_that_gives_its_line_up_writes_it_back(memory) -> None:
     mesh = memory("mesh-manycore", 256, FULL | {"cache.l1.size_kib": "1", "cache.l2.size_kib": "4"})
     mesh.write(40, BASE, 0)
-    mesh.read(41, BASE, 10_000)  # processor 40 is the owner of a dirty line that two have
+    mesh.read(41, BASE, 10_000)  # processor 40 owns a dirty line of which two have a copy
     written = [mesh.read(40, BASE + 512 * way, 20_000 + 1000 * way).get("writebacks", 0) for way in range(1, 9)]
     assert sum(written) == 1
     assert mesh.read(42, BASE, 50_000)["stall_remote_read"] == from_memory(42, BASE)
@@ -154,14 +154,14 @@ LINE_OF_TILES = {"network.width": "16", "network.height": "1", "network.controll
 def test_a_directory_that_lost_track_tells_everybody(memory) -> None:
     mesh = memory("mesh-manycore", 16, LINE_OF_TILES | {"coherence.pointers": "2"})
     address = BASE
-    for processor in range(4):  # one more than a writer and two pointers
+    for processor in range(4):  # one more copy than the writer's and those of two pointers
         mesh.read(processor, address, 10_000 * processor)
     cost = mesh.write(0, address, 1_000_000)
     ends = [(q - 1) * SHORT + 2 * message(0, q, SHORT) + N["snoop_cycles"] for q in range(1, 16)]
     assert cost["cycles"] == N["directory_cycles"] + max(ends)
     assert cost["invalidations"] == 3  # copies that were there
     assert mesh.usage()["port 0"][0] >= 15
-    # Now it knows its owner again: one reader, one message.
+    # Now the directory knows the only copy again: one reader, one message.
     mesh.read(1, address, 1_100_000)
     assert mesh.write(0, address, 1_200_000)["invalidations"] == 1
     assert mesh.check() == "ok"
@@ -172,10 +172,10 @@ def test_a_directory_without_broadcast_makes_a_holder_drop_its_copy(memory) -> N
     mesh = memory("mesh-manycore", 16, LINE_OF_TILES | limited)
     for processor in (1, 2):
         mesh.read(processor, BASE, 10_000 * processor)
-    cost = mesh.read(5, BASE, 100_000)  # the holder that follows 5, going round, is 1
+    cost = mesh.read(5, BASE, 100_000)  # the next holder after 5, wrapping around, is 1
     assert cost["invalidations"] == 1
     asked = message(5, 0, SHORT) + N["directory_cycles"]
-    # To tile 1 and its answer to tile 5, beside the line from memory, which stands at tile 0 as the directory does.
+    # The message to tile 1 and its answer to tile 5; meanwhile the line comes from memory, also at tile 0.
     told = message(0, 1, SHORT) + N["snoop_cycles"] + message(1, 5, SHORT)
     line = N["memory_cycles"] + message(0, 5, LONG)
     assert cost["cycles"] == LOOK + asked + max(told, line)
@@ -187,7 +187,7 @@ def test_a_directory_without_broadcast_makes_a_holder_drop_its_copy(memory) -> N
 def test_a_hot_bank_serves_one_line_at_a_time(memory) -> None:
     mesh = memory("mesh-manycore", 16, LINE_OF_TILES | {"network.banks": "1"})
     mesh.read(0, BASE, 0)
-    # Directory and controller stand in tile 0, with the reader: nothing goes over the mesh.
+    # Directory, controller and reader are all in tile 0: nothing goes over the mesh.
     costs = [mesh.read(0, BASE + 16 * LINE * line, 10_000) for line in range(1, 4)]
     alone = LOOK + N["directory_cycles"] + N["memory_cycles"]
     assert N["bank_busy_cycles"] > N["directory_cycles"]

@@ -60,14 +60,14 @@ def test_invalidation_of_k_sharers_sends_k_messages_through_the_port_of_home(mem
     cost = cerberus.write(0, BASE, 100_000)
     unloaded = ONE_WAY + SHORT + DIRECTORY + TO_CACHE_AND_BACK + SHORT + ONE_WAY + SHORT
     assert cost["stall_upgrade"] == unloaded
-    # The last invalidation leaves sharers - 1 flits after the first; nothing else is on the way.
+    # The last invalidation leaves sharers - 1 flits after the first; there is no other traffic.
     assert cost.get("stall_contention", 0) == sharers - 1
     assert cost["invalidations"] == sharers
     assert cerberus.check() == "ok"
 
 
 def test_a_module_serves_one_at_a_time(memory) -> None:
-    # One flit a line, so that the module is the narrowest place; processors 0, 4, 8, 12 meet at the last switch.
+    # One flit per line makes the module the bottleneck; processors 0, 4, 8, 12 meet at the last switch.
     cerberus = memory("cerberus", 64, {"network.flit_bytes": "256"})
     waits = [
         cerberus.read(processor, BASE + 64 * LINE * processor, 0).get("stall_contention", 0)
@@ -125,14 +125,14 @@ def test_a_directory_that_lost_track_tells_all_processors(memory, sharers) -> No
     for processor in range(sharers):
         cerberus.read(processor, BASE, 1000 * processor)
     cost = cerberus.write(0, BASE, 100_000)
-    # One message after the other leaves the module's port: to the others that have a copy, or to everybody else.
+    # Messages leave the module's port one by one: to the other holders of a copy, or to all other processors.
     told = 63 if sharers > 2 else sharers - 1
     assert cost.get("stall_contention", 0) == told - 1
     assert cost["invalidations"] == sharers - 1
 
 
 def on_circuits(memory, retry: int = 5, **more: str):
-    """Return Cerberus with circuits whose refused requests try again after *retry* cycles."""
+    """Return Cerberus with circuit switching; refused requests try again after *retry* cycles."""
     return memory("cerberus", 64, {"network.switching": "circuit", "network.retry_cycles": str(retry), **more})
 
 
@@ -179,7 +179,7 @@ def test_home_asks_one_sharer_after_the_other(memory, sharers) -> None:
 
 
 def test_a_long_circuit_meets_no_later_one(memory) -> None:
-    """An invalidation that keeps its path for long is not taken into a gap that is shorter."""
+    """An invalidation that holds its path for long does not fit into a shorter gap."""
     circuits = on_circuits(memory, retry=1)
     for processor in range(20):
         circuits.read(processor, BASE, 1000 * processor)

@@ -1,4 +1,4 @@
-"""Machines of several nodes: each node has a memory of its own, and nobody reaches that of another."""
+"""Machines of several nodes: each node has its own memory, which other nodes cannot access."""
 
 from __future__ import annotations
 

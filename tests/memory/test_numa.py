@@ -5,7 +5,7 @@ import pytest
 pytestmark = pytest.mark.compiler
 
 BASE = 0x100000
-LOOK = 10 + 60  # into the second and third level
+LOOK = 10 + 60  # look-ups in the second and third level
 MEMORY, TRANSFER, SNOOP, LINK = 238, 112, 84, 112  # 85, 40, 30 and 40 ns at 2.8 GHz
 PAGE = 4096
 
@@ -16,7 +16,7 @@ def server(memory):
 
 
 def settle(memory, processor: int, pages: int) -> None:
-    """Touch pages so that their first touch is over and they live with *processor*."""
+    """Let *processor* touch the pages first, so that they live on its node."""
     for page in range(pages):
         memory.read(processor, BASE + page * PAGE)
 
@@ -100,7 +100,7 @@ def test_a_dirty_victim_of_the_shared_cache_is_written_back(memory) -> None:
     small = {"cache.l1.size_kib": "3", "cache.l2.size_kib": "4", "cache.l3.size_kib": "15"}
     server = memory("server-2x32-inorder", 64, small)
     counts = [server.write(0, BASE + line * 1024, 10_000 * line).get("writebacks", 0) for line in range(40)]
-    # 16 lines in the second level's set, 15 in the third's; from then on each line pushes one out.
+    # 16 lines in the second level's set, 15 in the third's; from then on each line evicts one.
     assert counts == [0] * 31 + [1] * 9
 
 

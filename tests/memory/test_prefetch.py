@@ -1,4 +1,4 @@
-"""Prefetchers: what they bring, when it arrives, and that it goes over the network like everything else."""
+"""Prefetchers: which lines they fetch, when these arrive, and that they use the network like all others."""
 
 import pytest
 

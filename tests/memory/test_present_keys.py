@@ -1,4 +1,4 @@
-"""What present machines add to the two-socket server: computed by hand, to the cycle."""
+"""Features of present machines that the two-socket server lacks, checked by hand, to the cycle."""
 
 import pytest
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.compiler
 
 BASE = 0x100000
 PAGE = 4096
-LOOK = 10 + 60  # into the second and third level
+LOOK = 10 + 60  # look-ups in the second and third level
 MEMORY, TRANSFER, SNOOP, LINK = 238, 112, 84, 112  # 85, 40, 30 and 40 ns at 2.8 GHz
 LINE = 64 / 38.4e9 * 2.8e9  # cycles of a line on its channel: 4.667
 
@@ -46,7 +46,7 @@ def test_levels_of_real_size_are_accepted(memory, name) -> None:
 
 
 def test_memory_nodes_of_a_socket(memory) -> None:
-    """Processors 0 to 15 and 16 to 31 share socket 0; the memory of the other half is 10 ns farther."""
+    """Processors 0 to 15 and 16 to 31 are the halves of socket 0; the other half's memory is 10 ns farther."""
     parts = server(memory, network__memory_nodes=2, network__node_ns=10)
     settle(parts, 0, 1)
     near, far, other = (parts.read(p, BASE + 64 * (1 + n), 10_000 * (1 + n)) for n, p in enumerate((1, 16, 40)))
@@ -71,7 +71,7 @@ def test_a_channel_reaches_a_part_of_its_bandwidth(memory) -> None:
 
 
 def test_written_lines_occupy_their_channel_for_longer(memory) -> None:
-    """Each of these lines of one channel pushes a dirty one out; the next read waits for the time of eleven."""
+    """Each of these lines, all on one channel, evicts a dirty one; the next read waits as long as eleven lines take."""
     small = {"cache__l1__size_kib": 3, "cache__l2__size_kib": 4, "cache__l3__size_kib": 15}
     tried = server(memory, network__write_cost=10, **small)
     for line in range(60):
@@ -79,13 +79,13 @@ def test_written_lines_occupy_their_channel_for_longer(memory) -> None:
     assert tried.read(1, BASE + 512, 10**8)["misses"] == 1  # its page is touched already, its channel is the same
     assert tried.write(0, BASE + 61 * 1024, 2 * 10**8)["writebacks"] == 1
     first_touch = 1400 if 61 * 1024 // PAGE > 59 * 1024 // PAGE else 0
-    start = 2 * 10**8 + LOOK + first_touch  # the fetch takes the channel, the line that leaves right behind it
+    start = 2 * 10**8 + LOOK + first_touch  # the fetch takes the channel first, the evicted line right after it
     wait = tried.read(1, BASE + 1536, start - LOOK + 10)["stall_contention"]
     assert wait == pytest.approx(11 * LINE - 10, abs=2)
 
 
 def test_transfers_know_who_shares_the_last_level(memory) -> None:
-    """Groups of 4 of the 32 processors of a socket: 10 ns to one's own, 40 to the others', 60 and two links beyond."""
+    """Sockets of 32 processors in groups of 4: 10 ns within a group, 40 to another, 60 and two links to a socket."""
     groups = server(memory, cache__l3__shared_by=4, network__group_transfer_ns=10, network__remote_transfer_ns=60)
     for number, (reader, cost) in enumerate(((1, 28), (5, TRANSFER), (40, 2 * LINK + 168))):
         line = BASE + PAGE * number
@@ -94,7 +94,7 @@ def test_transfers_know_who_shares_the_last_level(memory) -> None:
 
 
 def test_copies_are_given_up_as_far_away_as_a_line_would_come_from(memory) -> None:
-    """30 ns within the group, 30 more from another one, 50 more than that from another socket, over two links."""
+    """30 ns within the group, 60 from another group, 80 and two links from another socket."""
     groups = server(memory, cache__l3__shared_by=4, network__group_transfer_ns=10, network__remote_transfer_ns=60)
     for number, (other, cost) in enumerate(((1, SNOOP), (5, SNOOP + 84), (40, 2 * LINK + SNOOP + 140))):
         line, at = BASE + PAGE * number, 100_000 * number
@@ -113,7 +113,7 @@ def test_the_way_out_of_a_memory_node_saturates(memory) -> None:
 
 
 def test_a_core_takes_lines_one_after_the_other(memory) -> None:
-    """At 1.792 GB/s a line takes 100 cycles, for one core; another one does not wait."""
+    """At 1.792 GB/s per core a line takes 100 cycles; a line for another core does not wait."""
     port = server(memory, memory__core_read_gb_s=1.792)
     settle(port, 0, 1)
     costs = [port.read(core, BASE + 64 * (1 + n), 1_000_000) for n, core in enumerate((0, 0, 0, 1))]
@@ -124,7 +124,7 @@ STREAM = {"prefetch__kind": "stride", "prefetch__level": 1, "prefetch__degree": 
 
 
 def test_streams_of_stores_are_not_read_where_the_machine_says_so(memory) -> None:
-    """From the third line of a stream on only the right to write is asked for: 30 ns instead of memory's 85."""
+    """From the third line of a stream on, stores only request the right to write: 30 ns instead of memory's 85."""
     lines = range(5, 10)
     claims = server(memory, memory__write_allocate="never", **STREAM)
     settle(claims, 0, 1)
@@ -152,7 +152,7 @@ def test_a_stream_ends_with_its_page_or_goes_on(memory, key, ends) -> None:
 
 
 def test_an_inclusive_level_takes_back_what_it_gives_up(memory) -> None:
-    """A third level of one set of 15 lines, and private ones that could hold more: the first line is lost."""
+    """The third level has one set of 15 lines; private levels could hold more, but lose the first line with it."""
     small = {"cache__l1__size_kib": 12, "cache__l2__size_kib": 16, "cache__l3__size_kib": 60}
     inclusive = server(memory, cache__l3__victim="false", **small)
     step = 64 * 64  # 64 sets in the third level; 16 in the second and the first

@@ -1,4 +1,4 @@
-"""Which line leaves a full set, against models of the policies that are as plain as can be."""
+"""Which line is evicted from a full set, checked against the simplest models of the policies."""
 
 import random
 

@@ -138,14 +138,14 @@ def test_34_requests_fill_the_slots_of_a_ring_and_the_next_waits_a_revolution(me
         ring.read(1, BASE + line * PAGE)
     now = 1000
     waits = [ring.read(0, BASE + line * PAGE, now).get("stall_contention", 0) for line in range(35)]
-    # The slots pass the station of processor 0 one hop apart; after 34 of them the first one is back, empty.
+    # Slots pass processor 0's station one hop apart; after 34 of them the first slot is back, empty.
     assert waits == [hop * 4 for hop in range(34)] + [34 * 4]
 
 
 def test_a_cell_that_supplies_many_is_a_hot_spot(ksr1) -> None:
     for line in range(3):
         ksr1.read(0, BASE + line * PAGE)
-    # The packets of 1, 2 and 3 come by cell 0 four cycles apart, last one first; it is busy 23 cycles for each.
+    # The packets of 1, 2 and 3 pass cell 0 four cycles apart, the last one first; cell 0 is busy 23 cycles for each.
     waits = [ksr1.read(1 + line, BASE + line * PAGE, 1000).get("stall_contention", 0) for line in reversed(range(3))]
     assert waits == [0, 19, 38]
 

@@ -78,7 +78,7 @@ def test_a_bank_serves_one_line_at_a_time(memory) -> None:
 
 
 def node_of(memory, page: int, page_bytes: int = 4096) -> int:
-    """Return the socket that answers for a page: the one whose processor finds it near."""
+    """Return the socket on which a page lives: the one whose processor reaches it fastest."""
     address = BASE + page * page_bytes
     memory.read(0, address, 100_000 * (page + 1))
     for socket in range(4):

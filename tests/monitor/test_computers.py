@@ -1,4 +1,4 @@
-"""Ranks on several computers: what starts them, what their clocks mean, and accounts of all of them."""
+"""Ranks on several computers: how they are started, how their clocks compare, and their accounts."""
 
 from __future__ import annotations
 
@@ -128,14 +128,14 @@ def result(computer: str, rank: int, hertz: float, **more: str) -> Result:
 @pytest.mark.parametrize(
     ("begin", "end", "error", "within"),
     [
-        ((10**9, 500), (31 * 10**9, 10**10 + 400), 1e-6, 2e-6),  # 10 s: a line through both
+        ((10**9, 500), (31 * 10**9, 10**10 + 400), 1e-6, 2e-6),  # 10 s apart: the conversion is a line through both
         ((10**9, 500), (10**9 + 3 * 10**6, 10**6 + 400), 1e-6, 2e-6),  # 1 ms: the measured frequencies
     ],
 )
 def test_time_stamps_of_another_computer_become_those_of_the_first(
     begin: tuple[int, int], end: tuple[int, int], error: float, within: float
 ) -> None:
-    """The other one has 3 GHz in place of 1 GHz, measured 20 millionths too high; its clock began 1/3 s before."""
+    """The other clock runs at 3 GHz, not 1 GHz, measured 20 millionths too high; it started 1/3 s earlier."""
     ticks = round(error * 3e9)
     other = result(
         "b",
@@ -162,7 +162,7 @@ def test_clocks_that_nobody_compared_are_not_believed() -> None:
 
 
 class Seen:
-    """What `separated` got and found; and what it finds when rank 1 is made to be of another computer."""
+    """The arguments and results of `separated`; and its results if rank 1 claims to be on another computer."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.results: list[Result] = []
@@ -199,7 +199,7 @@ class Seen:
 
 @pytest.fixture
 def reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A command that stands for ssh: it does here what it would do there, and notes where that is."""
+    """A stand-in for ssh that runs the command on this computer and logs the intended host."""
     try:
         host_mpi()
     except MissingTool as error:
@@ -218,7 +218,7 @@ def reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def apart(reached: Path) -> Path:
-    """What makes node2 of `reached` a computer of its own for all that processes can see of it."""
+    """Makes node2 of `reached` look like a separate computer to its processes."""
     words = ["unshare", *(["--map-root-user"] if os.geteuid() else []), "--mount", "--uts"]
     boot = reached.with_name("boot_id")
     boot.write_text("11111111-2222-3333-4444-555555555555\n")
@@ -263,7 +263,7 @@ def test_accounts_of_all_ranks_come_back_and_their_clocks_are_compared(
     compared = [name in one.meta for one in seen.results for name in ("clock.0", "clock.1")]
     assert compared == [False, False, True, True]
     hertz = float(seen.results[0].meta["frequency_hz"])
-    for name in ("clock.0", "clock.1"):  # both are here: the difference is 0, to the error that is stated
+    for name in ("clock.0", "clock.1"):  # both ranks run here: the difference is 0, within the stated error
         own, there, error = map(int, seen.results[1].meta[name].split())
         assert abs(there - own) <= error + MICRO * hertz
     pids = [one.meta["pid"] for one in seen.results]
@@ -289,7 +289,7 @@ def test_ranks_of_another_frequency_fill_their_processors(
     assert took == pytest.approx(8 * int(second.meta["time_cycles"]) / hertz)  # eight times as long as it seemed
     finished = account.by_processor()["idle_finished"]
     ended = int(first.meta["time_cycles"]) / float(first.meta["frequency_hz"])
-    assert finished[0] / account.hertz == pytest.approx(took - ended, rel=0.1)  # but what the kernel took
+    assert finished[0] / account.hertz == pytest.approx(took - ended, rel=0.1)  # except for the kernel's share
     assert reached.exists()
 
 
@@ -305,7 +305,7 @@ def test_a_trace_of_ranks_on_hosts_is_recorded_in_the_directory_that_they_share(
 @pytest.mark.slow
 @pytest.mark.usefixtures("reached")
 def test_ranks_on_two_computers_have_one_trace_on_one_clock(apart: Path, tmp_path: Path) -> None:
-    """The second host has a name, a network and a boot of its own, by namespaces; its clock is the same in truth."""
+    """Namespaces give the second host its own name, network and boot; in truth its clock is the same."""
     record = measured(tmp_path, MESSAGES, trace=order(tmp_path))
     assert apart.read_text().split() == ["node2", "node2"]
     said = [remark for remark in record.warnings if "ranks on 2 computers; their clocks were compared" in remark]
@@ -329,7 +329,7 @@ def order(place: Path) -> TraceOrder:
 
 
 def check_messages(record: RunRecord) -> None:
-    """The trace of MESSAGES has them all, in order; who waits longest waits for the rank that rests."""
+    """The trace of MESSAGES has all messages, in order; the longest wait is for the rank that sleeps."""
     assert record.trace is not None, record.warnings
     with read(Path(record.trace.path)) as trace:
         assert check(trace).violations == []

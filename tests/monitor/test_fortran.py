@@ -1,4 +1,4 @@
-"""Fortran's calls of MPI on a real library: Open MPI's bindings call the functions PMPI_* in place of MPI_*."""
+"""MPI calls from Fortran with a real library: Open MPI's bindings call PMPI_* instead of MPI_*."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ int main(void)
 
 @pytest.fixture
 def open_mpi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let Open MPI be the library of this computer, wherever another one is."""
+    """Use Open MPI as this computer's library, even if another one is installed."""
     if shutil.which("gfortran") is None:
         pytest.skip("there is no Fortran compiler here")
     places = [Path(one) for one in os.environ["PATH"].split(os.pathsep)]
@@ -135,7 +135,7 @@ def open_mpi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "there is no Open MPI with a compiler for Fortran here (apt-get install libopenmpi-dev openmpi-bin)"
         )
     monkeypatch.setenv("PATH", os.pathsep.join([str(place), *map(str, places)]))
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))  # beside this Python there may be MPICH
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))  # MPICH may be installed with this Python
     hosts.host_mpi.cache_clear()
     hosts._shown.cache_clear()
     assert hosts.host_mpi().open_mpi
@@ -192,7 +192,7 @@ def compiled(words: list[str], place: Path) -> None:
 
 
 def test_only_what_bindings_for_fortran_call_is_observed_behind_it(tmp_path: Path) -> None:
-    """Libraries in C stand for the bindings and for another part of Open MPI, on whatever MPI library there is."""
+    """C libraries stand in for the bindings and another part of Open MPI, with any MPI library."""
     try:
         found = hosts.host_mpi()
     except MissingTool as error:
@@ -218,7 +218,7 @@ def test_only_what_bindings_for_fortran_call_is_observed_behind_it(tmp_path: Pat
     assert [result.meta["rank"] for result in results] == ["0", "1"]  # MPI_Init was observed, too
     sent, taken = (processes(tmp_path / "records", results)[rank].records["event"] for rank in (0, 1))
     assert np.count_nonzero(sent == EVENT["sent"]) == 3
-    assert np.count_nonzero(taken == EVENT["taken"]) == 4  # and what the program calls itself, in C
+    assert np.count_nonzero(taken == EVENT["taken"]) == 4  # and the program's own calls, in C
 
 
 def test_whatever_is_observed_of_mpi_is_observed_behind_fortran_too_and_only_under_open_mpi(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The monitor accounts for every tick of a real run, by thread, region and what was waited for."""
+"""The monitor accounts for every tick of a real run, by thread, region and cause of waiting."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 def measured(place: Path, text: str, processors: int, **measuring: object) -> RunRecord:
-    """Return the record of *text*, a program in C, run on so many processors of this computer."""
+    """Return the record of a run of the C program *text* on that many processors of this computer."""
     (place / "p.c").write_text(text, encoding="utf-8")
     built = build(["p.c"], cwd=place, builds="host", detail="all")
     point = RunPoint(processors=processors, target="host")
@@ -34,7 +34,7 @@ def names(record: RunRecord, place: Path) -> dict[str, int]:
 
 
 def waited(record: RunRecord, category: str) -> float:
-    """Return the seconds in *category*, and of those in which other programs had the processor."""
+    """Return the seconds in *category*, and those during which other programs had the processor."""
     assert record.clock_hz is not None
     return (record.categories[category] + record.categories["idle_preempted"]) / record.clock_hz
 
@@ -55,7 +55,7 @@ def test_every_tick_of_a_team_is_in_one_category(tmp_path: Path) -> None:
     for name in ("busy_compute", "idle_barrier", "idle_wait", "prim_fork_join", "prim_schedule", "prim_task"):
         assert record.categories[name] > 0, name
     assert record.clock_hz is not None
-    # the other one waits at the barrier while the first rests, in a processor that other programs may take meanwhile
+    # thread 1 waits at the barrier while thread 0 sleeps; other programs may use its processor meanwhile
     assert waited(record, "idle_barrier") > 0.01
     assert record.categories["idle_wait"] / record.clock_hz > 0.01
     assert (record.counters["tasks"], record.counters["locks"]) == (5, 2)

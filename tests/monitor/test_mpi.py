@@ -59,10 +59,10 @@ def test_two_ranks_wait_for_messages_and_for_each_other(tmp_path: Path) -> None:
     assert (record.processes, record.threads_per_process, record.machine) == (2, 1, "mpi")
     check_identity(record)
     assert record.categories["idle_message"] > 0
-    assert waited(record, "idle_message") > 0.01  # the receiver came before the sender
+    assert waited(record, "idle_message") > 0.01  # the receiver was ready before the sender
     assert record.categories["idle_collective"] > 0
     assert record.categories["prim_send"] > 0
-    assert record.categories["prim_start"] > 0  # MPI_Init and MPI_Finalize are apart
+    assert record.categories["prim_start"] > 0  # MPI_Init and MPI_Finalize are counted separately
     assert record.categories["prim_thread"] == record.categories.get("prim_disturbance", 0) == 0
 
 

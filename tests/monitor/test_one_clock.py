@@ -32,7 +32,7 @@ EVERYTHING = (1 << len(TRACED)) - 1
 
 @dataclass
 class Rank:
-    """What one rank recorded, in true time; it has done nothing yet but begin."""
+    """What one rank recorded, in true time; so far only its beginning."""
 
     number: int
     now: int = START
@@ -42,7 +42,7 @@ class Rank:
         self.rows.append((EVENT[event], what, self.number, region, time, first, second))
 
     def spend(self, ticks: int, category: int = COMPUTING) -> int:
-        """Return when a stretch of so many *ticks* began."""
+        """Let *ticks* pass; return when they began."""
         begin, self.now = self.now, self.now + ticks
         if ticks:
             self.put("share", category, 1, self.now, begin, ticks)
@@ -50,7 +50,7 @@ class Rank:
 
 
 def message(sender: Rank, receiver: Rank, takes: int) -> None:
-    """Let *receiver* wait for what *sender* sends now; it *takes* so long."""
+    """Let *receiver* wait for a message that *sender* sends now, which *takes* that many ticks."""
     begin = sender.spend(300)
     sender.put("sent", 0, receiver.number, sender.now, begin, 7 << 32)
     sender.put("parcel", 0, 0, sender.now, 64, 0)
@@ -61,7 +61,7 @@ def message(sender: Rank, receiver: Rank, takes: int) -> None:
 
 
 def together(ranks: Sequence[Rank], turn: int, takes: int) -> None:
-    """Let all *ranks* reduce a value: nobody goes on before the last one has come."""
+    """Let all *ranks* reduce a value: none continues before the last one has arrived."""
     until = max(rank.now for rank in ranks) + takes
     for rank in ranks:
         begin = rank.spend(until - rank.now, TOGETHER)
@@ -72,7 +72,7 @@ def together(ranks: Sequence[Rank], turn: int, takes: int) -> None:
 
 
 def run(seed: int, computers: int, takes: int) -> list[Rank]:
-    """Return what ranks recorded of a random program whose messages take *takes* ticks, or up to half as much more."""
+    """Return the ranks' records of a random program whose messages take between *takes* and 1.5 *takes* ticks."""
     random = Random(seed)
     ranks = [Rank(number) for number in range(2 * computers)]
     for rank in ranks:
@@ -104,7 +104,7 @@ def parts_of(ranks: Sequence[Rank]) -> list[Process]:
 
 @dataclass(frozen=True)
 class Drift:
-    """The clock of a computer: *rate* ticks for one of rank 0's, of which it had *offset* at the begin.
+    """The clock of a computer: *rate* ticks for each of rank 0's; at the start it shows *offset*.
 
     *error*: what the comparison of the clocks states, in ticks of rank 0; *begin*, *end*: its real error, as a share.
     """
@@ -128,7 +128,7 @@ class Drift:
 
 
 def distorted(parts: Sequence[Process], drifts: Sequence[Drift]) -> tuple[list[Process], list[Result]]:
-    """Return *parts*, two on each computer, as the clocks of their computers had it, and what else they left."""
+    """Return *parts*, two per computer, in times of their computers' clocks, and the ranks' other results."""
     end = max(int(part.header["end"]) for part in parts)
     found, results = [], []
     for number, part in enumerate(parts):
@@ -205,7 +205,7 @@ def merged(parts: Sequence[Process], place: Path) -> Any:
 def test_messages_keep_their_order_where_the_clocks_are_not_known_so_well(
     seed: int, clocks: list[Drift], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    parts = parts_of(run(seed, 1 + len(clocks), takes=40))  # ns, while clocks are known to microseconds
+    parts = parts_of(run(seed, 1 + len(clocks), takes=40))  # ns, although clocks are only known to microseconds
     found, results = distorted(parts, clocks)
     (remark,) = _one_clock.convert(found, results)
     apart = sum(2 * clock.error + 3 / clock.rate + 3 for clock in clocks)
@@ -250,7 +250,7 @@ def test_a_message_that_seems_to_arrive_early_is_moved_and_what_follows_comes_ba
 
 
 def test_clocks_that_contradict_each_other_are_left_alone() -> None:
-    """Each of two computers receives, by its clock, before it sends what the other receives before that."""
+    """By its own clock, each of two computers receives before it sends what the other received even earlier."""
     ranks = [Rank(number) for number in range(4)]
     for one, other in ((0, 3), (2, 1)):
         ranks[one].spend(1000)

@@ -1,4 +1,4 @@
-"""Tasks of measured runs: in traces with who waited for whom, and programs get the data that they gave."""
+"""Tasks of measured runs: traces show who waited for whom, and tasks get the data that the program gave them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.monitor.test_traces import opened, rows, traced
 
 pytestmark = pytest.mark.slow
 
-# each thread runs one of the tasks: one that ends when both have begun, and one that goes on
+# each thread runs one task: the first ends when both have begun, the second continues
 PAIR = r"""
 #include <time.h>
 static void rest(long ms) { struct timespec wanted = {0, ms * 1000000}; nanosleep(&wanted, NULL); }

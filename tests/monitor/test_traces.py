@@ -1,4 +1,4 @@
-"""Traces of measured runs: waits with their holders, locks, chunks and accounts of time, and what limits them."""
+"""Traces of measured runs: waits with their holders, locks, chunks, accounts of time, and limits of a trace."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ int main(void)
 
 
 def traced(place: Path, text: str, processors: int, limit: int = 2**24) -> RunRecord:
-    """Return the record of *text*, a program in C that is run and traced on so many processors of this computer."""
+    """Return the record of a traced run of the C program *text* on that many processors of this computer."""
     (place / "p.c").write_text(text, encoding="utf-8")
     built = build(["p.c"], cwd=place, builds="host", detail="all")
     order = TraceOrder(place / "traces", "run", TRACED, limit=limit, identity="x")
@@ -148,7 +148,7 @@ def test_what_other_threads_have_recorded_when_the_limit_is_reached_is_kept(tmp_
     with opened(traced(tmp_path, MANY, 2, limit=2**17)) as trace:
         assert check(trace).violations == []
         shares, locks = rows(trace, "shares", "begin", "end", "location"), rows(trace, "locks", "order")
-        assert 1000 < len(locks["order"]) < 2**12  # of 32 bytes each: the limit holds
+        assert 1000 < len(locks["order"]) < 2**12  # records of 32 bytes stay within the limit
         assert set(shares["location"]) == {0, 1}
         assert int(shares["begin"][shares["location"] == 1].min()) < int(shares["end"].max()) // 2
 
@@ -175,7 +175,7 @@ int main(void)
 
 
 def windowed(place: Path, **part: Any) -> RunRecord:
-    """Return the record of a run of PHASES on two processors of which a *part* is traced: as a request says it."""
+    """Return the record of a run of PHASES on two processors; *part*: the traced part, as a request states it."""
     (place / "p.c").write_text(PHASES, encoding="utf-8")
     program = {"sources": ["p.c"], "directory": str(place)}
     request = Request.model_validate(
@@ -253,7 +253,7 @@ def test_counters_are_recorded_where_the_system_has_them(tmp_path: Path) -> None
         counters = rows(trace, "counters", "time", "metric", "exact")
         faults = counters["metric"] == metrics["page_faults"]
         assert counters["exact"][faults].sum() >= 5000
-        # those of `touch` are counted at the latest when the first sleep begins
+        # page faults of `touch` are counted when the first sleep begins, if not earlier
         assert counters["exact"][faults][np.argsort(counters["time"][faults])][-1] < 5000
         switches = counters["metric"] == metrics["context_switches"]
         assert counters["exact"][switches].sum() >= 3

@@ -300,7 +300,7 @@ end program
 
 
 def declare(path: Path, before: str, new: str) -> None:
-    """Put *new* in place of *before* in the file *path*, which has it once."""
+    """Replace *before*, which occurs once in the file *path*, by *new*."""
     text = path.read_text()
     assert text.count(before) == 1, path
     path.write_text(text.replace(before, new))

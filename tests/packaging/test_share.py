@@ -22,7 +22,7 @@ ID = "scalegraph"
 
 @pytest.fixture(scope="module")
 def built(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a directory with the wheel and the source distribution; no network is asked."""
+    """Return a directory with the wheel and the source distribution, built without network access."""
     place = tmp_path_factory.mktemp("dist")
     pytest.importorskip("hatchling", reason="pip install -e '.[dev]'")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-t", "sdist", "-d", str(place)]
@@ -63,7 +63,7 @@ def test_the_wheel_installs_everything_below_share(built: Path, share: Path, roo
 
 @pytest.mark.slow
 def test_the_wheel_has_every_source_of_the_runtime(built: Path, root: Path) -> None:
-    """Programs are compiled with these on the computer of the user: for the simulator, and for the host itself."""
+    """The user's computer needs these files to compile programs for the simulator and for the host itself."""
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -164,7 +164,7 @@ def test_the_desktop_accepts_what_it_is_told(command: list[str], root: Path) -> 
 
 
 def test_studies_and_traces_are_recognised_by_what_is_in_them(root: Path, tmp_path: Path) -> None:
-    """As a desktop does it: by the first bytes that the file types name."""
+    """As a desktop does: by the leading bytes that the file types declare."""
     space = "{http://www.freedesktop.org/standards/shared-mime-info}"
     kinds = ET.parse(root / "share" / "mime" / "packages" / "scalegraph.xml").getroot()
     files = {

@@ -1,4 +1,4 @@
-"""Cycles of every shipped program, kept so that no change of the simulator's code changes one unnoticed.
+"""Cycles of every shipped program, kept so that no change of the simulator changes them unnoticed.
 
 Check the whole set (every program, machine and number of processors), or write it anew after a change of the model
 that is meant to change cycles::
@@ -73,7 +73,7 @@ def kept() -> tuple[str, Golden]:
 
 
 def all_of(programs: Iterable[str], on: Iterable[str]) -> Golden:
-    """Return what *programs* come to on the machines *on*."""
+    """Return the cycles, references and misses of *programs* on the machines *on*."""
     golden: Golden = {}
     for program in programs:
         built = build(program)

@@ -1,4 +1,4 @@
-"""The billiard with linked bins: the result is that of the other one, each bin has its range, inputs count."""
+"""The billiard with linked bins: it gives the other version's result, each bin has its range, and inputs matter."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_unevenness_of_the_first_positions_changes_the_course() -> None:
 
 
 def test_no_single_bin_stops_many_processors() -> None:
-    """With all that is far in one bin its lock costs a fifth of the time on 64 processors; with ranges it does not."""
+    """If one bin holds all distant balls, its lock costs a fifth of the time on 64 processors; not with ranges."""
     shares = {}
     for name in ("billiard", "billiard-linked"):
         run = runs(name, "2000", "400", processors=(64,), **{"synchronisation.create_cycles": "0"})[-1]

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 def matrix_of(n: int, seed: int) -> Array:
-    """Return the matrix of gauss.h, computed here once more from what its comment says, before rounding."""
+    """Return the matrix of gauss.h before rounding, computed independently from the comment there."""
     mask = 0xFFFFFFFF
     row, column = np.meshgrid(np.arange(n, dtype=np.uint64), np.arange(n, dtype=np.uint64), indexing="ij")
     random = ((row * np.uint64(65537) + column + np.uint64(1)) * np.uint64(2654435761)) & np.uint64(mask)
@@ -98,7 +98,7 @@ def test_a_wrong_precision_is_refused(name: str) -> None:
 
 
 def size_at(name: str, processors: int, efficiency: float) -> float:
-    """Return the order of the system with that efficiency, by halving: the mean of the two beside it."""
+    """Return the order of the system with that efficiency, found by bisection."""
     source = resource_dir("programs") / f"{name}.c"
     session = Session(workers=1)
 

@@ -27,7 +27,7 @@ def before() -> golden.Golden:
 def test_cycles_references_and_misses_are_the_kept_ones(
     program: str, before: golden.Golden, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where cycles were meant to change: ``python -m tests.papers.golden_cycles --write``."""
+    """If cycles were meant to change, run ``python -m tests.papers.golden_cycles --write``."""
     # neither the directory nor the user's environment must matter
     place = tmp_path / ("long" * (1 + len(program)))
     place.mkdir()

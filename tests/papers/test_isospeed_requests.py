@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 
 def held(name: str, counts: Sequence[int], size: dict[str, int], path: Path) -> tuple[Request, Session]:
-    """Return the shipped request *name* on *counts*, begun at *size*, and a session that has run it into *path*."""
+    """Return the shipped request *name* on *counts*, starting at *size*, and a session that ran it into *path*."""
     session = Session()
     request = session.load(resource_dir("requests") / f"{name}.toml")
     bounds = [

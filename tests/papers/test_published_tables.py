@@ -1,4 +1,4 @@
-"""What the papers print follows from what they print elsewhere, to the printed digits, or the check says where not."""
+"""The papers' numbers follow from others that they print, to the printed digits; the exceptions are listed."""
 
 from __future__ import annotations
 

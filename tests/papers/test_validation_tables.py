@@ -83,7 +83,7 @@ def test_each_row_is_what_the_command_prints(
 
 @pytest.mark.slow
 def test_the_document_has_what_is_measured_now(tables: ModuleType, studies: Any) -> None:
-    """Where this fails: ``python docs/make_validation.py --studies DIR --write burg-psi burg-times``."""
+    """If this fails, run ``python docs/make_validation.py --studies DIR --write burg-psi burg-times``."""
     row = "approach 1: measured by search"
     now = [float(cell) for cell in rows(tables.burg_table(studies, PAIRS))[row]]
     assert [float(cell) for cell in printed("burg-psi")[row][: len(PAIRS)]] == pytest.approx(now, rel=0.02)

@@ -1,4 +1,4 @@
-"""Programs whose parallel code is in headers of their own; wanted is the source's line, between ``<<`` and ``>>``."""
+"""Programs whose parallel code is in their own headers; the expected source line is between ``<<`` and ``>>``."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ HYBRID = """
 
 
 def texts() -> dict[str, str]:
-    """Return the programs by name; where nothing is marked in its body, the planted place is the function extra."""
+    """Return the programs by name; if a body has no marks, the planted place is the function ``extra``."""
     made = {}
     for name, body in {**BODY, "hybrid_serial": HYBRID}.items():
         head = HEAD.replace("EXTRA ", "") if "<<" not in body else HEAD.replace("// EXTRA << >>", "")

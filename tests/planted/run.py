@@ -21,7 +21,7 @@ _CREATED = {"synchronisation.create_cycles": "0", "threads.thread_cycles": "0"}
 
 @dataclass(frozen=True)
 class Planted:
-    """A program with one planted reason to lose time, and the machines on which it is to be found."""
+    """A program with one planted reason to lose time, and the machines on which it must be found."""
 
     name: str
     text: str
@@ -54,7 +54,7 @@ def request_of(source: Path, machine: str, processors: int = PROCESSORS) -> Requ
             ldflags=("-pthread",),
             threads_per_process=2 if source.name.startswith("hybrid") else 1,
         ),
-        # else to make threads is most of what so short a program loses
+        # otherwise thread creation would be most of the loss of such a short program
         machine=MachineChoice(name=machine, overrides={} if source.stem == "creation" else _CREATED),
         processors=(1, processors),
         verify=True,
@@ -62,7 +62,7 @@ def request_of(source: Path, machine: str, processors: int = PROCESSORS) -> Requ
 
 
 def verified(name: str, text: str, machine: str, place: Path) -> list[culprits.Culprit]:
-    """Return the checked culprits of a program, that which gains most first."""
+    """Return the checked culprits of a program, the one with the largest gain first."""
     source = place / name
     source.write_text(text, encoding="utf-8")
     for file, content in headers.FILES.items() if name.startswith("header") else ():

@@ -19,7 +19,7 @@ COUNT = 24  # of the cases that always run
 
 
 def _cases() -> list[object]:
-    """Return all cases; which machine of a program comes first changes, so that cases chosen evenly have all kinds."""
+    """Return all cases, starting each program on a different machine, so that an even selection covers all machines."""
     return [
         pytest.param(
             one.name,

@@ -1,4 +1,4 @@
-"""What is said of a loss besides its place: how a loop deals out its iterations, which call, that nothing is wrong."""
+"""Sentences on a loss besides its place: how a loop deals out iterations, which call, or that nothing is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long runs will take, as the runs say that are done."""
+"""How long runs will take, estimated from the finished ones."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 
 class _Page(HTMLParser):
-    """What the tests examine: pictures, links, headings, and whether elements are closed in order."""
+    """Collects what the tests examine: pictures, links, headings, and whether elements are closed in order."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a viewer says of another process that writes a study."""
+"""What a viewer shows while another process writes the study."""
 
 from __future__ import annotations
 
