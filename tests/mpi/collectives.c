@@ -1,5 +1,5 @@
-/* Every collective operation, blocking and not, on communicators of several sizes and orders, with lengths on both
- * sides of the switch points: prints one line at the end, "wrong 0". */
+/* All collective operations, blocking and nonblocking, on communicators of several sizes and orders, with
+ * lengths on both sides of the switch points: prints one line at the end, "wrong 0". */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,7 +195,8 @@ static void moves(state *s, int n)
         else
             MPI_Alltoall(later ? MPI_IN_PLACE : out, n, MPI_INT, in, n, MPI_INT, s->comm);
         for (size_t i = 0; i < all; i++)
-            check(s, in[i] == (int)(i / (size_t)n) * 100000 + s->rank * n + (int)(i % (size_t)n), "alltoall", n);
+            check(s, in[i] == (int)(i / (size_t)n) * 100000 + s->rank * n + (int)(i % (size_t)n), "alltoall",
+                  n);
     }
     free(out);
     free(in);
@@ -204,7 +205,8 @@ static void moves(state *s, int n)
 /* blocks of different length, with gaps between them */
 static void uneven(state *s, int n)
 {
-    int *counts = malloc((size_t)s->size * sizeof *counts), *places = malloc((size_t)s->size * sizeof *places);
+    int *counts = malloc((size_t)s->size * sizeof *counts),
+        *places = malloc((size_t)s->size * sizeof *places);
     int total = 0, mine = n + s->rank % 4;
     for (int r = 0; r < s->size; r++) {
         counts[r] = n + r % 4;
@@ -243,7 +245,7 @@ static void uneven(state *s, int n)
     free(counts), free(places), free(out), free(in), free(same), free(at), free(got);
 }
 
-/* two operations at once, waited for in another order by every second rank */
+/* two operations at once; every second rank waits for them in the opposite order */
 static void together(state *s)
 {
     int one = s->rank, two = s->rank == 0 ? 5 : 0, sums = 0;

@@ -1,4 +1,4 @@
-/* MPI-IO: each rank says what every call returns in a file of its own (said.RANK). Any MPI library must leave
+/* MPI-IO: each rank writes the result of every call to its own file (said.RANK). Any MPI library must leave
  * the same files. An argument chooses one group of calls. */
 #include <mpi.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 enum { RW = MPI_MODE_CREATE | MPI_MODE_RDWR, ITEMS = 6 };
 static int rank, ranks;
-static FILE *report; /* of the rank: what it says */
+static FILE *report; /* the rank's own file */
 
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
@@ -18,7 +18,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
     va_end(arguments);
 }
 
-/* The class of an error by its name: its number is not the same everywhere. */
+/* The name of an error's class; its number differs between libraries. */
 static const char *named(int error)
 {
     static const struct {
@@ -102,7 +102,8 @@ static long long size_of(MPI_File file)
     return size;
 }
 
-/* Interleaved integers, seen through a vector that begins at the rank's own place; memory has gaps, too. */
+/* Interleaved integers, accessed through a vector type that starts at the rank's own offset; memory has gaps,
+ * too. */
 static void views(void)
 {
     int out[2 * ITEMS], in[2 * ITEMS], blocks[2] = {1, 2};
@@ -240,7 +241,7 @@ static void shared(void)
     SAY(MPI_File_iwrite_shared(file, same, 2, MPI_INT, &request));
     MPI_Wait(&request, &status);
     show("started", same, 0, &status);
-    /* else rank 0 may begin its ordered part before others have written with the shared pointer */
+    /* otherwise rank 0 may begin its ordered part before others have written with the shared pointer */
     MPI_Barrier(MPI_COMM_WORLD);
     SAY(MPI_File_write_ordered_begin(file, out, 2, MPI_INT));
     SAY(MPI_File_write_ordered_end(file, out, &status));
@@ -352,7 +353,7 @@ static void properties(void)
     MPI_Barrier(MPI_COMM_WORLD);
     SAY(MPI_File_preallocate(file, 160));
     say("%d has %lld\n", rank, size_of(file));
-    /* set_atomicity and set_info do not hold rank 0 back from writing further */
+    /* set_atomicity and set_info do not stop rank 0 from writing on */
     MPI_Barrier(MPI_COMM_WORLD);
     SAY(MPI_File_get_atomicity(file, &flag));
     say("%d atomic %d\n", rank, flag);

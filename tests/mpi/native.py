@@ -15,13 +15,13 @@ MISSING = "no mpicc and mpiexec beside Python or on PATH: pip install mpich (the
 
 @dataclass(frozen=True)
 class Native:
-    """Compiler wrapper and starter of one MPI."""
+    """Compiler wrapper and launcher of one MPI library."""
 
     mpicc: Path
     mpiexec: Path
 
     def compiled(self, source: Path, binary: Path, *flags: str) -> Path:
-        """Return *binary*, made from *source*; any warning raises `AssertionError` with what the compiler says."""
+        """Return *binary*, made from *source*; any warning raises `AssertionError` with the compiler's message."""
         command = [self.mpicc, "-O2", "-g", *WARNINGS, *flags, source, "-o", binary, "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -31,14 +31,14 @@ class Native:
         self, binary: Path, ranks: int, *arguments: str, timeout: float = 120.0
     ) -> subprocess.CompletedProcess[str]:
         """Return the finished run of *binary* on *ranks*; raises `subprocess.TimeoutExpired` if it hangs."""
-        # ranks are many more than processors here: a rank that waits must give its processor away
+        # there are many more ranks than processors: a waiting rank must yield its processor
         environment = os.environ | {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}
         command = [self.mpiexec, "-n", str(ranks), binary, *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout, env=environment)
 
 
 def find(mpiexec: str = "") -> Native | None:
-    """Return the MPI whose starter is at *mpiexec*, else the one of this Python or of PATH; None without one."""
+    """Return the MPI library with the launcher *mpiexec*, else that of this Python or in PATH; None without one."""
     places = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     starter = mpiexec or shutil.which("mpiexec", path=places)
     if not starter or not Path(starter).exists():

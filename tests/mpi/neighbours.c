@@ -1,5 +1,4 @@
-/* Topologies and collective operations of neighbours; each rank prints what it gets in the order of the
- * ranks. */
+/* Topologies and neighbourhood collectives; the ranks print, one after the other, what they received. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +87,7 @@ static void cartesian(int periodic)
     flush(periodic ? "torus" : "grid");
 }
 
-/* A star: all know rank 0, which knows all. */
+/* A star: all ranks are neighbours of rank 0 only. */
 static void star(void)
 {
     int index[64], edges[128], nodes, count, list[64], new_rank;
@@ -116,7 +115,7 @@ static void star(void)
     flush("star");
 }
 
-/* Edges to the next two ranks; named by their sources, or all of them by rank 0. */
+/* Edges to the next two ranks, declared by each source or all by rank 0. */
 static void distributed(int by_root)
 {
     int from[2] = {(rank + size - 1) % size, (rank + size - 2) % size},

@@ -38,7 +38,7 @@ static void store(int which, void *data, int i, long value)
         memcpy((char *)data + (size_t)i * element_of(which).size, &value, element_of(which).size);
 }
 
-/* Small numbers, whose sums and products are exact in every type. */
+/* Small numbers with sums and products that are exact in every type. */
 static void *numbers(int which, int operation, int count)
 {
     void *data = room((size_t)count * 8);
@@ -56,14 +56,16 @@ static void compose(void *in, void *inout, int *count, MPI_Datatype *type)
     const word *first = in;
     word *second = inout;
     (void)type;
-    for (int i = 0; i < *count; i++) { /* x -> a x + b, the first of both first: does not commute */
+    for (int i = 0; i < *count;
+         i++) { /* composition of maps x -> a x + b, the left one first: does not commute */
         word a = first[2 * i] * second[2 * i], b = second[2 * i] * first[2 * i + 1] + second[2 * i + 1];
         second[2 * i] = a;
         second[2 * i + 1] = b;
     }
 }
 
-/* What: 0 reduce, 1 allreduce, 2 scan, 3 exscan, 4 reduce_scatter_block, 5 reduce_scatter; waits: 0 blocking.
+/* `what`: 0 reduce, 1 allreduce, 2 scan, 3 exscan, 4 reduce_scatter_block, 5 reduce_scatter; `waits` 0:
+ * blocking.
  */
 static void run_reduction(world w, int what, int root, int waits, void *in, void *out, int count, size_t size,
                           MPI_Datatype type, MPI_Op op)
@@ -170,7 +172,7 @@ static void broadcast(world w, int root, int count, int kind, int waits)
     free(data);
 }
 
-/* What: 0 gather, 1 scatter, 2 allgather, 3 alltoall, the same number of longs for all. */
+/* `what`: 0 gather, 1 scatter, 2 allgather, 3 alltoall; all ranks have the same number of longs. */
 static void even_blocks(world w, int what, int root, int count, int waits)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -200,13 +202,14 @@ static void even_blocks(world w, int what, int root, int count, int waits)
     free(out);
 }
 
-/* What rank `from` has for rank `to`: blocks of different lengths, some empty. */
+/* What rank `from` sends to rank `to`: blocks of different lengths, some empty. */
 static int length_of(int from, int to, int count)
 {
     return (from * 3 + to * 5 + 1) % (count + 1);
 }
 
-/* What: 0 gatherv, 1 scatterv, 2 allgatherv, 3 alltoallv, 4 alltoallw; one place stays free between blocks.
+/* `what`: 0 gatherv, 1 scatterv, 2 allgatherv, 3 alltoallv, 4 alltoallw; between blocks one item stays
+ * unused.
  */
 static void uneven_blocks(world w, int what, int root, int count)
 {
@@ -324,7 +327,8 @@ static void cartesian(world w, int dimensions, int periodic, int count, int tag)
     MPI_Dims_create(w.size, dimensions, dims);
     for (int d = 0; d < dimensions; d++) {
         periods[d] = periodic >> d & 1;
-        /* the same rank on both sides: the standard leaves open which of its messages is which */
+        /* both neighbours are the same rank: the standard does not say which of its messages belongs to which
+         * side */
         can_exchange &= !periods[d] || dims[d] > 2;
     }
     MPI_Cart_create(w.comm, dimensions, dims, periods, 0, &grid);

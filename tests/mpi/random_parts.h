@@ -1,5 +1,6 @@
-/* Parts of random MPI programs. Each is correct and has one result only, on any number of ranks; what a rank
- * receives changes its state, and data that it sends depend on its state. random_programs.py draws the calls.
+/* Parts of random MPI programs. Each is correct and has only one possible result, on any number of ranks.
+ * Received data changes a rank's state, and the data that it sends depends on that state. random_programs.py
+ * draws the calls.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -209,7 +210,7 @@ static void probed(world w, int mode, void *in, MPI_Datatype rt, int from, int t
     absorb((word)status.MPI_TAG);
 }
 
-/* Everyone sends to the rank `distance` further and receives from the one as far behind. */
+/* Each rank sends to the rank `distance` after it and receives from the rank `distance` before it. */
 static void shift(world w, int distance, int count, int send_kind, int receive_kind, int mode, int tag)
 {
     int to = modulo(w.rank + (long)distance, w.size), from = modulo(w.rank - (long)distance, w.size),
@@ -257,7 +258,7 @@ static void shift(world w, int distance, int count, int send_kind, int receive_k
     free(in);
 }
 
-/* As `shift`, of longs without a datatype of their own. */
+/* Like `shift`, for longs with the predefined datatype. */
 static void plain_shift(world w, int distance, int count, int mode, int tag)
 {
     int to = modulo(w.rank + (long)distance, w.size), from = modulo(w.rank - (long)distance, w.size);
@@ -281,7 +282,7 @@ static void plain_shift(world w, int distance, int count, int mode, int tag)
     free(in);
 }
 
-/* Neighbours in pairs, by blocking calls. */
+/* Pairs of neighbours exchange messages with blocking calls. */
 static void pairs(world w, int count, int synchronous, int tag)
 {
     int partner = w.rank ^ 1;
@@ -390,7 +391,7 @@ static void many(world w, int stride, int messages, int mode, int tag)
     free(done);
 }
 
-/* Numbers of different types in one packed message. */
+/* One packed message with numbers of different types. */
 static void packed(world w, int distance, int count, int tag)
 {
     int to = modulo(w.rank + (long)distance, w.size), from = modulo(w.rank - (long)distance, w.size);

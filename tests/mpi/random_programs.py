@@ -1,4 +1,4 @@
-"""Random MPI programs with one result each: run natively, kept, and compared with the simulator.
+"""Random MPI programs with only one possible result: run natively, saved, and compared with the simulator.
 
     python -m tests.mpi.random_programs --count 1000 --against MPIEXEC              natively, twice
     python -m tests.mpi.random_programs --count 1000 --against MPIEXEC --keep F     .. and keep what they print in F
@@ -31,14 +31,14 @@ from tests.mpi.native import MISSING, Native, find
 HERE = Path(__file__).parent
 UNIT = 20  # programs compiled together
 RANKS = (2, 4)
-FLAGS = ("-fopenmp", "-Wno-unused-function", f"-I{HERE}")  # a unit rarely calls all parts
+FLAGS = ("-fopenmp", "-Wno-unused-function", f"-I{HERE}")  # a source rarely calls all parts
 
 # seed -> ranks (text, as JSON has it) -> what the program prints
 Expected = dict[str, dict[str, str]]
 
 
 class Draw:
-    """Draws the parts of one program; the same ones for the same seed and kinds."""
+    """Draws the parts of one program; the same seed and kinds give the same parts."""
 
     def __init__(self, seed: int, kinds: Sequence[str]) -> None:
         self.random = random.Random(seed * 6007 + 5)
@@ -50,7 +50,7 @@ class Draw:
         return self.random.randint(least, most)
 
     def count(self) -> int:
-        """Return a number of elements: mostly small, now and then beyond what goes in one packet."""
+        """Return a number of elements: mostly small, sometimes more than fit in one packet."""
         return self.number(1, 12) if self.random.random() < 0.9 else self.number(500, 3000)
 
     def next_tag(self) -> int:
@@ -241,7 +241,7 @@ def program(seed: int, kinds: Sequence[str] = tuple(PARTS)) -> str:
 
 
 def source(seeds: range, kinds: Sequence[str] = tuple(PARTS)) -> str:
-    """Return a C program that runs the programs of *seeds* which its arguments name, in their order."""
+    """Return a C program that contains the programs of *seeds* and runs those that its arguments name, in order."""
     cases = "".join(f"        case {seed}:\n            program_{seed}();\n            break;\n" for seed in seeds)
     return (
         '#include "random_collectives.h"\n\n'
@@ -255,7 +255,7 @@ def source(seeds: range, kinds: Sequence[str] = tuple(PARTS)) -> str:
 
 @dataclass
 class Units:
-    """Writes the sources of programs and compiles them natively, a unit on first use."""
+    """Writes the sources of programs and compiles each natively on first use."""
 
     directory: Path
     kinds: Sequence[str] = tuple(PARTS)
@@ -269,7 +269,7 @@ class Units:
         return (*FLAGS, f"-DSTATIC_BUFFERS={self.static}") if self.static else FLAGS
 
     def source(self, seed: int) -> Path:
-        """Return the source of the unit that holds *seed*."""
+        """Return the source file that contains the program of *seed*."""
         first = seed - seed % UNIT
         path = self.directory / f"random{first}.c"
         if not path.exists():
@@ -277,14 +277,14 @@ class Units:
         return path
 
     def binary(self, native: Native, seed: int) -> Path:
-        """Return the native program that holds *seed*."""
+        """Return the native executable that contains the program of *seed*."""
         first = seed - seed % UNIT
         if first not in self.binaries:
             self.binaries[first] = native.compiled(self.source(seed), self.directory / f"random{first}", *self.flags)
         return self.binaries[first]
 
     def build(self, seed: int) -> Build:
-        """Return the program for the simulator that holds *seed*."""
+        """Return the simulated executable that contains the program of *seed*."""
         first = seed - seed % UNIT
         if first not in self.builds:
             self.builds[first] = control.build([self.source(seed)], cflags=self.flags)
@@ -292,9 +292,9 @@ class Units:
 
 
 def native_result(native: Native, units: Units, seed: int, ranks: int, limit: float = 60.0) -> str:
-    """Return what the program prints on *ranks*, the same in two runs; raises `ValueError` with what is wrong.
+    """Return the output on *ranks*, which must be the same in two runs; raises `ValueError` saying what is wrong.
 
-    A run that takes more than *limit* seconds is wrong.
+    A run must not take more than *limit* seconds.
     """
     printed = set()
     for _ in range(2):
@@ -313,7 +313,7 @@ def native_result(native: Native, units: Units, seed: int, ranks: int, limit: fl
 
 
 def simulated_result(units: Units, seed: int, ranks: int, machine: str) -> str:
-    """Return what the program prints on *ranks* of *machine*; raises `ValueError` with what is wrong."""
+    """Return the simulated output on *ranks* of *machine*; raises `ValueError` saying what is wrong."""
     on = machines.load(machine)
     each = 1 + seed % 2 if "threads" in units.kinds and on.node_processors % 2 == 0 else 1
     job = Job(
@@ -332,7 +332,7 @@ def simulated_result(units: Units, seed: int, ranks: int, machine: str) -> str:
 
 
 def faults(options: argparse.Namespace, native: Native | None, expected: Expected) -> Iterator[str]:
-    """Yield what is wrong with each program that is; *expected* gains what the programs print natively."""
+    """Yield a sentence for each faulty program; adds the programs' native outputs to *expected*."""
     with tempfile.TemporaryDirectory() as directory:
         units = Units(Path(directory), options.parts, options.static)
         for seed in range(options.first, options.first + options.count):
@@ -372,7 +372,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run; return the exit code: 0 if all programs are right, 1 if not, 2 without anything to compare with."""
+    """Run; return the exit code: 0 if all programs are right, 1 if not, 2 if there is nothing to compare with."""
     options = parsed(arguments)
     kept: Expected = json.loads(options.expected.read_text(encoding="utf-8")) if options.expected else {}
     native = None if options.expected else find(options.against or "")

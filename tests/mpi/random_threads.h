@@ -1,6 +1,6 @@
-/* Parts of random MPI programs whose ranks have threads: they talk to the threads of other ranks, through pipes and
- * events within a rank, by conditions, semaphores and signals. Each thread has a sum of its own; the sums are
- * absorbed in the order of the threads. */
+/* Parts of random MPI programs whose ranks have threads. These exchange messages with threads of other ranks,
+ * and use pipes, events, conditions, semaphores and signals within their rank. Each thread has its own sum;
+ * the sums enter the rank's state in the order of the threads. */
 #include <omp.h>
 #include <poll.h>
 #include <pthread.h>
@@ -43,15 +43,17 @@ static void run_jobs(void *(*run)(void *), job *jobs, int threads)
         absorb(jobs[i].sum);
 }
 
-/* A thread exchanges messages with the one of its number in other ranks. */
+/* A thread exchanges messages with the threads of the same number in other ranks. */
 static void *exchange(void *argument)
 {
     job *j = argument;
-    int to = modulo(j->w.rank + (long)j->distance, j->w.size), from = modulo(j->w.rank - (long)j->distance, j->w.size);
+    int to = modulo(j->w.rank + (long)j->distance, j->w.size),
+        from = modulo(j->w.rank - (long)j->distance, j->w.size);
     for (int i = 0; i < j->turns; i++) {
         word out = stir(j->sum + (word)i, 30 * (1 + j->number)), in = 0;
-        MPI_Sendrecv(&out, 1, MPI_UNSIGNED_LONG, to, j->tag * MOST_THREADS + j->number, &in, 1, MPI_UNSIGNED_LONG, from,
-                     j->tag * MOST_THREADS + j->number, j->w.comm, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&out, 1, MPI_UNSIGNED_LONG, to, j->tag * MOST_THREADS + j->number, &in, 1,
+                     MPI_UNSIGNED_LONG, from, j->tag * MOST_THREADS + j->number, j->w.comm,
+                     MPI_STATUS_IGNORE);
         j->sum = mix(j->sum + in);
     }
     return NULL;
@@ -61,7 +63,12 @@ static void threads_exchange(world w, int threads, int distance, int turns, int 
 {
     job jobs[MOST_THREADS];
     for (int i = 0; i < threads; i++)
-        jobs[i] = (job){.w = w, .number = i, .threads = threads, .distance = distance, .turns = turns, .tag = tag,
+        jobs[i] = (job){.w = w,
+                        .number = i,
+                        .threads = threads,
+                        .distance = distance,
+                        .turns = turns,
+                        .tag = tag,
                         .sum = state + (word)i};
     if (!teams) {
         run_jobs(exchange, jobs, threads);
@@ -74,7 +81,7 @@ static void threads_exchange(world w, int threads, int distance, int turns, int 
         absorb(jobs[i].sum);
 }
 
-/* What the main thread receives goes through files to threads, and their sums back. */
+/* The main thread passes on what it receives to threads, through files, and gets their sums back. */
 static void *answer(void *argument)
 {
     job *j = argument;
@@ -118,11 +125,13 @@ static void threads_of_pipes(world w, int threads, int distance, int turns, int 
     }
 }
 
-/* Threads take turns, by a condition or by semaphores; the one whose turn it is talks to another rank. */
+/* Threads take turns, using a condition or semaphores; in its turn a thread exchanges messages with another
+ * rank. */
 static void *in_turn(void *argument)
 {
     job *j = argument;
-    int to = modulo(j->w.rank + (long)j->distance, j->w.size), from = modulo(j->w.rank - (long)j->distance, j->w.size);
+    int to = modulo(j->w.rank + (long)j->distance, j->w.size),
+        from = modulo(j->w.rank - (long)j->distance, j->w.size);
     for (int i = 0; i < j->turns; i++) {
         word out = j->sum, in = 0;
         if (j->given != NULL)
@@ -132,8 +141,8 @@ static void *in_turn(void *argument)
             while (*j->turn % j->threads != j->number)
                 pthread_cond_wait(j->changed, j->mutex);
         }
-        MPI_Sendrecv(&out, 1, MPI_UNSIGNED_LONG, to, j->tag, &in, 1, MPI_UNSIGNED_LONG, from, j->tag, j->w.comm,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&out, 1, MPI_UNSIGNED_LONG, to, j->tag, &in, 1, MPI_UNSIGNED_LONG, from, j->tag,
+                     j->w.comm, MPI_STATUS_IGNORE);
         j->sum = mix(j->sum + in);
         if (j->given != NULL)
             sem_post(&j->given[(j->number + 1) % j->threads]);
@@ -155,16 +164,24 @@ static void threads_in_turn(world w, int threads, int distance, int turns, int s
     int turn = 0;
     for (int i = 0; i < threads; i++) {
         sem_init(&given[i], 0, i == 0);
-        jobs[i] = (job){.w = w, .number = i, .threads = threads, .distance = distance, .turns = turns, .tag = tag,
-                        .sum = state + (word)i, .given = semaphores ? given : NULL, .mutex = &mutex,
-                        .changed = &changed, .turn = &turn};
+        jobs[i] = (job){.w = w,
+                        .number = i,
+                        .threads = threads,
+                        .distance = distance,
+                        .turns = turns,
+                        .tag = tag,
+                        .sum = state + (word)i,
+                        .given = semaphores ? given : NULL,
+                        .mutex = &mutex,
+                        .changed = &changed,
+                        .turn = &turn};
     }
     run_jobs(in_turn, jobs, threads);
     for (int i = 0; i < threads; i++)
         sem_destroy(&given[i]);
 }
 
-/* A thread that waits for an event is told of each message that has come. */
+/* A thread waits for an event that announces each message that has arrived. */
 static void *count_events(void *argument)
 {
     job *j = argument;
@@ -201,7 +218,7 @@ static void hear(int number)
     heard += number == SIGUSR1;
 }
 
-/* All members of nested teams raise signals; what they have heard is added up over the ranks. */
+/* All members of nested teams raise signals; the signals received are added up over the ranks. */
 static void teams_of_signals(world w, int outer, int inner, int turns)
 {
     long sum = 0, all = 0;

@@ -1,4 +1,4 @@
-/* One-sided parts of random MPI programs: what each leaves in the windows has one value only. */
+/* One-sided parts of random MPI programs: each has only one possible result in the windows. */
 #include "random_parts.h"
 
 static void one_sided(world w, int distance, int count, int locks)
@@ -30,7 +30,7 @@ static void one_sided(world w, int distance, int count, int locks)
     free(out);
 }
 
-/* A window of `count` longs, all zero, that everybody may access. */
+/* A window of `count` longs, all zero, that every rank may access. */
 static long *opened(world w, int count, int how, MPI_Win *window)
 {
     long *data;
@@ -47,7 +47,7 @@ static long *opened(world w, int count, int how, MPI_Win *window)
     return data;
 }
 
-/* All accesses are complete: what the window has. */
+/* Absorbs the window's contents once all accesses are complete. */
 static void closed(world w, long *data, int count, int how, MPI_Win *window)
 {
     MPI_Barrier(w.comm);
@@ -59,7 +59,7 @@ static void closed(world w, long *data, int count, int how, MPI_Win *window)
         free(data);
 }
 
-/* Operations whose order does not matter, from all to all. */
+/* Operations in any order from all ranks to all ranks. */
 static void accumulated(world w, int count, int operation, int epoch, int how)
 {
     const MPI_Op operations[] = {MPI_SUM, MPI_MAX, MPI_BXOR, MPI_BOR, MPI_PROD};
@@ -86,7 +86,7 @@ static void accumulated(world w, int count, int operation, int epoch, int how)
     free(in);
 }
 
-/* Every other long of a block to one rank and from it, with requests, and a datatype at each end. */
+/* Puts and gets every second long of a block at one rank, with requests and a datatype at each end. */
 static void requested(world w, int distance, int count, int how)
 {
     MPI_Win window;
@@ -111,7 +111,7 @@ static void requested(world w, int distance, int count, int how)
     free(out);
 }
 
-/* Each rank exposes its window to the one before, and accesses that of the next one. */
+/* Each rank exposes its window to the previous rank and accesses the next rank's. */
 static void exposed(world w, int distance, int count, int how)
 {
     MPI_Win window;
@@ -133,7 +133,7 @@ static void exposed(world w, int distance, int count, int how)
     free(in);
 }
 
-/* Tickets of a counter, and a slot that only one rank swaps. */
+/* Draws tickets from a counter, and swaps a slot that only one rank uses. */
 static void atomics(world w, int distance, int turns, int how)
 {
     MPI_Win window;
@@ -150,6 +150,6 @@ static void atomics(world w, int distance, int turns, int how)
     }
     MPI_Win_unlock_all(window);
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG, MPI_SUM, w.comm);
-    absorb((word)sum); /* who got which one is open, all of them are not */
+    absorb((word)sum); /* which rank got which ticket is undefined, but all tickets together are not */
     closed(w, data, 2, how, &window);
 }

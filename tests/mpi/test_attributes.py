@@ -1,4 +1,4 @@
-"""Attributes: those of predefined types belong to the rank that sets them; what Fortran sets and C reads, and back."""
+"""Attributes of predefined types belong to the rank that sets them; Fortran and C read each other's attributes."""
 
 from __future__ import annotations
 

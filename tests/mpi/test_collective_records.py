@@ -1,4 +1,4 @@
-"""Collective operations in traces of simulated MPI programs, and what analyses of traces make of them."""
+"""Collective operations in traces of simulated MPI programs, and their analysis."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Collective operations of a simulated MPI program, by every algorithm, and calls that do not fit each other.
+"""Collective operations of a simulated MPI program by every algorithm, and mismatched calls.
 
-Those of neighbours, and topologies, beside MPICH.
+Neighbourhood collectives and topologies are compared with MPICH.
 """
 
 from __future__ import annotations

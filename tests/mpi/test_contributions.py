@@ -1,4 +1,4 @@
-"""Contributions to collective operations that are larger or smaller than expected: named with ranks, line and sizes."""
+"""Collective contributions that are larger or smaller than expected are reported with ranks, line and sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scalegraph.cli.main import run as scalegraph
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
-# Every rank passes two integers to and from each, but `n` for one of the numbers on rank 1.
+# Every rank exchanges two integers with each other rank, except that one count on rank 1 is `n`.
 PROGRAM = r"""
 #include <mpi.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ ENDS = {
 
 @pytest.fixture(scope="module")
 def program(module_path: Path) -> Path:
-    """Return the source of the program, whose cases are a line each."""
+    """Return the source of the program, which has one line per case."""
     path = module_path / "p.c"
     path.write_text(PROGRAM.replace("CASES", "\n".join(f"    CASE({name}, {call})" for name, call in CALLS.items())))
     return path

@@ -1,4 +1,4 @@
-"""Ranks of one thread on nodes of their own go on before what they do to others is done: the results are the same.
+"""Single-threaded ranks on separate nodes run ahead, and their effects on others are deferred: same results.
 
 Traced ranks wait for each turn, because a trace records which rank wakes which and when.
 """
@@ -27,7 +27,7 @@ static void compute(int steps)
         sink = sink * 1.0000001 + 1e-9;
 }
 """
-# Everything that is sent and received is static data, more than is copied at a change of the rank.
+# All data sent and received is static, and more than is copied when ranks change.
 MIXED = r"""
 static int out[9000], in[16][9000], turns[20000];
 static MPI_Request request[16];

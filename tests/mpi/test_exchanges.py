@@ -1,6 +1,6 @@
-"""Static data of ranks that take turns often: each finds its own, by whatever means the host moves it.
+"""Static data of ranks that take turns often: each rank finds its own, however the host moves it.
 
-Where the host can (Linux 6.8), pages of ranks that have taken turns for long are made large and moved by a descriptor.
+If the host supports it (Linux 6.8), pages of such ranks are eventually made large and moved by a descriptor.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 
 
 def expected(ranks: int, turns: int = 1200, *, pages: int) -> str:
-    """Return what the program prints, as computed without it."""
+    """Return the expected output, computed independently."""
     sent = [[0] * pages for _ in range(ranks)]
     sums = [0] * ranks
     for turn in range(turns):
@@ -129,7 +129,7 @@ def test_data_of_many_ranks_gets_large_pages(outputs: Outputs) -> None:
     assert many >= 140 * 2048
 
 
-# Rank 0 waits for messages that come one after the other. Were there an exchange for each, pages would become large.
+# Rank 0 waits for messages that arrive one by one. An exchange of data for each would make pages large.
 WAITS = LARGE.replace(
     LARGE[LARGE.index("    for (int turn") : LARGE.index("    if (rank == 0)")],
     r"""    MPI_Request requests[64];
@@ -151,7 +151,7 @@ def test_a_wait_for_many_messages_exchanges_data_once(outputs: Outputs) -> None:
     assert once == never
 
 
-# What the library calls back uses static data, too.
+# Functions that the library calls back use static data, too.
 CALLED_BACK = r"""static void add(void *a, void *b, int *n, MPI_Datatype *t)
 {
     calls++;
@@ -163,7 +163,7 @@ static void keep(MPI_Comm *comm, int *code, ...)
     errors = in[0];
 }
 """
-# Printed by rank 0: what was wrong, and whether the functions above were called.
+# Rank 0 prints the number of errors and whether the functions above were called.
 VERDICT = r"""    wrong += errors != 0 && errors != rank + 1;
     long counts[3] = {wrong, calls, errors}, all[3];
     MPI_Reduce(counts, all, 3, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -174,7 +174,7 @@ VERDICT = r"""    wrong += errors != 0 && errors != rank + 1;
 }
 """
 
-# Collective operations on static data and beside it, with an operation and a handler of the program that use it.
+# Collective operations on static and other data, with the program's own operation and error handler that use it.
 COLLECTIVE = (
     r"""
 #include <mpi.h>

@@ -1,4 +1,4 @@
-"""Files: what calls return and what is in the files afterwards as MPICH has it, costs, and faults by name."""
+"""MPI files: results of calls and contents of files agree with MPICH; costs; and messages about errors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ END = "\n    MPI_File_close(&file);\n    MPI_Finalize();\n    return 0;\n}\n"
 
 @pytest.fixture
 def simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Simulate:
-    """Return a function that simulates the statements of a program with an open file; it returns the one run."""
+    """Return a function that simulates given statements in a program with an open file and returns the run."""
     monkeypatch.chdir(tmp_path)
 
     def simulated(body: str, processors: int, *arguments: str, code: int = 0) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
 
 
 def left(directory: Path) -> dict[str, bytes]:
-    """Return what is in the files of *directory*, by their names."""
+    """Return the contents of the files in *directory* by name."""
     return {path.name: path.read_bytes() for path in directory.iterdir()}
 
 

@@ -1,4 +1,4 @@
-"""Fortran's MPI is made of mpi.h: constants, functions, and what both become in Fortran."""
+"""Fortran's MPI interface is generated from mpi.h: its constants and functions, and their Fortran forms."""
 
 from __future__ import annotations
 

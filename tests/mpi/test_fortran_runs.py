@@ -1,4 +1,4 @@
-"""MPI from Fortran: by mpif.h, by the module mpi and by mpi_f08 the same calls, with the results of C."""
+"""MPI from Fortran: mpif.h and the modules mpi and mpi_f08 offer the same calls, with the results of C."""
 
 from __future__ import annotations
 

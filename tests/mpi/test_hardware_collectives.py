@@ -1,4 +1,4 @@
-"""Collective operations of cm5's control network: results, exact cycles, and what goes over messages all the same."""
+"""Collective operations on cm5's control network: results, exact cycles, and operations that still use messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 RANKS = 5
 LATENCY, BYTE = 160, 10  # cycles, as cm5.toml declares
-CALLING = 20  # cycles that the instructions of a call between two readings take at most
+CALLING = 20  # most cycles that the instructions of a call take between two clock readings
 PROGRAM = """#include <mpi.h>
 #include <stdio.h>
 int main(int argc, char **argv)
@@ -71,7 +71,7 @@ def test_each_waits_for_the_network_as_long_as_the_machine_says(simulated: Any) 
     MPI_Scan(&rank, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Exscan(&rank, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);"""
     leaves = simulated(body)["leaves"]
-    # begin and end of MPI, barrier, allreduce and scan: all; broadcast and exscan: all but one; reduction: one
+    # ranks that wait: in MPI_Init and _Finalize, barrier, allreduce, scan: all; bcast, exscan: all but one; reduce: one
     waits = 5 * RANKS + 2 * (RANKS - 1) + 1
     assert leaves["idle_transfer"] == LATENCY * waits
     assert leaves["prim_send"] == BYTE * 4 * (4 * RANKS + 4)  # 4 operations of a word by all, 4 words by the root
@@ -104,7 +104,7 @@ def test_the_root_of_a_broadcast_waits_for_nobody_and_a_late_rank_finds_the_data
     took = {int(rank): int(cycles) for rank, _, cycles in rows}
     assert {value for _, value, _ in rows} == {"42"}
     assert 4 * BYTE <= took[1] <= 4 * BYTE + CALLING
-    assert took[3] <= 100  # at once: only the copy into its memory
+    assert took[3] <= 100  # returns at once: only the copy into its memory costs time
     assert all(took[rank] >= LATENCY for rank in (0, 2, 4))
 
 

@@ -1,4 +1,4 @@
-"""Our ``mpi.h``: values of the standard's binary interface, C and C++ of every year, two names for each function."""
+"""Our ``mpi.h`` has the values of the standard's ABI, compiles as every version of C and C++, and has PMPI names."""
 
 from __future__ import annotations
 
@@ -60,4 +60,6 @@ def test_every_function_has_both_names_in_the_library() -> None:
     kinds = {words[2]: words[1] for words in map(str.split, table.splitlines()) if len(words) == 3}
     assert len(functions()) > 400
     assert [name for name in functions() if kinds.get(f"PMPI_{name}") != "T"] == []
-    assert [name for name in functions() if kinds.get(f"MPI_{name}") != "W"] == []  # a tool's own comes first
+    assert [
+        name for name in functions() if kinds.get(f"MPI_{name}") != "W"
+    ] == []  # a tool's own function takes precedence

@@ -89,7 +89,7 @@ def test_transfer_and_serialisation_are_exact(build: control.Build) -> None:
     assert table["transfer"][4] == pytest.approx(ideal.time_cycles / runs[1].time_cycles)
     assert table["serialisation"][4] == pytest.approx(0.25, abs=0.02)
     assert table["transfer"][4] * table["serialisation"][4] == pytest.approx(table["communication"][4])
-    other = run(build, "ncube2", 4, "sync")  # barriers and locks of threads: not what an MPI program loses
+    other = run(build, "ncube2", 4, "sync")  # barriers and locks of threads are not among an MPI program's losses
     assert (
         efficiencies(odd := StudyData.from_runs([*runs, other]), odd.scaling)["transfer_by"].tolist()[-1] == "accounts"
     )

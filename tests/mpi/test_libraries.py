@@ -1,7 +1,7 @@
-"""Shared libraries that a program brings along: each rank has their static data for itself, as each process natively.
+"""A program's own shared libraries: each rank has its own copy of their static data, like a native process.
 
-Expected is what a process of MPI prints by the C standard and the System V ABI: constructors of a library run before
-the program, those of what it needs first, and functions for the end in reverse order.
+The expected output follows from the C standard and the System V ABI: constructors of libraries run before the program,
+those of dependencies first, and exit functions run in reverse order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scalegraph.cli.main import run as scalegraph
 pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 Linked = Callable[..., list[str]]
 
-# What another library needs: it counts who calls it, from constructors, too.
+# A library that another one depends on. It counts its calls, including those from constructors.
 BASE = r"""
 static int calls = 40;
 int base_calls(void) { return ++calls; }
@@ -96,11 +96,11 @@ int main(int argc, char **argv)
     return 0;
 }
 """
-TURNS = 20  # more than after which the program's own pages are made large
+TURNS = 20  # more turns than it takes until the program's own pages are made large
 
 
 def printed(rank: int) -> list[str]:
-    """Return what the program prints on a rank."""
+    """Return the expected output of a rank."""
     length = 3 + TURNS * rank
     data = 1 + (TURNS * rank + TURNS * (rank + 1)) + 20 + TURNS * rank  # bytes, then the value of the table
     values = sum(range(3)) + TURNS * sum(range(rank)) + TURNS * rank
@@ -141,7 +141,7 @@ def linked(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     return simulated
 
 
-@pytest.mark.parametrize("size", [64, 20_000, 300_000])  # data is copied, copied by pages, and moved
+@pytest.mark.parametrize("size", [64, 20_000, 300_000])  # sizes at which data is copied, copied by pages, and moved
 @pytest.mark.parametrize("machine", ["ncube2", "server-2x32-inorder"])
 def test_each_rank_has_the_static_data_of_libraries_for_itself(machine: str, size: int, linked: Linked) -> None:
     lines = linked(size, 5, machine)

@@ -1,4 +1,4 @@
-"""Accounts of messages by communicator and partner: parts of the categories, to the cycle."""
+"""Message accounts by communicator and partner add up to the categories, to the cycle."""
 
 from __future__ import annotations
 
@@ -105,7 +105,11 @@ def test_a_wait_belongs_to_the_partner_that_ends_it(build: control.Build) -> Non
     table = messages.by_partner(run(build, "ncube2", 4)).set_index(["rank", "partner"])
     assert table["bytes"][(1, 0)] >= 20000  # rank 1 gets the long message of rank 0
     assert table["bytes"].get((1, 3), 0) < 20000
-    assert {partner for rank, partner in table.index if rank == 0} >= {1, 2, 3}  # from any source, yet each is known
+    assert {partner for rank, partner in table.index if rank == 0} >= {
+        1,
+        2,
+        3,
+    }  # received from any source, yet the partner of each is known
     assert not [partner for _, partner in table.index if partner < 0 and table["idle_late_sender"].get((0, partner), 0)]
 
 

@@ -1,4 +1,4 @@
-"""Messages within a node of out-of-order processors: lines under way, eager and rendezvous, one copy by the system."""
+"""Messages within a node of out-of-order processors: lines in flight, eager, rendezvous, single copy by the kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAST = 13  # ranks, of which the last one is on the other socket
 
 
 def latency(capsys: pytest.CaptureFixture[str], ranks: int, *sizes: int, **values: object) -> list[float]:
-    """Return what messages of *sizes* bytes take between first and last of *ranks*, ns; nothing is prefetched."""
+    """Return the times [ns] of messages of *sizes* bytes between the first and last of *ranks*, without prefetching."""
     values = {"messages." + key: value for key, value in values.items()} | {"prefetch.kind": "none"}
     changed = [f"--set={key}={value}" for key, value in values.items()]
     command = ["simulate", str(KERNEL), "-m", MACHINE, "-p", str(ranks), "--no-reference", "--json", *changed]
@@ -28,7 +28,7 @@ def latency(capsys: pytest.CaptureFixture[str], ranks: int, *sizes: int, **value
 
 
 def test_a_long_message_takes_what_its_lines_take_under_way(capsys: pytest.CaptureFixture[str]) -> None:
-    """The sender has the receiver's copies given up, the receiver takes each line from the sender's cache."""
+    """The sender invalidates the receiver's copies; the receiver fetches each line from the sender's cache."""
     machine = machines.load(MACHINE)
     network, ghz = machine.network, machine.clock_hz / 1e9
     looks = machine.cache[1].hit_cycles / ghz, sum(cache.hit_cycles for cache in machine.cache) / ghz
@@ -47,7 +47,7 @@ def test_a_short_message_takes_its_software_and_one_line(capsys: pytest.CaptureF
     assert slow - quick == pytest.approx(2 * 1000 / (machines.load(MACHINE).clock_hz / 1e9), rel=0.02)
     assert 150 < quick < 250
     inside, outside = latency(capsys, 2, 8, 64)
-    assert outside > inside + 1  # what describes the message has not left room for so much
+    assert outside > inside + 1  # the message's header does not leave that much room
 
 
 def test_the_system_copies_long_messages_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,7 +126,7 @@ int main(int count, char **argument)
 
 
 def test_places_of_threads_are_those_of_their_process(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """OMP_PLACES in a process of MPI begins with its first processor, and nobody gets onto another process's."""
+    """OMP_PLACES in an MPI process starts at its first processor; no thread runs on another process's processors."""
     source = tmp_path / "places.c"
     source.write_text(PLACES, encoding="utf-8")
     bound = ["--env", "OMP_PLACES=cores", "--env", "OMP_PROC_BIND=close", "--cflags=-O1 -fopenmp"]

@@ -1,4 +1,4 @@
-"""A node's memory is a limit of the static data and heaps of its ranks, where the machine declares how much it has."""
+"""If the machine declares a node's memory, it limits the static data and heaps of the node's ranks."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def simulated(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: p
 
 
 def refused(row: dict[str, Any]) -> tuple[int, ...]:
-    """Return rank, bytes, node, memory and what is taken, of the sentence with which the run was refused."""
+    """Return rank, bytes, node, memory and used memory from the sentence with which the run was refused."""
     assert row["status"] == "out_of_memory", row["message"]
     found = SENTENCE.match(row["message"])
     assert found is not None, row["message"]
@@ -119,7 +119,7 @@ def test_ranks_of_a_node_share_its_memory(simulated: Any) -> None:
     assert simulated(3 * MIB, *limit, "--", "3", "2", machine="cluster-hdr")["status"] == "ok"
     rank, _, node, _, taken = refused(simulated(3 * MIB, *limit, "--", "3", "5", machine="cluster-hdr"))
     assert (rank, node) == (3, 0)
-    assert taken > 4 * 3 * MIB  # static data of all four
+    assert taken > 4 * 3 * MIB  # static data of all four ranks
     rank, _, node, _, taken = refused(simulated(9 * MIB, *limit, "--", "0", machine="cluster-hdr"))
     assert (rank, node) == (1, 0)
     assert 9 * MIB <= taken < 10 * MIB

@@ -1,4 +1,4 @@
-"""The shipped MPI programs: their descriptions load, and natively they find their own results right on any ranks."""
+"""The shipped MPI programs: their descriptions load, and native runs on any number of ranks verify their results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.mpi.native import MISSING, Native, find
 pytestmark = pytest.mark.slow
 
 FOLDER = resource_dir("programs") / "mpi"
-RANKS = (1, 3)  # natively: ranks that wait take processor time, and more of them than processors take much
+RANKS = (1, 3)  # native runs: waiting ranks use processor time, a lot of it if there are more ranks than processors
 SIMULATED_RANKS = (1, 2, 3, 8)
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 
@@ -61,7 +61,7 @@ def native() -> Native:
 
 @pytest.fixture(scope="session")
 def binaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Programs that are compiled already; the key "" has the place for more."""
+    """The programs compiled so far by name; the key "" has the directory for more."""
     return {"": tmp_path_factory.mktemp("mpi")}
 
 
@@ -75,7 +75,7 @@ def made(name: str, native: Native, binaries: dict[str, Path]) -> Path:
 
 
 def alike(one: str, other: str, tolerance: float) -> bool:
-    """Return whether two outputs are equal but for the rounding of their numbers."""
+    """Return whether two outputs are equal except for rounding of numbers."""
     if NUMBER.sub("#", one) != NUMBER.sub("#", other):
         return False
     pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)

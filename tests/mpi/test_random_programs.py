@@ -1,4 +1,4 @@
-"""The random MPI programs: the same text for a seed, one result natively, and a wrong result is found."""
+"""The random MPI programs: a seed always gives the same text and one native result, and a wrong result is found."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_programs_have_one_result_natively(native: Native, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [1024, 131072])  # in all less and more than is copied from rank to rank
+@pytest.mark.parametrize("size", [1024, 131072])  # in total less, and more, than what is copied when ranks change
 def test_buffers_in_static_data_have_what_those_in_the_heap_have(size: int, tmp_path: Path) -> None:
     heap, static = Units(tmp_path), Units(tmp_path, static=size)
     for seed in range(6000, 6000 + UNIT // 4):

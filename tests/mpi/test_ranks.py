@@ -1,4 +1,4 @@
-"""Ranks of a simulated MPI program: what each has of its own, messages, waiting, and what it is charged to."""
+"""Ranks of a simulated MPI program: their private data, messages, waiting, and to what it is charged."""
 
 from __future__ import annotations
 
@@ -501,7 +501,7 @@ int main(int argc, char **argv)
 def test_ranks_of_several_threads_do_not_change_the_data_of_the_host_at_every_reference(
     simulate: Simulate, threads: int
 ) -> None:
-    """Ranks of one node take turns after thousands of cycles, those of different nodes when they must wait."""
+    """Ranks of one node take turns after thousands of cycles, ranks on different nodes only when they must wait."""
     arguments = ("--machine", "cluster-hdr", "--threads-per-process", str(threads))
     simulate(STENCIL, threads, *arguments)  # builds
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt

@@ -97,7 +97,7 @@ def test_a_branch_that_half_of_the_elements_take_costs_both_sides(simulate: Simu
 def test_elements_are_masked_off_where_others_execute_what_they_do_not(simulate: Simulate) -> None:
     both, neither = simulate(BRANCH, 8, *BOTH), simulate(BRANCH, 8, *NEITHER)
     more = both["leaves"]["idle_masked"] - neither["leaves"]["idle_masked"]
-    assert more == 4 * (whole(both) - whole(neither))  # half of the elements execute one side, half the other
+    assert more == 4 * (whole(both) - whole(neither))  # half of the elements execute one branch, half the other
 
 
 LOOP = r"""
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 
 
 def test_a_nested_loop_takes_the_trips_of_the_element_with_the_most(simulate: Simulate) -> None:
-    """Within an enclosing loop elements meet again after each inner loop, which the model does not see."""
+    """On real hardware elements meet after each inner loop of an enclosing loop; the model does not see that."""
     alike, different = simulate(NESTED, 8, 20, 20), simulate(NESTED, 8, 30, 10)
     assert whole(different) == whole(alike)  # a real control unit would take 6 x 30 trips, not 3 x 30 + 3 x 10
     assert whole(simulate(NESTED, 8, 20, 20, fp_mul=531)) == whole(alike) + 6 * 20
@@ -208,7 +208,7 @@ def test_one_element_sends_while_all_others_are_masked_off(simulate: Simulate) -
 
 def test_what_is_no_shift_goes_through_the_router(simulate: Simulate) -> None:
     nothing, gathered = simulate(EXCHANGE, 64, 0), simulate(EXCHANGE, 64, 3)
-    channel = 63 * 8 * 12.5 / 1.27  # all messages leave it through one channel
+    channel = 63 * 8 * 12.5 / 1.27  # all messages from this node leave through one channel
     assert on_wires(gathered) - on_wires(nothing) == 64 * ceil(24 + 2 * 50 + channel)
 
 

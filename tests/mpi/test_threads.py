@@ -16,7 +16,7 @@ THREADS, TURNS = 4, 5
 
 
 def expected(ranks: int) -> list[str]:
-    """Return the lines of all threads, sorted: each does its work as a thread of POSIX and as one of OpenMP."""
+    """Return the sorted lines of all threads; each does its work as a POSIX thread and as an OpenMP thread."""
     lines = []
     for rank in range(ranks):
         for thread in range(THREADS):
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
 def test_threads_that_wait_for_the_same_operations_sleep(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, each: int
 ) -> None:
-    """One thread of each of three ranks comes 2 ms later than all others, which do nothing meanwhile."""
+    """On each of three ranks one thread arrives 2 ms later than all others, which do nothing meanwhile."""
     (tmp_path / "p.c").write_text(MANY)
     command = ["simulate", str(tmp_path / "p.c"), "-p", str(4 * each), "--threads-per-process", str(each)]
     assert scalegraph([*command, "--machine", "cluster-hdr", "--no-reference", "--json"]) == 0

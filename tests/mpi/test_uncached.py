@@ -1,4 +1,4 @@
-"""Machines without a data cache: references take no time, nothing misses, and what needs references still gets them."""
+"""Machines without a data cache: references take no time, nothing misses, and observers still get their references."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
     return 0;
 }
 """
-# Nobody pays for it on nodes of one processor; but a machine on which something costs has caches.
+# A transfer time that never applies on nodes of one processor, but makes this a machine with caches.
 CACHED = ("--set", "network.transfer_ns=50")
 OF_CACHES = ("misses", "l1_misses", "memory_lines", "page_misses", "writebacks")
 Simulate = Any
@@ -88,7 +88,7 @@ def simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
 
 
 def without_misses(row: dict[str, Any]) -> dict[str, Any]:
-    """Return what does not depend on caches that cost nothing."""
+    """Return the results that do not depend on whether the machine has caches."""
     kept = {name: row[name] for name in ("time_cycles", "leaves", "messages", "waits", "references", "stdout")}
     return {**kept, "counters": {name: n for name, n in row["counters"].items() if name not in OF_CACHES}}
 

@@ -14,8 +14,8 @@ from scalegraph.cli.main import run as scalegraph
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
-# Rank 1 keeps its interface busy for 10 ms, with the message to rank 3: its message to rank 0 is known long
-# before it arrives, and rank 2, which begins later, is faster or slower by how many rounds it makes.
+# Rank 1's message to rank 3 keeps its interface busy for 10 ms, so the arrival of its message to rank 0 is known long
+# before. Rank 2 begins later; the number of its rounds decides whether its message arrives first.
 PROGRAM = r"""
 #include <mpi.h>
 #include <stdio.h>
@@ -110,12 +110,12 @@ def simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
 
 
 def same(run: dict[str, Any]) -> list[Any]:
-    """Return what does not depend on the call that waits: the program's own branches before it take some cycles."""
+    """Return the results that do not depend on which call waits; the program's branches before it take some cycles."""
     return [run["stdout"], run["time_cycles"], *(run["leaves"][name] for name in ON_THE_WAY)]
 
 
 def times(run: dict[str, Any]) -> tuple[int, float, float]:
-    """Return which request came first, when it was complete, and when both were (seconds after the start)."""
+    """Return which request completed first, when, and when both were complete (seconds after the start)."""
     which, first, last = run["stdout"].split()
     return int(which), float(first), float(last)
 
@@ -131,7 +131,7 @@ def test_what_is_known_later_and_completes_earlier_ends_the_wait(simulate: Simul
         assert same(simulate(what, wait, EARLIER)) == same(single)
     tested = times(simulate(what, "test", EARLIER))
     assert tested[0] == 1
-    assert first <= tested[1] < first + 50e-6  # some cycles later: it asks again and again
+    assert first <= tested[1] < first + 50e-6  # some cycles later, as it polls
 
 
 @pytest.mark.parametrize("what", ["messages", "collectives"])

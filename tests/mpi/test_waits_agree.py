@@ -1,4 +1,4 @@
-"""Wait states of a trace of an MPI program are the waiting of its accounts, rank by rank."""
+"""Wait states in the trace of an MPI program add up to the waiting in its accounts, rank by rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One-sided communication: results as another MPI has them, costs that can be computed by hand, faults by name."""
+"""One-sided communication: the results of another MPI library, costs computed by hand, and messages about errors."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_transfer_that_software_serves_takes_a_message_there_and_the_wire_back
         size: [int(t) for t in simulate(COSTS, 2, "--machine", "ncube2", "--", str(size))["stdout"].split()]
         for size in (0, 8, 200)
     }
-    alpha, beta, wire = 2600, 10, 200  # of a message, its bytes, and the part of alpha that is the wire's
+    alpha, beta, wire = 2600, 10, 200  # cycles of a message, of its bytes, and the wire's part of alpha
     for size, (put, get) in times.items():
         assert alpha + wire + beta * size <= put < alpha + wire + beta * size + 60  # the program's own instructions
         answer = 1200 if size else 0  # the target's software sends the data
@@ -123,7 +123,7 @@ def test_a_put_within_a_node_takes_the_line_from_its_reader(simulate: Simulate) 
     MPI_Win_free(&win);
 """
     idle_few, idle_many = (simulate(fences, 2, "--", str(turns))["counters"]["invalidations"] for turns in (2, 12))
-    assert (many - few) - (idle_many - idle_few) >= 10  # one for each turn, beside those of the fences' messages
+    assert (many - few) - (idle_many - idle_few) >= 10  # one for each turn, plus those of the fences' messages
 
 
 SERVED = r"""

@@ -18,12 +18,12 @@ from scalegraph.cli.main import run as scalegraph
 pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 INCLUDE = Path(__file__).parents[2] / "scalegraph" / "runtime" / "include"
-HEADERS = ("mpi_calls.h", "mpi_removed.h")  # of MPI 3.1, and of MPI-1 that 3.0 has removed
+HEADERS = ("mpi_calls.h", "mpi_removed.h")  # functions of MPI 3.1, and those of MPI-1 removed by 3.0
 DECLARED = re.compile(r"^int SCALEGRAPH_MPI\((\w+)\)\((.*)\);$", re.MULTILINE)
 PARAMETER = re.compile(r"^(?P<type>.*?[\s*])(?P<name>\w+)(?P<array>(?:\[\d*\])*)$")
 
-# Functions that end the run, that have nothing to be wrong, or that are not of this library's part: files and
-# processes that are started later.
+# Functions that end the run, that take no arguments that could be wrong, or that are not tested here: files and
+# processes started later.
 LEFT_OUT = re.compile(
     r"File_|Comm_(spawn|accept|connect|join)|(Open|Close)_port|(Publish|Unpublish|Lookup)_name|Register_datarep"
     r"|Abort$|.*_toint$|Init|Finalize|Pcontrol|Status_|DUP_FN|Aint|.*_(c2f|f2c|f82f|f2f08|c2f08|f082c)$|Type_create_f90"
@@ -56,7 +56,7 @@ NAMED = {
     "type_keyval": "keyval",
     "win_keyval": "keyval",
 }
-# of pointers, by what they point to and whether it is constant
+# arguments for pointers, by the type pointed to and whether it is const
 POINTERS = {
     ("char", True): '"text"',
     ("int", True): "ones",
@@ -70,7 +70,7 @@ POINTERS = {
     ("MPI_Status", False): "statuses",
     ("MPI_Status", True): "statuses",
 }
-# what is wrong of a type, and the class that says so
+# wrong arguments of each type, with the error class of each
 WRONG = {
     "MPI_Comm": (("MPI_COMM_NULL", "MPI_ERR_COMM"), ("(MPI_Comm)0x7ffffff", "MPI_ERR_COMM")),
     "MPI_Datatype": (("MPI_DATATYPE_NULL", "MPI_ERR_TYPE"), ("(MPI_Datatype)0x7ffffff", "MPI_ERR_TYPE")),
@@ -82,8 +82,8 @@ WRONG = {
     "MPI_Errhandler": (("(MPI_Errhandler)0x7ffffff", "MPI_ERR_ERRHANDLER"),),
 }
 COUNTS = ["count", "sendcount", "recvcount", "incount", "outcount", "origin_count", "target_count", "result_count"]
-# What the standard admits: names of null handles, a result that the first rank does not get, arguments that are not
-# used; and what only another object could show.
+# Arguments that the standard allows: names of null handles, results that the first rank does not get, unused arguments;
+# and errors that only another object could reveal.
 ALLOWED = {
     ("Comm_get_name", "MPI_COMM_NULL"),
     ("Type_get_name", "MPI_DATATYPE_NULL"),
@@ -151,7 +151,7 @@ class Parameter:
         if self.name in BUFFERS:
             return (("NULL", "MPI_ERR_BUFFER"),)
         if self.type == "void" or self.type.endswith("_function"):
-            return ()  # what a callback gets, or a callback that is not there
+            return ()  # a callback's extra argument, or a missing callback
         return (("NULL", OF_NULL.get(self.name, "MPI_ERR_ARG") if self.constant else "MPI_ERR_ARG"),)
 
 
@@ -252,7 +252,7 @@ def test_each_wrong_argument_is_returned_as_its_class(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     statements = list(cases())
-    parts = [statements[at : at + 50] for at in range(0, len(statements), 50)]  # the time of gcc grows with the square
+    parts = [statements[at : at + 50] for at in range(0, len(statements), 50)]  # gcc's time grows quadratically
     texts = [f"static void part{i}(void)\n{{\n{''.join(part)}}}\n" for i, part in enumerate(parts)]
     calls = [f"    part{i}();\n" for i in range(len(parts))]
     Path("p.c").write_text(PROGRAM.replace("CASES\n", "".join(texts)).replace("CALLS\n", "".join(calls)))
@@ -295,5 +295,5 @@ def test_sizes_of_a_grid_are_as_close_as_possible(
     assert scalegraph(["simulate", "p.c", "-p", "1", "--no-reference", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["runs"]
     first, *rest = row["stdout"].splitlines()
-    assert first == "9 8 1"  # one at a time, the largest prime factor first, made 12 and 6 of it
+    assert first == "9 8 1"  # placing prime factors one by one, the largest first, would give 12 and 6
     assert rest == ["1000 1000 1000", "999999937 1 1", "91 90 88", "10 10 10", "7 1 1", "1"]

@@ -1,4 +1,4 @@
-"""Programs that other MPIs run although they are wrong: each fault is named with ranks and lines, and costs nothing."""
+"""Wrong programs that other MPI libraries accept: each error is reported with ranks and lines, at no simulated cost."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
 
 
 def line_of(body: str, text: str) -> str:
-    """Return "p.c:N", where *text* is in the program."""
+    """Return "p.c:N", the line of *text* in the program."""
     before = (BEGIN + body).partition(text)[0]
     return f"p.c:{before.count(chr(10)) + 1} in main"
 
@@ -202,7 +202,7 @@ def test_neighbouring_memory_and_complete_requests_are_no_fault(simulate: Simula
     assert row["warnings"] == []
 
 
-# Requests of both ranks, what the program does meanwhile, and how rank 0 goes on.
+# Requests of both ranks, what the program does meanwhile, and what rank 0 does next.
 SENDS = "MPI_Isend(out, 2, MPI_INT, other, 0, MPI_COMM_WORLD, &r[0]);"
 RECEIVES = "MPI_Irecv(in, 2, MPI_INT, other, 0, MPI_COMM_WORLD, &r[1]);"
 WAITS = "MPI_Waitall(2, r, MPI_STATUSES_IGNORE);"
@@ -240,7 +240,7 @@ def test_both_ends_of_a_large_buffer_are_looked_at(simulate: Simulate) -> None:
     }
     free(large);
 """
-    (first,) = simulate(body)["warnings"]  # the same place where the requests begin
+    (first,) = simulate(body)["warnings"]  # the line in which the requests begin
     assert "rank 0: the buffer of MPI_Irecv at " in first
     (last,) = simulate(body.replace("turn ? ", "!turn ? "))["warnings"]
     assert "rank 0: the buffer of MPI_Irecv at " in last
@@ -523,7 +523,7 @@ def test_what_time_decides_and_what_a_message_overwrites_is_said_once(simulate: 
 
 
 def test_a_message_into_the_midst_of_a_block_of_zeros_is_no_fault(simulate: Simulate) -> None:
-    """Of 1,024 places in memory that is zero one looks like the head of a small block."""
+    """One of 1,024 places in zeroed memory looks like the header of a small block."""
     body = """char *b = calloc(8192, 16);
         for (int i = 0; i < 8100; i++)
             MPI_Sendrecv(out, 20, MPI_INT, rank, 0, b + 16 * i, 20, MPI_INT, rank, 0, MPI_COMM_WORLD, 0);"""
