@@ -134,6 +134,16 @@ _TOOLS = (
         (r"\A(HPCTOOLKIT|HPCPROF-metricdb)|<!DOCTYPE HPCToolkitExperiment|<HPCToolkitExperiment",),
         "its directory is read: give that",
     ),
+    Tool(
+        "the CSV of Google Benchmark",
+        (r"^name,iterations,real_time,cpu_time,time_unit,",),
+        "its JSON is read: --benchmark_out=run.json --benchmark_out_format=json",
+    ),
+    Tool(
+        "the output of IOR",
+        (r"^IOR-\d|^access +bw\(MiB/s\)", r"bw\(MiB/s\)|MPI Coordinated Test of Parallel I/O"),
+        "for scaling, write the tasks and the bandwidth [MiB/s] of all runs in a table, as docs/MEASUREMENTS.md shows",
+    ),
     Tool("the output of strace -c", (r"^% time +seconds +usecs/call +calls",), _INSTEAD),
     Tool(
         "a log of darshan-parser",

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.measurements import counted, derived, grids, names, quantities, rates, units
+from scalegraph.measurements import counted, derived, grids, names, quantities, rates, twins, units
 from scalegraph.measurements import sizes as sizes_
 from scalegraph.measurements.following import filled, following, named_without_counts
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question
@@ -374,6 +374,9 @@ def _time(
         ):
             same = [metric for metric in times if names.plain(metric.name) in (best, f"{best}_s")]
             if len(same) == 1:
+                if (asked := twins.contradiction(measured, same[0].name)) is not None:
+                    questions.append(asked)
+                    return "", columns, False
                 return same[0].name, columns, False
         parts = {column for column in columns.values() if column in by_name}
         times = [metric for metric in times if metric.name not in parts] or times
@@ -383,6 +386,9 @@ def _time(
         if whole := derived.whole(measured, [metric.name for metric in times]):
             notes.append(f"'{whole}' is the sum of the other times, and was taken as the time")
             times = [metric for metric in times if metric.name == whole]
+    if len(times) > 1 and (found := twins.middle(measured, [metric.name for metric in times])):
+        notes.append(found[1])
+        return found[0], columns, False
     if len(times) > 1:
         listed = tuple(metric.name for metric in times)
         message = f"{', '.join(listed[:6])} are all times"

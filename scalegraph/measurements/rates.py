@@ -32,6 +32,9 @@ _EACH_UNIT = re.compile(
 )
 _EACH_AFTER = re.compile(rf"\s*(?:/|[_\s]per[_\s]|\bper\s)\s*(?P<each>{_EACH})$", re.IGNORECASE)
 _LETTERS = re.compile(r"^(?P<prefix>[kmgtp]?)(?P<what>flops?|flop)$", re.IGNORECASE)
+_PREFIXED = re.compile(
+    r"(?P<prefix>[kmgtp]?)[_ ]?(?P<stem>b|bytes?|bits?|flops?|lups?|ops?|teps?|cells?|updates?)", re.IGNORECASE
+)
 _NAMED = frozenset(
     {"throughput", "rate", "performance", "bandwidth", "perf", "fom", "figure_of_merit", "bw", "total_throughput"}
 )
@@ -59,6 +62,22 @@ def per(metric: Metric) -> tuple[str, float] | None:
     if names.plain(_parted(metric.name)[0]) in _NAMED and metric.kind != "ratio" and not metric.unit:
         return "the work", 1.0
     return None
+
+
+def power(one: str, other: str) -> int | None:
+    """Return the power of ten that turns numbers in the rate *one* into *other*: 3 for GB/s and MB/s; None for none.
+
+    There is none for binary prefixes, for bits beside bytes, and for other times than seconds.
+    """
+    powers, stems = [], set()
+    for unit in (one, other):
+        what, seconds = per(Metric("", unit)) or ("", 0.0)
+        found = _PREFIXED.fullmatch(what)
+        if found is None or seconds != 1.0:
+            return None
+        powers.append(" kmgtp".index(found["prefix"].lower() or " ") * 3)
+        stems.add(found["stem"] if len(found["stem"]) == 1 else found["stem"].lower().removesuffix("s"))
+    return powers[0] - powers[1] if len(stems) == 1 else None
 
 
 def _parted(text: str) -> tuple[str, str]:

@@ -23,7 +23,7 @@ ROLES: tuple[str, ...] = get_args(Role)
 SURE = 0.6  # below this, the user is asked
 _SAME = 1.05  # maximum ratio between repetitions
 SAID = "it was said"
-_UNITS = "numbers in several units"
+UNITS = "numbers in several units"
 _FRACTIONS = "its numbers are not whole"
 _OF_ITS_OWN = "a text of its own in every row"
 _INDEXED = re.compile(r"^\s*(.*?)[\s_.\-#=:]*(\d+)\s*$")
@@ -119,6 +119,7 @@ def _kind(found: Sequence[str], *, counted: bool = False, timed: bool = False) -
 def _alone(index: int, title: str, found: Sequence[str]) -> Column:
     """Return the column judged by itself."""
     suffix = suffixes.of_all(slips.without(found))
+    mixed = f"; other units are converted to {suffix}" if suffixes.are_mixed(slips.without(found), suffix) else ""
     found = [suffixes.without(cell, suffix) for cell in found] if suffix else found
     kind = _kind(found, counted=_of_number(title), timed=names.is_time(names.without_unit(title)[0]))
     if kind == "number" and names.plain(title) in names.VERSIONS:
@@ -137,7 +138,7 @@ def _alone(index: int, title: str, found: Sequence[str]) -> Column:
         return Column(index, title, name, "", "skip", None, None, 0.9, "says how runs ended", kind)
     size = bool(suffix) and suffixes.is_bytes(suffix)  # `4 MB` may also be a problem size
     role, confidence, why = _role(name, "" if size else unit, kind, found)
-    return Column(index, title, name, unit, role, None, None, confidence, why, kind, suffix)
+    return Column(index, title, name, unit, role, None, None, confidence, f"{why}{mixed}", kind, suffix)
 
 
 def _of_number(title: str) -> bool:
@@ -195,7 +196,7 @@ def _of_text(short: str, found: Sequence[str]) -> tuple[Role, float, str]:
     if grids.are_written([cell for cell in found if not is_missing(cell)]):
         return "parameter", 0.9, "its cells are grids, as 2x2"
     if suffixes.differ(found):
-        return ("parameter", 0.7, _UNITS) if short in names.SIZES else ("skip", 0.5, _UNITS)
+        return ("parameter", 0.7, UNITS) if short in names.SIZES else ("skip", 0.5, UNITS)
     if len(found) > 3 and len(set(found)) == len(found):
         return "skip", 0.5, _OF_ITS_OWN
     return "parameter", 0.7, "it holds texts"

@@ -14,7 +14,17 @@ from scalegraph.base.errors import Fault, InputError, near
 from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.names import SIZES, counts_processors, plain
 from scalegraph.measurements.table import columns as columns_
-from scalegraph.measurements.table import decimals, jobs, layout, marking, misread, summaries, unit_columns, values
+from scalegraph.measurements.table import (
+    decimals,
+    jobs,
+    layout,
+    marking,
+    misread,
+    suffixes,
+    summaries,
+    unit_columns,
+    values,
+)
 from scalegraph.measurements.table.columns import ROLES, SURE, Column, Role
 from scalegraph.measurements.table.text import read_lines
 
@@ -117,7 +127,10 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
     _check_roles(columns, said.columns, file)
     _check_across(columns, across, said, file)
     numeric = [column for column in columns if column.kind in ("number", "count")]
-    cells = [[row[column.index] for row in found.rows if column.index < len(row)] for column in numeric]
+    cells = [
+        [suffixes.without(row[column.index], column.suffix) for row in found.rows if column.index < len(row)]
+        for column in numeric
+    ]
     of_whole = [counts_processors(column.name) or plain(column.name) in SIZES for column in numeric]
     decimal, thousands, doubts = decimals.numbers(cells, said.decimal, of_whole, found.delimiter)
     questions = [*doubts, *_questions(found, columns, said, file)]
@@ -241,6 +254,10 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
     fault = misread.fault(columns, found, file, repeated=bool(said.across))
     if fault is not None:
         raise InputError(fault)
+    if not any(column.role in ("metric", "wide", "value") for column in columns):
+        fault = misread.in_several_units(found, columns, file)
+        if fault is not None:
+            raise InputError(fault)
     unsure = [column for column in columns if column.confidence < SURE]
     grouped = [column for column in unsure if column.role == "wide" or column.repetition is not None]
     asked = []

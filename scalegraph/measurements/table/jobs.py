@@ -6,12 +6,37 @@ import re
 from collections.abc import Sequence
 
 from scalegraph.measurements import names
-from scalegraph.measurements.table.layout import is_missing
+from scalegraph.measurements.table.layout import is_missing, is_number
 
 _CODES = frozenset({"exitcode", "exit_code", "exit_status", "exitval", "rc", "returncode", "return_code"})  # 0 is good
 _WORDS = frozenset({"state", "job_state", "status", "outcome", "success", "succeeded", "result", "verification"})
 # answers to whether a run is good: 1 or 0, too
 _YES = frozenset({"ok", "success", "succeeded", "verified", "valid", "correct", "passed", "pass"})
+# columns that say what went wrong; a row with nothing in them, or with a word of `_NO_FAULT`, is good
+_FAULTS = frozenset(
+    {
+        "error",
+        "errors",
+        "err",
+        "error_message",
+        "error_occurred",
+        "fault",
+        "fail",
+        "failed",
+        "failure",
+        "failure_reason",
+        "exception",
+        "crash",
+        "crashed",
+        "killed",
+        "aborted",
+        "oom",
+        "timeout",
+        "timed_out",
+        "timedout",
+    }
+)
+_NO_FAULT = frozenset({"no", "none", "false", "ok", "0", "success", "passed", "no error", "no errors", "n", "f"})
 _GOOD = frozenset(
     {
         "completed",
@@ -48,19 +73,32 @@ def says_how_it_ended(title: str, cells: Sequence[str]) -> bool:
         return bool(there) and all(map(_CODE.fullmatch, there))
     if short in _YES and there and all(cell in ("0", "1") for cell in there):
         return True
+    if short in _FAULTS:  # numbers are an accuracy, or a count
+        yes = short not in ("error", "errors", "err") and all(cell in ("0", "1") for cell in there)
+        return (
+            bool(there) and (yes or not any(is_number(cell) and cell != "0" for cell in there)) and set(there) != {"0"}
+        )
+    good = [cell for cell in there if cell.lower() in _GOOD]
+    others = [cell for cell in there if cell.lower() not in _GOOD]
+    # `SIGSEGV` below `ok` is no good end either
     return (
-        short in _WORDS | _YES and bool(there) and all(cell.lower() in _GOOD or _BAD.fullmatch(cell) for cell in there)
+        short in _WORDS | _YES
+        and (all(map(_BAD.fullmatch, others)) if not good else not any(map(is_number, others)))
+        and bool(there)
     )
 
 
 def may_tell(title: str) -> bool:
     """Whether a column with this name may show that a row is not a run."""
-    return names.plain(title) in _CODES | _WORDS | _YES | _JOB
+    return names.plain(title) in _CODES | _WORDS | _YES | _JOB | _FAULTS
 
 
 def _good(cell: str, title: str) -> bool:
-    if names.plain(title) in _YES and cell.strip() in ("0", "1"):
+    short = names.plain(title)
+    if short in _YES and cell.strip() in ("0", "1"):
         return cell.strip() == "1"
+    if short in _FAULTS:
+        return cell.strip().lower() in _NO_FAULT
     return cell.strip().lower() in _GOOD or cell.strip() in ("0", "0:0")
 
 

@@ -86,8 +86,8 @@ def is_comment(line: str, comment: str = "") -> bool:
 
 
 def is_rule(line: str) -> bool:
-    """Whether *line* is a rule: ``|---|:--|`` or ``----- ----``."""
-    return "--" in line and not line.strip("|:+-= \t\r")
+    """Whether *line* is a rule: ``|---|:--|``, ``----- ----`` or ``+====+====+``."""
+    return ("--" in line or "==" in line) and not line.strip("|:+-= \t\r")
 
 
 def find(lines: Sequence[str], file: str, delimiter: str = "", comment: str = "", header: int | None = None) -> Layout:

@@ -42,6 +42,17 @@ def of_texts(found: layout.Layout, columns: Sequence[Column], file: str, *, spre
     return None
 
 
+def in_several_units(found: layout.Layout, columns: Sequence[Column], file: str) -> Fault | None:
+    """Return the fault of a column whose numbers have units that cannot be converted into each other."""
+    for column in columns:
+        if column.why == columns_.UNITS:
+            texts = [text for row in found.rows if (text := _cell(row, column)) and not layout.is_missing(text)]
+            two = [texts[0], next((text for text in texts if text.split()[-1] != texts[0].split()[-1]), texts[-1])]
+            message = f"its numbers are in several units ('{two[0][:40]}' and '{two[1][:40]}'): write them in one"
+            return Fault(message, file=file, line=found.lines[0], key=f"column {column.index + 1} '{column.title}'")
+    return None
+
+
 def _rows_of_metrics(found: layout.Layout, columns: Sequence[Column], file: str) -> Fault | None:
     """Return the fault of a table whose rows are metrics and whose columns are numbers of processors."""
     wide = [column for column in columns if column.role == "wide" or _is_number(column)]

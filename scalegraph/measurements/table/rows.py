@@ -204,7 +204,7 @@ def _kept(lines: Sequence[str], guess: TableGuess) -> tuple[list[str], Ints]:
     at = [
         index
         for index, line in enumerate(below)
-        if (text := line.lstrip()) and not text.startswith(marks) and not ("--" in text and layout.is_rule(text))
+        if (text := line.lstrip()) and not text.startswith(marks) and not layout.is_rule(text)
     ]
     numbers = np.array(at, dtype=np.int64) + guess.first
     return (list(below) if len(at) == len(below) else [below[index] for index in at]), numbers

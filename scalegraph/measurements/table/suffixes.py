@@ -12,6 +12,7 @@ from scalegraph.measurements.table.layout import is_missing, is_number
 
 _LONGEST = 40  # characters of such a cell
 _CELL = re.compile(r"([+-]?[\d.,]*\d\.?(?:[eE][+-]?\d+)?)\s*([^\s\d.,+-].*)")
+_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
 _TIMES = frozenset({"x", "X", "\u00d7", "fold"})
 _BYTES = re.compile(r"[KMGT]?i?B(?:ytes?)?", re.IGNORECASE)
 
@@ -40,16 +41,35 @@ def _one(suffix: str) -> str:
 
 
 def of_all(cells: Sequence[str]) -> str:
-    """Return the common suffix of all *cells* that are not missing, as in the last one; empty if they differ."""
-    found = ""
+    """Return the common suffix of all *cells* that are not missing, as in the last one; empty if they differ.
+
+    Rates whose units differ by a power of ten (``900 MB/s``, ``1.2 GB/s``) have a common one, too: see `without`.
+    """
+    found, mixed, grouped = "", False, False
     for cell in cells:
         if is_missing(cell):
             continue
         parts = _parts(cell)
-        if parts is None or (found and _one(parts[1]) != _one(found)) or not _known(parts[1]):
+        if parts is None or not _known(parts[1]):
             return ""
+        grouped = grouped or bool(_GROUPED.fullmatch(parts[0]))  # 1,200: decimal comma or thousands
+        if found and _one(parts[1]) != _one(found):
+            if _power(parts[1], found) is None:
+                return ""
+            mixed = True
         found = parts[1]
-    return found
+    return "" if mixed and grouped else found
+
+
+@lru_cache(maxsize=1024)
+def _power(one: str, other: str) -> int | None:
+    return rates.power(one, other)
+
+
+def are_mixed(cells: Sequence[str], suffix: str) -> bool:
+    """Whether numbers in *cells* have other units than the *suffix* of their column."""
+    there = [_parts(cell) for cell in cells if suffix and not is_missing(cell)]
+    return any(parts is not None and _one(parts[1]) != _one(suffix) for parts in there)
 
 
 def differ(cells: Sequence[str]) -> bool:
@@ -59,9 +79,20 @@ def differ(cells: Sequence[str]) -> bool:
 
 
 def without(cell: str, suffix: str) -> str:
-    """Return a cell without the *suffix* of its column; unchanged if it has another one."""
+    """Return a cell without the *suffix* of its column; unchanged if it has another one.
+
+    A rate in a unit that differs by a power of ten is converted: ``900 MB/s`` in a column of GB/s is ``900e-3``.
+    """
     parts = _parts(cell)
-    return parts[0] if parts is not None and _one(parts[1]) == _one(suffix) else cell
+    if parts is None:
+        return cell
+    if _one(parts[1]) == _one(suffix):
+        return parts[0]
+    power = _power(parts[1], suffix)
+    if power is None:
+        return cell
+    number, _, said = parts[0].lower().partition("e")
+    return f"{number}e{power + int(said or 0)}"
 
 
 def is_bytes(suffix: str) -> bool:

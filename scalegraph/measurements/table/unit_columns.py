@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.measurements import names
+from scalegraph.measurements import names, rates
 from scalegraph.measurements.mapping import CYCLES, SECONDS
 from scalegraph.measurements.model import Floats
 from scalegraph.measurements.table.layout import is_missing
@@ -114,7 +114,10 @@ def _factor(word: str, unit: str) -> float | None:
     if word == unit:
         return 1.0
     one, other = SECONDS.get(word.lower()), SECONDS.get(unit.lower())
-    return one / other if one is not None and other is not None else None
+    if one is not None and other is not None:
+        return one / other
+    power = rates.power(word, unit)
+    return None if power is None else 10.0**power
 
 
 def remarks(columns: Sequence[Column]) -> list[str]:

@@ -1,0 +1,125 @@
+"""Tables as people bring them, with the right values written down independently: read right, asked about or refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scalegraph.base.errors import InputError
+from scalegraph.measurements.guessing import Guess
+from scalegraph.measurements.mapping import Unanswered
+from scalegraph.measurements.rates import power
+from scalegraph.request.imports.sets import understood
+from tests.measurements.test_outputs import times
+
+
+def read(tmp_path: Path, text: str, name: str = "t.csv", **said: object) -> Guess:
+    path = tmp_path / name
+    path.write_text(text)
+    return understood([path], said=said)
+
+
+THREE = [(1, 80), (2, 42), (4, 22.5)]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "error\n1,80,\n2,42,\n4,22.5,\n8,3600,OOM killed\n",
+        "error\n1,80,none\n2,42,none\n4,22.5,none\n8,0.2,segfault\n",
+        "failed\n1,80,0\n2,42,0\n4,22.5,0\n8,0.2,1\n",
+        "timed_out\n1,80,no\n2,42,no\n4,22.5,no\n8,3600,yes\n",
+        "crashed\n1,80,False\n2,42,False\n4,22.5,False\n8,3600,True\n",
+        "status\n1,80,ok\n2,42,ok\n4,22.5,ok\n8,0.2,SIGSEGV\n",
+        "result\n1,80,pass\n2,42,pass\n4,22.5,pass\n8,0.2,wrong answer\n",
+    ],
+)
+def test_a_run_that_failed_by_a_column_is_left_out_and_counted(tmp_path: Path, last: str) -> None:
+    guess = read(tmp_path, f"p,time_s,{last}")
+    assert sorted(times(guess)) == THREE
+    assert [(item.count, item.reason.partition(" (")[0]) for item in guess.measured.skipped if item.what == "rows"] == [
+        (1, "did not complete")
+    ]
+
+
+@pytest.mark.parametrize("cells", ["1e-9 1.1e-9 1e-9", "0 0 0", "1 2 1"])
+def test_a_column_of_numeric_errors_leaves_out_nothing(tmp_path: Path, cells: str) -> None:
+    rows = "".join(f"{p},{t},{cell}\n" for (p, t), cell in zip(THREE, cells.split(), strict=True))
+    assert len(times(read(tmp_path, f"p,time_s,error\n{rows}", sizes="none"))) == 3
+
+
+def test_one_time_in_two_units_is_asked_about_where_they_contradict_each_other(tmp_path: Path) -> None:
+    text = "p,time_s,time_ms\n1,80,8000\n2,42,4200\n4,22.5,2250\n"
+    with pytest.raises(Unanswered) as error:
+        read(tmp_path, text)
+    assert "contradict each other: 80.0 s and 8.00 s" in str(error.value)
+    assert error.value.questions[0].choices == ("time", "time (2)")
+    assert sorted(times(read(tmp_path, text, time="time"))) == THREE
+    assert sorted(times(read(tmp_path, text, time="time (2)"))) == [(p, t / 10) for p, t in THREE]
+    rounded = "p,time_s,time_ms\n1,80,80012\n2,42,41999\n4,22.5,22500\n"
+    assert sorted(times(read(tmp_path, rounded))) == THREE
+
+
+def test_the_mean_beside_minimum_and_maximum_is_the_time(tmp_path: Path) -> None:
+    text = "p,max (s),mean (s),std (s),min (s)\n1,81,80,1,79\n2,43,42,1,41\n4,23,22.5,.5,22\n"
+    guess = read(tmp_path, text)
+    assert sorted(times(guess)) == THREE
+    assert "'mean' was taken as the time; max, min are of the same runs" in guess.notes
+    with pytest.raises(Unanswered, match="are all times"):  # what is called the mean is less than the minimum
+        read(tmp_path, "p,mean (s),min (s),max (s)\n1,80,85,90\n2,42,41,44\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p,bandwidth\n1,900 MB/s\n2,1.8 GB/s\n4,3600 MB/s\n",
+        "p;bandwidth\n1;900 MB/s\n2;1,8 GB/s\n4;3,6 GB/s\n",
+        "p;bandwidth\n1;0,9 GB/s\n2;1,8 GB/s\n4;3,6 GB/s\n",
+        "p,perf\n1,900 MFLOPS\n2,1.8e3 MFLOPS\n4,3.6 GFLOPS\n",
+        "p,value,unit\n1,900,MB/s\n2,1.8,GB/s\n4,3.6,GB/s\n",
+    ],
+)
+def test_rates_in_several_units_are_converted(tmp_path: Path, text: str) -> None:
+    found = sorted(times(read(tmp_path, text)))
+    assert [p for p, _ in found] == [1, 2, 4]
+    assert [found[0][1] / t for _, t in found] == pytest.approx([1, 2, 4])
+
+
+@pytest.mark.parametrize("cells", ["900 MiB/s,1.8 GB/s", "900 Mb/s,1.8 GB/s", '"1,200 MB/s",3.4 GB/s'])
+def test_rates_that_cannot_be_converted_are_refused_with_both(tmp_path: Path, cells: str) -> None:
+    one, _, other = cells.rpartition(",")
+    with pytest.raises(InputError, match=r"several units \('.*' and '.*'\): write them in one"):
+        read(tmp_path, f"p,bandwidth\n1,{one}\n2,{other}\n")
+    assert power("MB/s", "GB/s") == -3
+    assert power("GFlop/s", "MFLOPS") == 3
+    assert power("MB/s", "MB/h") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "what"),
+    [
+        ("g.csv", 'name,iterations,real_time,cpu_time,time_unit,label\n"BM_x/threads:1",10,8,8,ms,\n', "JSON is read"),
+        (
+            "ior.out",
+            "IOR-3.3.0: MPI Coordinated Test of Parallel I/O\naccess    bw(MiB/s)  iter\nwrite     1000.0     0\n",
+            "output of IOR",
+        ),
+    ],
+)
+def test_outputs_of_other_tools_are_named(tmp_path: Path, name: str, text: str, what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        read(tmp_path, text, name)
+
+
+def test_pytest_benchmarks_json_in_one_line_is_recognised(tmp_path: Path) -> None:
+    entries = [{"name": f"t[{p}]", "params": {"threads": p}, "stats": {"data": [t]}} for p, t in THREE]
+    text = json.dumps({"machine_info": {}, "benchmarks": entries})
+    assert sorted(times(read(tmp_path, text, "b.json"))) == THREE
+
+
+def test_a_table_drawn_with_rules_is_read(tmp_path: Path) -> None:
+    rule = "+-------+-------+\n"
+    rows = "".join(f"| {p:5} | {t:5} |\n{rule}" for p, t in THREE)
+    assert sorted(times(read(tmp_path, f"{rule}| cores | t [s] |\n+=======+=======+\n{rows}", "t.txt"))) == THREE
