@@ -7,17 +7,21 @@ needs every dependence, so this reads capstone's register sets.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from typing import Any, Final
 
+from scalegraph.instrument.flow import Instruction
 from scalegraph.instrument.operations import REGISTERS
 
 _VECTOR: Final = re.compile(r"[xyz]mm(\d+)")
 _UNSEEN: Final = frozenset(("rip", "eip", "fs", "gs", "ds", "es", "ss", "cs", "fpsw", "fpcw"))
 _ZEROING: Final = frozenset(("xor", "sub", "pxor", "xorps", "xorpd", "vpxor", "vxorps", "vxorpd", "pcmpeqd"))
 _FLAGS: Final = "flags"
+_HERE: Final = "the next instruction"  # base of a place that is given by its distance
+_mutex: Final = threading.Lock()  # one thread at a time uses capstone's engine
 _WHOLE_BYTES: Final = 4  # an operand of at least this many bytes replaces the whole register
 # Macro-fusion: processors join these with the branch after them, unless they compare memory with a constant.
 _FUSED: Final = frozenset(("cmp", "test", "add", "sub", "and", "inc", "dec"))
@@ -71,20 +75,47 @@ class Effects:
     compares: bool = False
 
 
-def effects(code: bytes, start: int, is_constant: Callable[[int], bool]) -> Iterator[tuple[int, Effects]]:
-    """Yield (address, effects) of a function's instructions; read-only data, per *is_constant*, is not a place."""
+def effects(
+    code: bytes, start: int, wanted: Iterable[Instruction], is_constant: Callable[[int], bool]
+) -> dict[int, Effects]:
+    """Return the effects of the *wanted* instructions, by address; read-only data, per *is_constant*, is not a place.
+
+    *code*: of their function, which begins at *start*. Calls of hooks have none.
+    """
+    found: dict[int, Effects] = {}
+    for one in wanted:
+        if one.hook:
+            continue
+        effect = _of_bytes(code[one.address - start : one.address - start + one.size])
+        if effect.place is not None and effect.place.base == _HERE:
+            address = one.address + one.size + effect.place.offset
+            effect = replace(effect, place=None if is_constant(address) else Place("", "", 1, address))
+        found[one.address] = effect
+    return found
+
+
+@lru_cache(maxsize=1 << 16)
+def _of_bytes(code: bytes) -> Effects:
+    """Return the effects of the instruction *code* anywhere: a place relative to its end has the base `_HERE`."""
+    engine = _engine()
+    with _mutex:
+        instruction = next(engine.disasm(code, 0, 1))
+        return _effects(instruction, _register_name) if instruction.id else Effects()
+
+
+@cache
+def _engine() -> Any:
     import capstone
 
     engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
     engine.detail = True
     engine.skipdata = True
+    return engine
 
-    @cache
-    def canonical(number: int) -> str:
-        return _canonical(engine.reg_name(number) or "")
 
-    for instruction in engine.disasm(code, start):
-        yield instruction.address, _effects(instruction, canonical, is_constant) if instruction.id else Effects()
+@cache
+def _register_name(number: int) -> str:
+    return _canonical(_engine().reg_name(number) or "")
 
 
 def _canonical(name: str) -> str:
@@ -96,7 +127,7 @@ def _canonical(name: str) -> str:
     return "" if name in _UNSEEN else REGISTERS.get(name, name)
 
 
-def _effects(instruction: Any, canonical: Callable[[int], str], is_constant: Callable[[int], bool]) -> Effects:
+def _effects(instruction: Any, canonical: Callable[[int], str]) -> Effects:
     import capstone
     from capstone import x86
 
@@ -114,7 +145,7 @@ def _effects(instruction: Any, canonical: Callable[[int], str], is_constant: Cal
             if instruction.mnemonic == "lea":
                 values |= in_address
             else:
-                place = _place(operand.mem, canonical, instruction.address + instruction.size, is_constant)
+                place = _place(operand.mem, canonical)
     implied = {canonical(number) for number in seen} - in_address - set(named)
     return Effects(
         frozenset((values | implied | _merged(instruction, canonical)) - {"", "rsp"}),
@@ -137,14 +168,11 @@ def _merged(instruction: Any, canonical: Callable[[int], str]) -> set[str]:
     return {canonical(one.reg) for one in written if keeps or one.size < _WHOLE_BYTES}
 
 
-def _place(
-    memory: Any, canonical: Callable[[int], str], following: int, is_constant: Callable[[int], bool]
-) -> Place | None:
-    """Return the address of a memory operand; None for read-only data."""
+def _place(memory: Any, canonical: Callable[[int], str]) -> Place:
+    """Return the address of a memory operand."""
     base = canonical(memory.base) if memory.base else ""
-    if memory.base and not base:  # relative to the instruction
-        address = following + memory.disp
-        return None if is_constant(address) else Place("", "", 1, address)
+    if memory.base and not base:
+        return Place(_HERE, "", 1, memory.disp)
     return Place(base, canonical(memory.index) if memory.index else "", memory.scale, memory.disp)
 
 

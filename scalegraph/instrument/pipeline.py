@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from scalegraph.instrument.core.library import core_of, executed, packed
 from scalegraph.instrument.effects import Place
@@ -64,6 +65,20 @@ class Step:
         return any(register[0] == "v" for register in self.writes)
 
 
+class Body(tuple[Step, ...]):  # noqa: SLOT001 (a dictionary keeps what is cached)
+    """Steps that are executed as part of many paths."""
+
+    @cached_property
+    def words(self) -> bytes:
+        """The steps in the form that the C model reads."""
+        return b"".join([step.packed for step in self])
+
+    @cached_property
+    def live(self) -> int:
+        """The number of steps that take slots."""
+        return sum(step.slots > 0 for step in self)
+
+
 Origins = dict[int, float]
 """Loads that a value depends on, by the sites of their hooks: cycles from the arrival of the data to the value."""
 
@@ -108,13 +123,14 @@ def execute(bodies: Sequence[Sequence[Step]], processor: Processor, *, enters: b
 
     Raises `BuildError` if the model does not compile on this computer.
     """
-    live = sum(step.slots > 0 for body in bodies for step in body)
+    known = [body if isinstance(body, Body) else Body(body) for body in bodies]
+    live = sum(body.live for body in known)
     core = core_of(processor)
     if live == 0:
         return Round([0.0] * len(bodies), {}, [{} for _ in bodies], [0.0] * len(bodies), core.window * core.slot)
     rounds = max(2, min(40, -(-2 * core.window // live)))
-    words = b"".join(step.packed for body in bodies for step in body)
-    numbers = executed(core, words, [len(body) for body in bodies], rounds, enters=enters)
+    words = b"".join([body.words for body in known])
+    numbers = executed(core, words, [len(body) for body in known], rounds, enters=enters)
     cycles: list[float] = []
     early: list[float] = []
     branches: list[Origins] = []

@@ -81,7 +81,8 @@ class PlainFunction:
     @cached_property
     def bodies(self) -> dict[int, list[Step]]:
         """The steps that the pipeline executes for each chunk."""
-        known = dict(effects(self.code, self.function.start, lambda _address: False))
+        own = [one for chunk in self.chunks.values() for one in chunk.instructions]
+        known = effects(self.code, self.function.start, own, lambda _address: False)
         return {at: plain_steps(chunk.instructions, known) for at, chunk in self.chunks.items()}
 
     @cached_property

@@ -195,7 +195,7 @@ def _timing(path: Path, _stamp: int, processor: Processor, lines: LineMap | None
             if not is_piped:
                 predicted |= _predicted(chunks, {}, frozenset())
                 continue
-            known = dict(effects(image.bytes_of(function), function.start, image.is_constant))
+            known = effects(image.bytes_of(function), function.start, instructions, image.is_constant)
             bodies = _bodies(chunks, known, frame_is_memory=is_frame_real(function.start))
             ways = Ways(chunks, bodies)
             replaced = others.replaced(function, chunks, bodies, ways) if others is not None else []

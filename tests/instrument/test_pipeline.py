@@ -14,7 +14,9 @@ from scalegraph.base.resources import resource_dir
 from scalegraph.base.run import RunPoint
 from scalegraph.control import build
 from scalegraph.instrument.blocks import BLOCKS_SECTION, CLOCKS_SECTION, section_of
-from scalegraph.instrument.effects import Place, effects
+from scalegraph.instrument.effects import Effects, Place, effects
+from scalegraph.instrument.flow import Instruction
+from scalegraph.instrument.operations import Operation
 from scalegraph.instrument.pipeline import Step, ahead_of, execute, times
 from scalegraph.instrument.timed import timed_table, timing
 from scalegraph.link import Job, Simulated
@@ -232,6 +234,11 @@ def test_nothing_goes_on_behind_a_load_that_the_whole_round_waits_for() -> None:
     assert execute([[load, add("v0", "v0"), store, elsewhere]], processor()).recurs == {}
 
 
+def effects_of(code: str) -> Effects:
+    whole = bytes.fromhex(code)
+    return effects(whole, 0x1000, [Instruction(0x1000, len(whole), Operation())], lambda _: False)[0x1000]
+
+
 @pytest.mark.parametrize(
     ("code", "reads", "writes", "copies"),
     [
@@ -251,7 +258,7 @@ def test_nothing_goes_on_behind_a_load_that_the_whole_round_waits_for() -> None:
 def test_instruction_reads_and_writes(
     code: str, reads: set[str], writes: set[str], copies: tuple[str, str, int] | None
 ) -> None:
-    ((_, found),) = effects(bytes.fromhex(code), 0x1000, lambda _: False)
+    found = effects_of(code)
     assert (found.reads, found.writes, found.copies) == (reads, writes, copies)
 
 
@@ -259,7 +266,7 @@ def test_instruction_reads_and_writes(
     ("code", "compares"), [("660f2fc1", True), ("0f2ec1", True), ("c5f92fc1", True), ("f20f58c1", False)]
 )
 def test_floating_point_comparisons_are_known(code: str, compares: bool) -> None:
-    ((_, found),) = effects(bytes.fromhex(code), 0x1000, lambda _: False)
+    found = effects_of(code)
     assert found.compares is compares  # comisd, ucomiss, vcomisd, addsd
 
 
@@ -277,7 +284,7 @@ def test_floating_point_comparisons_are_known(code: str, compares: bool) -> None
     ],
 )
 def test_instructions_that_join_a_branch_or_share_its_units(code: str, fuses: bool, selects: bool) -> None:
-    ((_, found),) = effects(bytes.fromhex(code), 0x1000, lambda _: False)
+    found = effects_of(code)
     assert (found.fuses, found.selects) == (fuses, selects)
 
 

@@ -257,7 +257,7 @@ def test_value_that_stays_in_a_register_without_hooks_is_not_charged_as_stored_a
 def test_line_of_code_of_a_jump_and_its_comparison(start: int, lines: list[int]) -> None:
     code = bytes.fromhex("4839d0 75f8")  # cmp rax, rdx; jne
     chunk = [Instruction(start, 3, decode("cmp", "rax, rdx")), Instruction(start + 3, 2, decode("jne", "0x0"))]
-    steps = plain_steps(chunk, dict(effects(code, start, lambda _address: False)))
+    steps = plain_steps(chunk, effects(code, start, chunk, lambda _address: False))
     assert [step.line for step in steps] == lines
 
 
