@@ -41,7 +41,7 @@ class Frame(_Frozen):
 
 
 class StackShare(_Frozen):
-    """Share of a call *path* (root first) in a run's processor time N T: computing, and waiting for it."""
+    """Shares of a run's processor time N T: *busy* in a call *path* (root first), and *waiting* of others for it."""
 
     path: tuple[Frame, ...] = Field(max_length=64)
     busy: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

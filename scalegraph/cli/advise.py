@@ -81,7 +81,7 @@ def advise(
 ) -> None:
     """Say which run narrows the predicted time at a point most for its cost.
 
-    The interval includes what the points leave open, even about the law itself. If the study keeps predictions of
+    The interval includes the uncertainty about which law holds. If the study keeps predictions of
     ``scalegraph predict``, the sample run that narrows these most is named, too.
     """
     if trust and not running:

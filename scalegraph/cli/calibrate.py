@@ -238,7 +238,7 @@ def _print(found: Machine, rows: list[Row], *, as_json: bool) -> None:
 
 
 def _not_as_calibrated(found: Machine, rows: list[Row]) -> str:
-    """Return a note on rows none of whose native runs had the clock of *found* and a core to itself."""
+    """Return a note on rows without a native run that had a core to itself at the clock of *found*."""
     others = [row for row in rows if not row.failure and not row.as_calibrated]
     if not others:
         return ""

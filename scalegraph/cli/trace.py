@@ -46,7 +46,7 @@ def trace(ctx: click.Context, *, list_formats: bool) -> None:
 @_PARTIAL
 @_JSON
 def info(file: Path, name: str, *, partial: bool, as_json: bool) -> None:
-    """Say what is in trace FILE: locations, events of each kind, the clock, and what was not understood."""
+    """Show what trace FILE contains: locations, events of each kind, the clock, and data that was not understood."""
     with _read(file, name, partial=partial) as found:
         if as_json:
             print_json(_summary(found))

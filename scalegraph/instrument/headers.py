@@ -50,7 +50,7 @@ class _Function:
 def working(
     source: Path, text: str, options: Sequence[str] = (), cwd: Path | None = None, language: Language | None = None
 ) -> frozenset[str]:
-    """Return the functions in the own headers of *source* that loop, share work out, wait or communicate.
+    """Return the functions in the program's own headers of *source* that loop, share work out, wait or communicate.
 
     *text*: of the source; *options*: of its compilation in *cwd*, for the header directories. A function counts if it
     calls another that counts, a class if its constructor does. Headers of the compiler and the system are ignored.

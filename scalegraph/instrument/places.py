@@ -67,10 +67,10 @@ class LineMap:
         return found
 
     def begun(self, file: str, first: int, last: int) -> list[tuple[int, int]]:
-        """Return ranges, as `ranges` does, of the code before these lines that belongs to their beginning.
+        """Return ranges, as `ranges` does, of code that begins these lines but has another line's number.
 
-        Compilers may give the call that begins a statement the line of the enclosing code: it lies between the mark of
-        these lines, a row without code, and their code.
+        Compilers may give the call that begins a statement the line of the enclosing code. That call lies between a row
+        without code, which marks these lines, and the rest of their code.
         """
         wanted = {number for number, name in enumerate(self.names) if name == file}
         rows = list(zip(self._addresses, self._files, self._lines, strict=True))

@@ -304,7 +304,7 @@ class _FunctionWalk:
         self.found |= found
 
     def _library(self, node: Node) -> None:
-        """Add a statement that calls a working function of a header."""
+        """Add a statement as a region if it calls a header's function that does work."""
         reader = self.reader
         if not reader.working or reader.detail == "functions" or node.start_byte in reader.chains:
             return

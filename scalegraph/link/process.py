@@ -40,7 +40,7 @@ class Command:
 class Outcome:
     """How a child ended. *exit_code* or *signal* is set, the other is ``None``.
 
-    *host_cpu_s*, *host_bytes*: what it took of the host's processors, and of its memory at most.
+    *host_cpu_s*, *host_bytes*: its processor time and peak memory on the host.
     """
 
     exit_code: int | None

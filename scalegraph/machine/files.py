@@ -138,7 +138,7 @@ def _read(
     node: tuple[str, str] | None = None,
     core: tuple[str, str] | None = None,
 ) -> Machine:
-    """Return the machine of *text*; its nodes, or its core, are those of the machine in *node* or *core*."""
+    """Return the machine of *text*; *node* or *core* is the machine that it takes its nodes or its core from."""
     data, places = toml.parse(text, file)
     unwanted = _unwanted(data, file, places)
     data["origin"] = _origins(text, places, set(_scalars(data)))

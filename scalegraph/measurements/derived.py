@@ -67,7 +67,7 @@ def whole(measured: MeasurementSet, timed: Sequence[str]) -> str:
 
 
 def longest(measured: MeasurementSet, timed: Sequence[str]) -> str:
-    """Return the metric that is nowhere shorter than another, empty if each is somewhere."""
+    """Return the metric that is the longest at every point, empty if none is."""
     if len(measured.call_paths) != 1:
         return ""
     values = np.array([np.nan_to_num(medians(measured, name), nan=-np.inf) for name in timed])

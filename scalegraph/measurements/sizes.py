@@ -20,10 +20,10 @@ _GROWTH = 0.3  # minimum exponent in the processors with which a size of weak sc
 
 
 def question(measured: MeasurementSet, processors: str, left: Sequence[str], *, weak: bool) -> Question | None:
-    """Return the question about parameters that make every run a problem of its own, None if there are none.
+    """Return the question about parameters that differ in nearly every run, None if there are none.
 
-    *left*: the parameters other than processor counts. A size that grows with them (weak scaling) is not in question;
-    with *weak* the user said so, and texts may name the grown problems.
+    *left*: the parameters other than processor counts. A size that grows with the processors is not in question.
+    *weak*: the user said that this is weak scaling, so that texts may be names of the grown problems.
     """
     numeric = [name for name in left if _varying_number(measured.points[name])]
     if not weak and (texts := splitting_texts(measured, processors, left)):

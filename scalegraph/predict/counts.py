@@ -190,7 +190,7 @@ def _halving(
 
 
 def _extents(parameters: tuple[str, ...], divided: bool) -> list[Extent]:
-    """Return what may be distributed: each parameter, and each product of two."""
+    """Return the extents that may be distributed over processors: each parameter, and each product of two."""
     if not divided or not parameters:
         return [Extent()]
     products = [(name,) for name in parameters] + list(itertools.combinations(parameters, 2))

@@ -45,8 +45,8 @@ INPUTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "pingpong": (("1024", "3"), ("0", "2"), ("70000", "1", "1")),
     "slalom": (("100",), ("37",), ("6",), ("37", "unchecked")),
 }
-EXACT = {"allreduce", "ge-mpi", "pingpong"}  # the same operations in the same order: the same text
-ROUNDING = {"burg-single": 1e-3}  # of a number's size; others as DOUBLE
+EXACT = {"allreduce", "ge-mpi", "pingpong"}  # operations always in the same order: identical output
+ROUNDING = {"burg-single": 1e-3}  # allowed relative error by program; DOUBLE for the others
 DOUBLE = 1e-9
 
 

@@ -2,7 +2,7 @@
 
 Each formula counts the references of one episode of the program; every line is where the previous episode has left it.
 Costs of references come from the machine's values: reading a line that is dirty in another cache, reading one that is
-clean in others, getting the right to write a line one has, writing a line that others have. A line in the own first
+clean in others, getting the right to write a line one has, writing a line that others have. A line in one's own first
 level costs nothing.
 """
 

@@ -116,7 +116,7 @@ int main(void) {
 @pytest.mark.few(5)
 @pytest.mark.parametrize("name", [one.name for one in schedules.shipped() if one.family == "central queue"])
 def test_nobody_takes_iterations_before_the_queue_is_ready(run: Run, name: str) -> None:
-    """Members come while the first of them still writes the numbers of the queue, one reference after the other."""
+    """Members arrive while the first one is still writing the numbers of the queue, one reference at a time."""
     for processors in (3, 4, 5, 8):
         record = run(SHORT, processors, name)
         assert (record.status, record.stdout) == ("ok", "5\n"), (name, processors, record.message)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-# what stands for a value, where neither its type nor its choices say it
+# placeholders for values whose type and choices do not give one
 _KINDS = {
     "--view": "view",
     "--views": "views",

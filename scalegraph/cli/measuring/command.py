@@ -28,7 +28,7 @@ _HELP: Final = """Measure a program on this computer, or any command as it is.
 
 With `--command`, or where SRC is a program of any kind in place of sources, nothing is built and nothing is changed:
 the command runs once for each count of `-p`, as often as `--repeat` or `--until` say. In it, in ARGS and in `--env`,
-{N} stands for the count, {processes}, {threads} and {nodes} for what follows of it, {NAME} for a parameter:
+{N} stands for the count, {processes}, {threads} and {nodes} for numbers derived from it, {NAME} for a parameter:
 
 \b
     scalegraph measure --command 'xz -T{N} -kc FILE' -p 1,2,4 --repeat 5

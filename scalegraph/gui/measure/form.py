@@ -53,7 +53,7 @@ def what_n_sets(form: CommandForm) -> str:
     """Return one sentence on what N changes in the command, and on the processors of each run."""
     found = [name for name in dict.fromkeys(words.names(form.command)) if name in words.COUNTS]
     if not form.command.strip():
-        return "{N} stands for the count; {processes}, {threads} and {nodes} for what follows of it."
+        return "{N} stands for the count; {processes}, {threads} and {nodes} for numbers derived from it."
     if not found:
         return f"{UNNAMED[0].upper()}{UNNAMED[1:]}. Write {{N}} where the count belongs."
     listed = " and ".join(f"{{{name}}}" for name in found)

@@ -31,8 +31,8 @@ _NAMES: Final = {"machine.path": "machine_path", "target.settings": "target_sett
 class Typed:
     """A declared value in the form: its *attribute* there, and what a new form shows.
 
-    *read* makes the value of what is typed, or raises `ValueError`, and *show* the reverse; of a table of names and
-    values both take one value.
+    *read* turns the typed text into the value, or raises `ValueError`; *show* does the reverse. For a table of
+    names and values, both handle a single value.
     """
 
     said: Declared
@@ -63,7 +63,7 @@ def given(typed: str) -> str:
 
 
 def read_number(said: Declared, typed: str) -> Any:
-    """Return the number typed for a value; an empty text is the default if the editor says what it means."""
+    """Return the number typed for a value; an empty text means the default, if the editor shows one."""
     typed = typed.strip()
     if not typed and said.hint:
         return said.default

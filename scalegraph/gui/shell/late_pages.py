@@ -72,7 +72,7 @@ class LatePages(QObject):
         return [vars(self)[name] for name in (REQUEST, MEASURE, INSTRUMENT) if name in vars(self)]
 
     def make(self, name: str) -> None:
-        """Build the page *name*, unless it exists or is none of these."""
+        """Build the page *name* if it is one of these forms and does not exist yet."""
         if name in (REQUEST, MEASURE, INSTRUMENT):
             getattr(self, name)
 

@@ -54,7 +54,7 @@ class Opened(QObject):
             self._window.imports.change(handle.path, *data.imported)
 
     def imported(self, path: Path, remark: str, details: str) -> None:
-        """Show the study that an import made, and what is to be said about it."""
+        """Show the study that an import made, and notes on it."""
         handle = self._window.studies.get(str(path.resolve()))
         if handle is not None:
             handle.refresh()

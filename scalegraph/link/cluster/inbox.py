@@ -1,4 +1,4 @@
-"""Frames from standard input, and waiting that is given up when it closes."""
+"""Reads frames from standard input, and ends other work when standard input closes."""
 
 from __future__ import annotations
 

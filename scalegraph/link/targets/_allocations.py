@@ -62,7 +62,7 @@ class Allocations:
     def __init__(
         self, settings: Mapping[str, str], wanted: Callable[[Job], Sequence[str]], largest: Job | None
     ) -> None:
-        """*wanted*: words that get nodes for a job; *largest*: the needs of one job for all runs, None for several."""
+        """*wanted*: the options that request a job's nodes. *largest*: the job whose nodes serve all runs, or None."""
         self._settings, self._wanted, self._largest = settings, wanted, largest
         self._held: _Held | None = None
 

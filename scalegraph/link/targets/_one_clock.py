@@ -93,7 +93,7 @@ def convert(parts: Sequence[Process], results: Sequence[Result]) -> tuple[str, .
 
 
 def _apply(part: Process, change: Callable[[Array], Array]) -> None:
-    """Replace every time of *part* with *change* of it."""
+    """Apply *change* to all times in *part*."""
     event, records = part.records["event"], part.records
     for name, rows in (("time", event != EVENT["carried"]), ("first", np.isin(event, _BEGINNING))):
         records[name][rows] = change(records[name][rows].astype(np.int64))

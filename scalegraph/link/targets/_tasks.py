@@ -23,7 +23,7 @@ _OWN: Final = np.uint64((1 << ADDRESS_BITS) - 1)
 
 
 def find_parents(records: Records) -> None:
-    """Set the second record of each wait for children to who ended the last child. *records*: in time order."""
+    """Set the holder of each wait for children: the location that ended the last child. *records*: in time order."""
     waits, created, ended = _waits(records)
     of_task = (records["second"][waits] & _OWN) != 0
     if not len(created) or not len(ended) or not of_task.any():
@@ -35,7 +35,7 @@ def find_parents(records: Records) -> None:
 
 
 def find_others(records: Records) -> None:
-    """Set the second record of waits for tasks without a holder to who ended the last task of their process."""
+    """Set the holder of other waits for tasks: the location that ended the last task of their process."""
     waits, _created, ended = _waits(records)
     if len(waits) and len(ended):
         process = np.uint64(ADDRESS_BITS)
@@ -51,7 +51,10 @@ def _waits(records: Records) -> tuple[Array, Records, Records]:
 
 
 def _find(records: Records, waits: Array, ended: Records, theirs: Array, mine: Array) -> None:
-    """Set each of *waits*, for *mine*, to who ended the last of *theirs* within it, if that is another location."""
+    """Set the holders of *waits*: the location that ended the last task of the wait's group, if it is another one.
+
+    *theirs*: the groups of the tasks in *ended*; *mine*: those of *waits*. Only tasks that ended within the wait count.
+    """
     place = np.unique(np.concatenate([theirs, mine]), return_inverse=True)[1].reshape(-1)
     groups = place[: len(theirs)]
     order = np.lexsort((ended["time"], groups))

@@ -28,7 +28,7 @@ class _Dask(Target):
     order = 22
 
     def run(self, job: Job, cancel: CancelToken | None = None) -> RunRecord:  # noqa: ARG002 - nothing is run here
-        """Refuse *job*: the link to the workers runs it, and there is none."""
+        """Refuse *job*: only a link to workers can run it, and here there is none."""
         raise InputError(Fault(f"target 'dask' has no workers; expected {WORKERS}", key="target.name"))
 
     def check(self) -> Finding:

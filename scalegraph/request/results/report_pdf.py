@@ -170,7 +170,7 @@ class _Report:
                 self._numbers(table)
 
     def _tables(self, part: Part) -> None:
-        """Write what is a table anyway without its picture."""
+        """Write a part that consists of tables, without a picture."""
         if self._pdf.get_y() + 40 > self._pdf.page_break_trigger:
             self._pdf.add_page()
         self._pdf.ln(2)

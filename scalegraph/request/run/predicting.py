@@ -278,7 +278,7 @@ def _nameless(runs: Sequence[RunRecord], names: Sequence[str]) -> str:
     if any(run.point.parameters for run in runs) or not any(run.source == "measured" for run in runs):
         return wanted
     return (
-        f"{wanted}: the measured runs keep no sizes that could be told apart; measure them by a request file "
+        f"{wanted}: the measured runs do not record their sizes; measure them by a request file "
         "with [parameters], or with `scalegraph measure --parameter n=500,1000`"
     )
 

@@ -214,7 +214,7 @@ class Submission:
         return study
 
     def join(self, study: Study, setting: Mapping[str, str], build: Build) -> Study:
-        """Return *study* as seen by the choice *setting*, this request's, adding the choice if it is missing.
+        """Return *study* restricted to this request's choice, *setting*; add the choice if it is missing.
 
         Raises `InputError` if its runs are of another program.
         """
@@ -282,7 +282,7 @@ class Submission:
             self._round(study, build, more, searches)
 
     def _time_clock(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:
-        """Run those of *points* that show what the program times itself; raise `InputError` if that is nothing."""
+        """Run points until one shows which part the program times itself; raise `InputError` if it times none."""
         for point in timed.deciding(points, mpi=build.mpi):
             if not self._cancel.cancelled and timed.clock_part(list(self._records.values())) is None:
                 self._round(study, build, [point], searches, traced=True)
@@ -290,7 +290,7 @@ class Submission:
             timed.chosen_part(list(self._records.values()), build.regions, timed.CLOCK)
 
     def _what_if(self, study: Study, build: Build, searches: Searches) -> None:
-        """Run what becomes known only now: variants of the sizes found, speedups of the most expensive code."""
+        """Make the runs that depend on earlier ones: variants of sizes found, speedups of the most expensive code."""
         request = self._found.request
         sizes = [
             point
@@ -397,7 +397,7 @@ class Submission:
             self.note_lost(point)
 
     def _session(self, jobs: list[Job]) -> AbstractContextManager[Link]:
-        """Return what carries out *jobs*: for commands the target may hold something, such as nodes."""
+        """Return the link that carries out *jobs*; for commands, the target may hold nodes as long as it is open."""
         if self._found.target.command and jobs and self.link is self._target:
             return self._target.session(jobs)
         return nullcontext(self.link)

@@ -43,7 +43,7 @@ def _same_part(before: Manifest, now: Manifest, part: str) -> bool:
     if any(name in before.identity for name in mine):
         return all(before.identity.get(name, value) == value for name, value in mine.items())
     if not any(name.partition("@")[0] == part for name in before.identity):
-        return False  # nothing says what the runs are of
+        return False  # the study does not say which program its runs are of
     return part != "program" or _texts(before) == _texts(now)
 
 
@@ -61,7 +61,7 @@ def measured_manifest(manifest: Manifest, target: Target) -> Manifest:
 
 
 def combined(before: Manifest, now: Manifest, targets: Sequence[str]) -> Manifest:
-    """Return the manifest of a study with runs of *targets* that gets those of *now*: a simulated machine stays."""
+    """Return the manifest of a study with runs on *targets* once those of *now* join; it keeps a simulated machine."""
     kept: dict[str, object] = {"created": before.created, "identity": before.identity | now.identity}
     if "" in targets and "machine" not in now.identity:
         kept |= {"machine": before.machine, "machine_values": before.machine_values}

@@ -175,7 +175,7 @@ def test_the_key_of_messages_names_both_ends_of_their_scale(qtbot: Any) -> None:
 
 
 def test_connectors_that_stand_close_are_faint() -> None:
-    """What lies behind a path of hundreds of hand-overs stays visible; a few hand-overs stay dark."""
+    """Hundreds of connectors on a path are faint, so that the bars behind stay visible; a few are dark."""
     assert [round(dark, 2) for dark, some in _by_room(np.array([10.0, 200.0])) if len(some)] == [0.8]
     packed = {round(dark, 2): len(some) for dark, some in _by_room(np.arange(400) * 0.5) if len(some)}
     assert packed[0.3] > 380

@@ -226,9 +226,10 @@ class GridPanel(QWidget):
         return QSize(_LEAST_CELL, _LEAST_CELL)
 
     def _room_of_bar(self, rest: int) -> int:
-        """Return the pixels for the colour scale, of the *rest* that the matrix leaves: drop its title, then all of it.
+        """Return the width of the colour scale in pixels; *rest*: the room beside the matrix.
 
-        The title is also above the matrix, and the cells have the numbers.
+        Without room for all, first its title is dropped, which is also above the matrix, then the scale, as the cells
+        show the numbers.
         """
         if not self._heated:
             return 0

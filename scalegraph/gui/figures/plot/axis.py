@@ -41,7 +41,9 @@ class ValueAxis(pg.AxisItem):  # type: ignore[misc]
         self.setPen(pg.mkPen(None) if bare else pg.mkPen(tint("grid", theme)))
         if self.orientation == "bottom" and bare != self._bare:
             self._bare = bare
-            self.setHeight(2 * QFontMetricsF(self.font()).height() if bare else None)  # the signs below keep their room
+            self.setHeight(
+                2 * QFontMetricsF(self.font()).height() if bare else None
+            )  # keep the height for the signs below the axis
         self.setTickPen(pg.mkPen(tint("grid", theme)))
         self.setTextPen(pg.mkPen(ink(theme)))
         self.setLabel(scale.title)

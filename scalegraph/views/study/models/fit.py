@@ -172,7 +172,12 @@ def _notes(fit: Fit, timed: Timed, fits: list[Fit]) -> tuple[str, ...]:
         "weak": "Weak scaling: the problem grows as N.",
         "strong": f"Strong scaling of {timed.label or 'one problem'}.",
     }
-    return (first, f"{numbers}.", kinds[timed.scaling], f"Fitted were {len(fits)} laws; the view Laws has them all.")
+    return (
+        first,
+        f"{numbers}.",
+        kinds[timed.scaling],
+        f"{len(fits)} laws were fitted; the view Laws shows all of them.",
+    )
 
 
 VIEW = View(

@@ -114,7 +114,7 @@ def _column(made: RegionModels, over: object, processors: int | None) -> int:
 
 
 def _held(made: RegionModels, index: int, column: int) -> Floats:
-    """Return the values of the other parameters at which the series has most points; of equal ones the largest."""
+    """Return the values of the other parameters at which the series has most points; ties go to the largest."""
     known = np.isfinite(made.source.values[index]).any(axis=1)
     points = made.source.points[known]
     others = np.delete(points, column, axis=1)

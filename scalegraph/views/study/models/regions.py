@@ -48,7 +48,7 @@ def _make(data: StudyData, metric: object = None, target: object = None, rows: o
         "Error: each point's, if predicted from the others.",
     ]
     if len(order) > len(shown):
-        notes.append(f"Shown are the {len(shown)} that weigh most.")
+        notes.append(f"Only the {len(shown)} with the most weight are shown.")
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(made, order, now, then, place),

@@ -19,7 +19,7 @@ GROUP: Final = "What would change it"
 AS_WRITTEN: Final = "as written"
 EACH_BEST: Final = "best of each loop"
 _HOLDS = 0.5  # of the expected gain
-_PARTS, _SMALL = 3, 0.005  # in a sentence: at most so many, none smaller
+_PARTS, _SMALL = 3, 0.005  # most parts named in a sentence, and the smallest share that is named
 
 NEED = Need(
     "No loop schedules have been compared yet.",

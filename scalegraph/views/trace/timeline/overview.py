@@ -1,4 +1,4 @@
-"""Overview of a trace: run, locations, events, and what of its source was not understood."""
+"""Overview of a trace: run, locations, events, and which data in the file was not understood."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from scalegraph.subjects.window import Window
 from scalegraph.traces.kinds import Array
 from scalegraph.views.trace.tracks import coloured
 
-_FINE: Final = 4  # times the width: up to so many phase boundaries are drawn exactly
+_FINE: Final = 4  # phase boundaries are drawn exactly if there are at most this many per pixel of width
 
 
 def bars(chosen: Window, made: Phases, values: Array, scale: Axis, title: str) -> LaneTrack:
