@@ -215,13 +215,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep long tests within their budgets; skip tests that need a compiler if there is none.
 
-    Files with the most slow tests come first, and files of quick ones last: no worker ends with a long file alone.
+    Files whose slow tests take longest come first, and files of quick ones last: no worker ends with a long file alone.
     """
     if not config.getoption("--all-cases"):
         beyond = _beyond_budget(items)
         config.hook.pytest_deselected(items=[item for item in items if item in beyond])
         items[:] = [item for item in items if item not in beyond]
-    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    slow: Counter[Path] = Counter()
+    for item in items:
+        if marker := item.get_closest_marker("slow"):
+            slow[item.path] += marker.args[0] if marker.args else 1
     items.sort(key=lambda item: (-slow[item.path], item.path))  # stable: the order within a file stays
     if shutil.which((shlex.split(os.environ.get("CC", "")) or ["gcc"])[0]) is None:
         for item in items:

@@ -71,7 +71,7 @@ def simulated(made: Build, processors: int) -> RunRecord:
     return record
 
 
-@pytest.mark.slow
+@pytest.mark.slow(4)
 def test_cplusplus_fortran_and_an_object_make_one_program(place: Path) -> None:
     need("g++")
     need("gfortran")
@@ -87,7 +87,7 @@ def test_cplusplus_fortran_and_an_object_make_one_program(place: Path) -> None:
     assert simulated(made, 1).stdout == "begin\n55\nend\n"
 
 
-@pytest.mark.slow
+@pytest.mark.slow(4)
 def test_calls_of_the_cplusplus_library_reach_the_simulator(place: Path) -> None:
     need("g++")
     (place / "wait.cpp").write_text(WAITING)
@@ -96,7 +96,7 @@ def test_calls_of_the_cplusplus_library_reach_the_simulator(place: Path) -> None
     assert "lambda" not in {region.kind for region in made.regions}
 
 
-@pytest.mark.slow
+@pytest.mark.slow(4)
 def test_clock_of_fortran_is_simulated_time(place: Path) -> None:
     need("gfortran")
     (place / "clock.f90").write_text(
@@ -109,7 +109,7 @@ def test_clock_of_fortran_is_simulated_time(place: Path) -> None:
     assert float(record.stdout.split()[1]) == pytest.approx(record.time_s, rel=0.01)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(4)
 def test_clang_builds_programs_without_openmp_and_says_what_it_leaves_out(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ NEEDS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.slow(6)
 @pytest.mark.compiler
 @pytest.mark.parametrize("name", [name for name in GUIDES if name != "index"])
 def test_the_commands_of_a_guide_run_and_find_what_it_shows(name: str, root: Path, tmp_path: Path) -> None:

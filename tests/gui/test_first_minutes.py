@@ -24,7 +24,7 @@ from scalegraph.store import Manifest, SourceText, Study
 from scalegraph.views import ways
 from tests.gui.conftest import REGIONS, record
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(2)
 
 LEFT = Qt.MouseButton.LeftButton
 LONG = 240_000  # ms: runs of a whole program

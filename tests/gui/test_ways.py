@@ -22,7 +22,7 @@ from tests.gui.test_first_minutes import SHIPPED, one_size, shown
 from tests.gui.trace.test_trace_window import opened, settled
 from tests.views import traces
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(2)
 
 LEFT = Qt.MouseButton.LeftButton
 

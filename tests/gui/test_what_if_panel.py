@@ -16,7 +16,7 @@ from scalegraph.gui.state.what_if_state import WhatIfState, of_request, target_o
 from scalegraph.gui.whatif.panel import WhatIfPanel
 from scalegraph.request.model.values import request_value
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(2)
 
 Choose = Callable[..., None]
 MakeStudy = Callable[..., Path]

@@ -38,6 +38,7 @@ def test_code_is_formatted(root: Path) -> None:
     run(root, "ruff", "format", "--no-cache", "--check", ".")
 
 
+@pytest.mark.slow(60)
 def test_types_hold(root: Path) -> None:
     needs("mypy")
     run(root, "mypy", "--cache-dir", str(kept_cache() / "mypy"))

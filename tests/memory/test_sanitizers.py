@@ -48,13 +48,13 @@ def drive(command: list[str], config: Path, variant: str, accesses: int) -> None
     assert (lines[0], lines[1][:7], lines[-1]) == ("ready", "cycles=", "ok")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(4)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_no_stray_access_no_undefined_behaviour_no_leak(sanitized: Path, tmp_path: Path, variant: str) -> None:
     drive([str(sanitized)], tmp_path / "run.cfg", variant, 1000)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(4)
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed (apt-get install valgrind)")
 @pytest.mark.parametrize("variant", ["server-8s", "convex-exemplar", "limited", "prefetch", "plru"])
 def test_valgrind_finds_nothing(plain: Path, tmp_path: Path, variant: str) -> None:

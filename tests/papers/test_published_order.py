@@ -13,7 +13,7 @@ from scalegraph.analyze.matrix import Matrix
 from scalegraph.base.resources import resource_dir
 from scalegraph.request import Session
 
-pytestmark = [pytest.mark.slow, pytest.mark.compiler]
+pytestmark = [pytest.mark.slow(6), pytest.mark.compiler]
 
 
 def session_with(name: str, directory: Path, processors: tuple[int, ...] = ()) -> tuple[Session, Path]:

@@ -7,7 +7,7 @@ import pytest
 from tests.runtime.conftest import Simulator
 from tests.runtime.sanitizing import ENVIRONMENT, complaints, sanitized
 
-pytestmark = [pytest.mark.slow, pytest.mark.compiler]
+pytestmark = [pytest.mark.slow(4), pytest.mark.compiler]
 
 RUNS: dict[str, tuple[str, int, str, dict[str, str], dict[str, str]]] = {
     # program, processors, machine, settings, environment

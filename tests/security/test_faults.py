@@ -15,7 +15,7 @@ import pytest
 
 from tests.security.test_names import hostile_study
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(3)
 
 START = [sys.executable, "-m", "scalegraph.cli.main"]
 ROOM = 4000  # bytes that a file may have where the disk is full

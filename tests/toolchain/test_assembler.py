@@ -103,7 +103,7 @@ def wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(INLINE, "1")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(3)
 @pytest.mark.compiler
 @needs_inline
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_builds_have_hooks_in_line_and_run(options: list[str], run: Run, tmp_pat
     assert probe_report(tmp_path / "sum").complete
 
 
-@pytest.mark.slow
+@pytest.mark.slow(3)
 @pytest.mark.compiler
 @needs_inline
 def test_assembler_output_has_calls_and_its_objects_have_hooks_in_line(run: Run, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_assembler_output_has_calls_and_its_objects_have_hooks_in_line(run: Run,
     assert LINKED in (tmp_path / "sum").read_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.slow(3)
 @pytest.mark.compiler
 @needs_inline
 def test_a_variable_of_the_environment_turns_it_off(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +153,7 @@ def test_a_variable_of_the_environment_turns_it_off(run: Run, tmp_path: Path, mo
     assert said == "scalegraph-cc: error: SCALEGRAPH_INLINE=yes: expected 0 or 1\n"
 
 
-@pytest.mark.slow
+@pytest.mark.slow(3)
 @pytest.mark.compiler
 @needs_inline
 def test_a_stripped_program_runs_by_itself(run: Run, tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ template <class T> __attribute__((noinline)) T total(const std::vector<T> &value
 """
 
 
-@pytest.mark.slow
+@pytest.mark.slow(3)
 @pytest.mark.compiler
 @needs_inline
 def test_functions_that_several_objects_have_are_counted_once(
@@ -197,7 +197,7 @@ def test_functions_that_several_objects_have_are_counted_once(
     assert costs[0] == costs[1]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(3)
 @pytest.mark.compiler
 @needs_inline
 def test_fortran_has_hooks_in_line(run: Run, tmp_path: Path) -> None:
