@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _LIMIT_BYTES = 256 * 2**20
 _SHOWN_LINES = 60  # of a build command's output before it fails
 _MANIFEST = "build.json"
-_FORM = "5"  # of the output of `describe`
+_FORM = "6"  # of the output of `describe`
 FOR = "SCALEGRAPH_FOR"  # targets of our compilers: simulated, host
 _NAMED = 3  # functions without hooks
 # Functions of the C library that is linked into the program itself.
@@ -200,7 +200,7 @@ def _plain(path: Path, key: str, cancel: CancelToken) -> Plain:
     command, units = read_link(path), read_units(path)
     if command is None or not units or not all(linked.unit.options for linked in units):
         raise BuildError("there is no record of how its sources were compiled")
-    return of_units(key, units, command, cancel)
+    return of_units(key, units, command, cancel, _root(units))
 
 
 def _ours(path: Path, name: str) -> None:

@@ -48,11 +48,14 @@ class Linking:
     cwd: Path
 
 
-def plain_build(key: str, sources: Sequence[PlainSource], linking: Linking, cancel: CancelToken) -> Plain:
+def plain_build(
+    key: str, sources: Sequence[PlainSource], linking: Linking, cancel: CancelToken, root: str = ""
+) -> Plain:
     """Return the plain build of *sources*, cached under *key*.
 
     Each instruction has the same address as in the user's own program if *linking* is how that is linked. If libraries
-    are missing on this computer, as for MPI, their symbols stay undefined.
+    are missing on this computer, as for MPI, their symbols stay undefined. *root*: as of the user's own program, so
+    that both name their files alike, see `shown_name`.
 
     Raises `BuildError`, `Cancelled`.
     """
@@ -61,16 +64,18 @@ def plain_build(key: str, sources: Sequence[PlainSource], linking: Linking, canc
     parent = cache_root() / "plain"
     directory = parent / key[:32]
     fresh = not directory.is_dir()
-    get_or_make(directory, lambda place: _make(sources, linking, place, cancel))
+    get_or_make(directory, lambda place: _make(sources, linking, place, cancel, root))
     if fresh:
         tidy(parent, _LIMIT_BYTES, keep=directory)
     return Plain(directory / _PROGRAM, directory / PLACES)
 
 
-def of_units(key: str, units: Sequence[LinkedUnit], command: LinkCommand, cancel: CancelToken) -> Plain:
+def of_units(key: str, units: Sequence[LinkedUnit], command: LinkCommand, cancel: CancelToken, root: str) -> Plain:
     """Return the plain build of a program from the user's own build, as described by *units* and *command*.
 
-    They are compiled again in place. Raises `BuildError` if the result differs from the program's objects, `Cancelled`.
+    They are compiled again in place; *root*: see `plain_build`.
+
+    Raises `BuildError` if the result differs from the program's objects, `Cancelled`.
     """
     sources = []
     for linked in units:
@@ -90,7 +95,7 @@ def of_units(key: str, units: Sequence[LinkedUnit], command: LinkCommand, cancel
         if option[0].startswith("-") or not _is_ours(cwd / option[0])
         for word in option
     )
-    return plain_build(key, sources, Linking(words, cwd), cancel)
+    return plain_build(key, sources, Linking(words, cwd), cancel, root)
 
 
 def _is_ours(path: Path) -> bool:
@@ -103,7 +108,7 @@ def _is_ours(path: Path) -> bool:
         return True
 
 
-def _make(sources: Sequence[PlainSource], linking: Linking, place: Path, cancel: CancelToken) -> None:
+def _make(sources: Sequence[PlainSource], linking: Linking, place: Path, cancel: CancelToken, root: str) -> None:
     """Compile *sources* and link them into the program in *place*, with its line table beside it."""
     from scalegraph.instrument.debuginfo import lines
     from scalegraph.instrument.places import Places, save
@@ -126,7 +131,7 @@ def _make(sources: Sequence[PlainSource], linking: Linking, place: Path, cancel:
     for item in objects:
         Path(item).unlink()
     try:
-        save(Places(lines(place / _PROGRAM, moves=True), ()), place / PLACES)
+        save(Places(lines(place / _PROGRAM, root, moves=True), ()), place / PLACES)
     except InputError as error:
         raise BuildError(str(error)) from error
 

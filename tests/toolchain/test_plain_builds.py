@@ -7,6 +7,7 @@ import pytest
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError
 from scalegraph.control import adopt
+from scalegraph.instrument.places import load
 from scalegraph.instrument.plain import Plain
 from scalegraph.instrument.units import section
 from tests.toolchain.conftest import Run, need
@@ -63,6 +64,15 @@ def test_one_command_that_compiles_and_links_leaves_the_same_program_twice(run: 
         run("./prog", code=4)
     assert digests[0] == digests[1]
     assert section(plain("prog").executable, ".text") == native
+
+
+@pytest.mark.parametrize("named", ["src/main.c", "{}/src/main.c"])
+def test_files_have_the_names_that_they_have_in_the_users_build(run: Run, tmp_path: Path, named: str) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/main.c").write_text("int main(int n, char **a) { (void)a; return n > 9; }\n")
+    run("scalegraph-cc", "-O2", "-g", named.format(tmp_path), "-o", "prog")
+    assert "main.c" in adopt("prog").lines.names
+    assert "main.c" in load(plain("prog").places).lines.names  # loops of both builds are matched by file and line
 
 
 def test_sources_that_changed_or_went_are_named(run: Run, project: Path) -> None:
