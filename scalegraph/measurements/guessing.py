@@ -12,12 +12,11 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.measurements import counted, derived, grids, names, quantities, rates, twins, units
+from scalegraph.measurements import counted, derived, grids, names, products, quantities, rates, twins, units
 from scalegraph.measurements import sizes as sizes_
 from scalegraph.measurements.following import filled, following, named_without_counts
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question
 from scalegraph.measurements.model import MeasurementSet
-from scalegraph.measurements.products import multiplied
 from scalegraph.measurements.runs import ALL, varies
 from scalegraph.measurements.scaling import falling, with_scaling
 
@@ -55,10 +54,12 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         answers["processors"] = "*".join(grid)
         remark = f"processors are {' times '.join(grid)}, a grid of processes; --processors NAME says another"
         measured = replace(measured, remarks=(*measured.remarks, remark))
-    if "processors" not in answers and (decided := derived.counting(measured, _candidates(measured))):
+    if "processors" not in answers and (
+        decided := derived.counting(measured, _candidates(measured)) or products.decided(measured, _fitting(measured))
+    ):
         answers["processors"], why = decided
         measured = replace(measured, remarks=(*measured.remarks, f"processors are {answers['processors']}: {why}"))
-    measured = multiplied(measured, str(answers.get("processors", "")))
+    measured = products.multiplied(measured, str(answers.get("processors", "")))
     _rate(measured, answers)
     _check(measured, answers)
     processors = _processors(measured, answers, questions, notes, none)
@@ -311,6 +312,10 @@ def _processors(
     found = [name for name in (*fits, *zero) if names.counts_processors(name)]
     if not found:
         found = [name for name in fits if name == "N"]
+        asked = counted.question(measured, fits) if found and len(fits) > 1 else None
+        if asked is not None and asked.guess != "N":  # times fall with another, so N is a size
+            questions.append(asked)
+            return ""
     several = [name for name in found if varies(measured.points[name])]
     several = [name for name in several if not filled(measured, name, several)]
     written = grids.counting(measured)
@@ -359,6 +364,9 @@ def _time(
         notes.append("'time' is summed over the processors; runs take 'elapsed'")
         return "time", {**columns, "time_s": "elapsed"}, True
     if len(times) > 1:
+        bases = twins.bases(measured, processors, [metric.name for metric in times])
+        notes += bases.values()
+        times = [metric for metric in times if metric.name not in bases]
         for best in (
             "time",
             "elapsed",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.measurements import grids
+from scalegraph.measurements import grids, names
 from scalegraph.measurements.merging import renumbered
 from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.runs import varies
 from scalegraph.measurements.splits import splits_names
 
 _SHOWN = 4  # products whose factors a remark lists
@@ -79,3 +81,47 @@ def _counts(column: pd.Series) -> bool:
         return False
     values = column.to_numpy(dtype=np.float64)
     return bool(((values >= 1) & (values == np.floor(values)) & (values <= 2**31)).all())
+
+
+_MOST_COUNTS = 6  # columns whose products are compared
+_PER_NODE = frozenset({"ppn", "tpn", "rpn", "tasks_node", "ranks_node", "procs_node", "processes_node", "cores_node"})
+
+
+def decided(measured: MeasurementSet, fits: Sequence[str]) -> tuple[str, str] | None:
+    """Return which of the parameters *fits*, or product of them, counts the processors, with an explanation.
+
+    One does that is the product of two others or more (``total_cores`` of ``ranks`` and ``threads``), and so does the
+    number of nodes times what runs on each of them. None where the numbers decide nothing.
+    """
+    counts = {name: measured.points[name].to_numpy(dtype=np.float64) for name in fits}
+    named = [name for name in fits if names.counts_processors(name)][:_MOST_COUNTS]
+    changing = [name for name in named if varies(measured.points[name])]
+    totals = []
+    for name in changing:
+        others = [other for other in named if other != name]
+        for size in range(2, len(others) + 1):
+            totals += [
+                (counts[name].max(), name, factors)
+                for factors in combinations(others, size)
+                if (np.prod([counts[one] for one in factors], axis=0) == counts[name]).all()
+            ]
+    if totals and len(changing) > 1:
+        most, name, factors = max(totals, key=lambda item: item[0])
+        if most == max(counts[one].max() for one in changing):
+            return name, f"'{name}' is {' times '.join(factors)} in every row"
+    each = [name for name in fits if _per_node(name) and varies(measured.points[name])]
+    nodes = [name for name in named if names.counts_nodes(name)]
+    others = [name for name in changing if name not in (*each, *nodes) and not _threads(name)]
+    if len(each) != 1 or len(nodes) != 1 or others:
+        return None
+    factors = (nodes[0], each[0], *(name for name in changing if _threads(name) and name != each[0]))
+    return "*".join(factors), f"'{each[0]}' run on each of '{nodes[0]}'"
+
+
+def _per_node(name: str) -> bool:
+    short = names.plain(name)
+    return short.endswith(("_per_node", "_per_host")) or short in _PER_NODE
+
+
+def _threads(name: str) -> bool:
+    return bool({"threads", "thread"} & set(names.plain(name).split("_"))) or names.plain(name) == "cpus_per_task"

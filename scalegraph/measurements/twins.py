@@ -12,10 +12,12 @@ from scalegraph.base.units import significant
 from scalegraph.measurements import derived, names
 from scalegraph.measurements.mapping import SECONDS, Question
 from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.runs import varies
 
 _AGAIN = re.compile(r" \(\d+\)$")  # the name of a second column of one name
 _NEAR = 0.05  # relative: people round a time in minutes to one digit
 _MIDDLE = ("median", "mean", "average", "avg")
+_SERIAL = frozenset({"serial", "seq", "sequential"})
 _BOUNDS = frozenset({"min", "minimum", "max", "maximum"})
 
 
@@ -61,3 +63,21 @@ def middle(measured: MeasurementSet, timed: Sequence[str]) -> tuple[str, str] | 
             return None
     listed = ", ".join(name for name in timed if name != inner[0])
     return inner[0], f"'{inner[0]}' was taken as the time; {listed} are of the same runs"
+
+
+def bases(measured: MeasurementSet, processors: str, timed: Sequence[str]) -> dict[str, str]:
+    """Return those of *timed* to which a speedup is relative, with a note: the time is another one.
+
+    Such is a time that is called serial beside one that is not, or that a speedup column divides by the time.
+    """
+    follow = derived.times(measured, processors, timed)
+    called = [name for name in timed if set(names.plain(name).split("_")) & _SERIAL]
+    if 0 < len(called) < len(timed) and processors and varies(measured.points[processors]):
+        follow.update(dict.fromkeys(called, ""))
+    made = {}
+    for name in timed:
+        if name in called and name in follow:
+            made[name] = f"'{name}' is the time of the serial program by its name; it was not taken as the time"
+        elif "is relative to" in follow.get(name, ""):
+            made[name] = f"{follow[name]}; it was not taken as the time"
+    return made if len(made) < len(timed) else {}

@@ -11,6 +11,7 @@ from scalegraph.base.errors import InputError
 from scalegraph.measurements.guessing import Guess
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.rates import power
+from scalegraph.measurements.table import TableChoices
 from scalegraph.request.imports.sets import understood
 from tests.measurements.test_outputs import times
 
@@ -123,3 +124,102 @@ def test_a_table_drawn_with_rules_is_read(tmp_path: Path) -> None:
     rule = "+-------+-------+\n"
     rows = "".join(f"| {p:5} | {t:5} |\n{rule}" for p, t in THREE)
     assert sorted(times(read(tmp_path, f"{rule}| cores | t [s] |\n+=======+=======+\n{rows}", "t.txt"))) == THREE
+
+
+BELOW = [
+    "\nMeasured on cluster X with gcc 12\n",
+    "Source: our paper,\n",
+    "\nNotes: run twice, best taken, see above\nAll of it.\n",
+]
+
+
+@pytest.mark.parametrize("below", BELOW)
+def test_text_below_a_table_is_left_out_and_counted(tmp_path: Path, below: str) -> None:
+    guess = read(tmp_path, "cores,time_s\n1,80\n2,42\n4,22.5\n" + below)
+    assert sorted(times(guess)) == THREE
+    assert [item.count for item in guess.measured.skipped if item.reason == "text below the table"] == [
+        len(below.strip().splitlines())
+    ]
+
+
+def test_a_table_of_a_readme_is_read(tmp_path: Path) -> None:
+    table = "| Threads | Time (s) |\n|---|---:|\n" + "".join(f"| {p} | {t} |\n" for p, t in THREE)
+    text = f"# Results\n\nText, with commas, here.\n\n{table}\nMore text, which goes on.\n\nAnd more.\n"
+    assert sorted(times(read(tmp_path, text, "README.md"))) == THREE
+
+
+@pytest.mark.parametrize("last", ["8", "8,13,7", "timeout,", "\n8,13,node failure here", "8 13"])
+def test_a_broken_last_row_is_no_text_below_and_can_be_left_out(tmp_path: Path, last: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"cores,time_s\n1,80\n2,42\n4,22.5\n{last}\n")
+    with pytest.raises(InputError) as error:
+        understood([path])
+    line = 6 if last.startswith("\n") else 5
+    assert f"--cell {line}=skip" in str(error.value)
+    assert sorted(times(understood([path], choices=TableChoices(cells={str(line): "skip"})))) == THREE
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ranks,threads,total_cores\n1,4,4\n2,4,8\n4,4,16\n", [4, 8, 16]),
+        ("nodes,tasks per node,threads\n1,1,1\n1,2,1\n2,2,2\n", [1, 2, 8]),
+        ("nodes,ppn\n1,1\n1,2\n2,2\n", [1, 2, 4]),
+        ("nodes,ranks\n1,48\n2,96\n4,192\n", [48, 96, 192]),
+        ("cpus,nodes,ppn\n4,1,4\n8,1,8\n16,2,8\n", [4, 8, 16]),
+    ],
+)
+def test_products_of_counts_decide_which_counts_the_processors(tmp_path: Path, text: str, expected: list[int]) -> None:
+    names, *rows = text.splitlines()
+    made = "".join(f"{row},{t}\n" for row, (_, t) in zip(rows, THREE, strict=True))
+    assert sorted(times(read(tmp_path, f"{names},time_s\n{made}"))) == [
+        (p, t) for p, (_, t) in zip(expected, THREE, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "threads,time,time_omp,speedup\n1,80,80,1\n2,80,42,1.9\n4,80,22.5,3.56\n",
+        "threads,serial_time,parallel_time\n1,80,80\n2,80.5,42\n4,79,22.5\n",
+    ],
+)
+def test_the_time_of_the_serial_program_in_every_row_is_not_the_time(tmp_path: Path, text: str) -> None:
+    assert sorted(times(read(tmp_path, text, unit="s"))) == THREE
+
+
+def test_the_first_column_without_a_name_tells_the_rows_of_a_wide_table_apart(tmp_path: Path) -> None:
+    guess = read(tmp_path, ",1,2,4\n1000,80,42,22.5\n2000,160,84,45\n", unit="s")
+    assert sorted(times(guess)) == [(1, 80), (1, 160), (2, 42), (2, 84), (4, 22.5), (4, 45)]
+    sizes = ",N=1000,N=2000\n1,80,160\n2,42,84\n4,22.5,45\n"
+    with pytest.raises(Unanswered, match="'column 1' may"):
+        read(tmp_path, sizes, unit="s")
+    assert sorted(times(read(tmp_path, sizes, unit="s", processors="column 1"))) == sorted(times(guess))
+
+
+def test_a_column_called_by_a_number_is_not_the_column_at_that_place(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("n,1,2,4\n1000,80,42,22.5\n")
+    guess = understood([path], choices=TableChoices(columns={"1": "skip"}), said={"unit": "s"})
+    assert sorted(times(guess)) == [(2, 42), (4, 22.5)]
+    assert guess.measured.parameters == ("processors", "n")
+
+
+def test_two_tables_side_by_side_are_refused_with_the_way(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("cores,time (s),,cores,time (s)\n1,80,,1,160\n2,42,,2,84\n4,22.5,,4,45\n")
+    with pytest.raises(InputError, match=r"--column 4=skip --column 5=skip") as error:
+        understood([path])
+    assert "side by side" in str(error.value)
+    left = TableChoices(columns={"4": "skip", "5": "skip"})
+    assert sorted(times(understood([path], choices=left))) == THREE
+
+
+def test_formulas_that_were_never_computed_are_named(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["cores", "end", "time (s)"], [1, 80, "=B2"], [2, 42, "=B3"]):
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(InputError, match="formulas that were never computed"):
+        understood([tmp_path / "t.xlsx"])

@@ -244,7 +244,7 @@ def test_what_is_no_number_is_missing_or_refused_with_its_place(table: Any) -> N
         ("p,n\n1,8\n2,4\n", "no column holds measured values"),
         (b"p,time\n1,8\n\x00\x01\x02", ":3: is not text"),
         (b"\xff\xfep\x00,\x00t", "is not utf-16: byte"),
-        ("p,time\n1,\n2,\n", "no column holds measured values"),
+        ("p,time\n1,\n2,\n", "column 2 'time': has no value in any row"),
     ],
 )
 def test_what_is_no_table_is_refused_with_its_line(table: Any, text: str | bytes, expected: str) -> None:

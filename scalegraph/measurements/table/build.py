@@ -82,6 +82,9 @@ class _Builder:
 
     def build(self) -> MeasurementSet:
         """Return the set."""
+        if below := self.rows.below:
+            place = f"{self.guess.file}:{below[0]}"
+            self.skipped.append(Skipped("lines", len(below), "text below the table", place))
         self._only_runs()
         keep = self._filled()
         base, points = self._points(keep)

@@ -73,7 +73,7 @@ def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str =
     columns, parameter = _wide(columns, across, shown)
     if not parameter:
         columns, parameter = series.found(columns, shown, across)
-    columns = _constant(columns, shown)
+    columns = _constant(_first_of_wide(columns) if parameter else columns, shown)
     return tuple(_unique(_repeated(columns))), parameter
 
 
@@ -269,6 +269,14 @@ def _settle(columns: list[Column]) -> list[Column]:
             only = replace(unsure[0], role="metric", confidence=0.65, why="nothing else is measured")
             return [only if item is unsure[0] else item for item in columns]
     return columns
+
+
+def _first_of_wide(columns: list[Column]) -> list[Column]:
+    """Return the columns of a wide table, with the first one as a parameter if it has numbers and no name."""
+    first = columns[0]
+    if first.title or first.kind not in ("count", "number") or first.role != "skip" or first.confidence >= SURE:
+        return columns
+    return [replace(first, role="parameter", confidence=0.65, why="it tells the rows apart"), *columns[1:]]
 
 
 def _constant(columns: list[Column], rows: Sequence[Sequence[str]]) -> list[Column]:

@@ -20,6 +20,7 @@ from scalegraph.measurements.table import (
     layout,
     marking,
     misread,
+    prose,
     suffixes,
     summaries,
     unit_columns,
@@ -116,12 +117,13 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
         limit *= 8  # for a table with very long lines
     header = 0 if said.names and said.header is None else said.header
     found = layout.find(text.lines, file, said.delimiter, said.comment, header)
+    found = prose.without(found)
     wide = max(len(found.names), max(map(len, found.rows)))
     titles = _titles(found, said, wide, file)
     if said.cells:
         whole = limit >= _size(path)
         lines = marking.marked(text.lines, said.cells, found, titles, file, whole=whole)
-        found = layout.find(lines, file, found.delimiter, said.comment, found.header or header)
+        found = prose.without(layout.find(lines, file, found.delimiter, said.comment, found.header or header))
     columns, across = columns_.guess(titles, _runs(titles, found.rows), across=said.across)
     columns = unit_columns.applied(_chosen(columns, said.columns, file), _runs(titles, found.rows), file)
     _check_roles(columns, said.columns, file)
@@ -192,11 +194,9 @@ def _chosen(columns: Sequence[Column], said: Mapping[str, str], file: str) -> tu
             raise InputError(
                 Fault(f"'{word}' is not a role of a column{near(word, ROLES)}; known: {known}", key="--column")
             )
-        at = [
-            index
-            for index, column in enumerate(made)
-            if key in (column.title, column.name) or (key.isdigit() and int(key) == column.index + 1)
-        ]
+        at = [index for index, column in enumerate(made) if key in (column.title, column.name)]
+        if not at and key.isdigit():  # of `n,1,2,4` the column `1` is the second
+            at = [index for index, column in enumerate(made) if int(key) == column.index + 1]
         if not at:
             hint = near(key, [column.title for column in made])
             raise InputError(Fault(f"has no column '{key}'{hint}", file=file, key="--column"))
@@ -255,7 +255,7 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
     if fault is not None:
         raise InputError(fault)
     if not any(column.role in ("metric", "wide", "value") for column in columns):
-        fault = misread.in_several_units(found, columns, file)
+        fault = misread.in_several_units(found, columns, file) or misread.without_values(columns, file, found.first)
         if fault is not None:
             raise InputError(fault)
     unsure = [column for column in columns if column.confidence < SURE]
@@ -272,7 +272,7 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
         message = f"column {column.index + 1} '{column.title}' may be a parameter or a metric ({column.why})"
         if column.kind == "text":
             message = f"column {column.index + 1} '{column.title}' holds {column.why}, and may be left out"
-        key = column.title or str(column.index + 1)
+        key = column.title or column.name or str(column.index + 1)
         roles_ = tuple(dict.fromkeys((column.role, "parameter", "metric", "skip")))
         asked.append(
             Question(f"columns.{key}", message, f"--column {quote(f'{key}=ROLE')}, ROLE one of {words}", roles_)

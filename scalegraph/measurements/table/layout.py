@@ -18,7 +18,7 @@ DELIMITERS = (";", "\t", ",", "|", " ")
 DELIMITER_NAMES = {";": "semicolon", "\t": "tab", ",": "comma", "|": "bar", " ": "space"}
 COMMENTS = ("#", "%", "//")
 MISSING = frozenset(
-    {"", "-", "--", "\u2013", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "missing", "?", "-nan"}
+    {"", "-", "--", "\u2013", "\u2014", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "missing", "?", "-nan"}
 )
 INFINITE = frozenset({"inf", "+inf", "-inf", "infinity", "-infinity", "+infinity"})
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?")  # with D as Fortran writes it

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from scalegraph.base.errors import Fault
-from scalegraph.measurements.names import is_metric, is_time, without_unit
+from scalegraph.measurements.names import counts_processors, is_metric, is_time, without_unit
 from scalegraph.measurements.table import columns as columns_
 from scalegraph.measurements.table import layout, values
 from scalegraph.measurements.table.columns import Column
@@ -20,6 +20,7 @@ def fault(columns: Sequence[Column], found: layout.Layout, file: str, *, repeate
     return (
         of_texts(found, columns, file, spread=True)
         or _rows_of_metrics(found, columns, file)
+        or _side_by_side(columns, found, file)
         or (None if repeated else _of_one_name(found, columns, file))
     )
 
@@ -86,6 +87,32 @@ def _of_one_name(found: layout.Layout, columns: Sequence[Column], file: str) -> 
                 f"{group[-1].index + 1}=skip for one that is something else, or --across repetition"
             )
             return Fault(message, file=file, line=found.header or found.first)
+    return None
+
+
+def _side_by_side(columns: Sequence[Column], found: layout.Layout, file: str) -> Fault | None:
+    """Return the fault of two tables side by side: what counts processors comes again under the same name."""
+    counting = [one for one in columns if one.title and counts_processors(one.title) and one.role == "parameter"]
+    for one in counting:
+        again = next((two for two in counting if two.title == one.title and two.index > one.index), None)
+        if again is not None and all(two.why != columns_.SAID for two in columns[again.index :]):
+            leave = " ".join(f"--column {two.index + 1}=skip" for two in columns[again.index :] if two.role != "skip")
+            message = (
+                f"column {again.index + 1} is '{one.title}' again, as of two tables side by side: give each a file of "
+                f"its own, or leave the second out by {leave}"
+            )
+            return Fault(message, file=file, line=found.header or found.first)
+    return None
+
+
+def without_values(columns: Sequence[Column], file: str, line: int) -> Fault | None:
+    """Return the fault of a column that should be measured, but whose cells are all empty."""
+    for column in columns:
+        if column.kind == "empty" and column.title and is_metric(*without_unit(column.title)):
+            message = "has no value in any row"
+            if file.lower().endswith((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")):
+                message += "; formulas that were never computed have none: save the file in a spreadsheet program"
+            return Fault(message, file=file, line=line, key=f"column {column.index + 1} '{column.title}'")
     return None
 
 

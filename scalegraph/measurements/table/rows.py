@@ -16,7 +16,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import counted
 from scalegraph.measurements.model import LEAST, MOST, Floats
 from scalegraph.measurements.reader import Progress
-from scalegraph.measurements.table import durations, layout, suffixes
+from scalegraph.measurements.table import durations, layout, prose, suffixes
 from scalegraph.measurements.table.columns import Column
 from scalegraph.measurements.table.guess import TableGuess
 
@@ -37,6 +37,7 @@ class Rows:
     table: pa.Table
     lines: Ints
     guess: TableGuess
+    below: tuple[int, ...] = ()  # lines of text below the table, which are left out
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -148,6 +149,10 @@ def parse(lines: Sequence[str], guess: TableGuess, cancel: CancelToken, progress
     Raises `InputError` for rows whose number of cells is not that of the columns, with their lines.
     """
     kept, numbers = _kept(lines, guess)
+    last = [(int(numbers[at]), layout.cells(kept[at], guess.delimiter)) for at in range(len(kept))[-prose.MOST :]]
+    text = len(last) - prose.start(last, len(guess.columns))
+    below = tuple(numbers[len(kept) - text :].tolist())
+    kept, numbers = kept[: len(kept) - text], numbers[: len(kept) - text]
     cancel.check()
     for index, line in enumerate(kept):
         if '"' in line:
@@ -194,7 +199,7 @@ def parse(lines: Sequence[str], guess: TableGuess, cancel: CancelToken, progress
     table = pa.Table.from_batches(batches, reader.schema)
     if table.num_rows != len(numbers):
         raise InputError(Fault(f"has {len(numbers)} rows, of which {table.num_rows} could be divided", guess.file))
-    return Rows(guess.file, table, numbers, guess)
+    return Rows(guess.file, table, numbers, guess, below)
 
 
 def _kept(lines: Sequence[str], guess: TableGuess) -> tuple[list[str], Ints]:
@@ -217,7 +222,6 @@ def _ragged(found: Sequence[tuple[int, int]], numbers: Ints, count: int, guess: 
         hint = ""
         if guess.delimiter == "," and actual > count:
             hint = "; a decimal comma or an unquoted comma in a text?"
-        faults.append(
-            Fault(f"has {counted(actual, 'cell')}; {count} were expected, one for each column{hint}", guess.file, line)
-        )
+        message = f"has {counted(actual, 'cell')}; {count} were expected, one for each column{hint}"
+        faults.append(Fault(f"{message}; --cell {line}=skip leaves it out", guess.file, line))
     return faults
