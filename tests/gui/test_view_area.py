@@ -186,7 +186,7 @@ def test_a_view_that_is_open_comes_to_the_front_instead_of_a_second_one(area: Vi
 def test_a_click_in_one_view_is_followed_by_all_views_of_the_study(
     area: ViewArea, study: Any, settle: Any, qtbot: Any, selection: SelectionModel
 ) -> None:
-    area.resize(1280, 900)
+    area.resize(1280, 1000)
     area.show_study(study)
     area.apply_arrangement("Lost time")
     settle()
@@ -351,7 +351,7 @@ def test_closing_a_view_while_it_is_drawn_leaves_nothing_behind(
 
 @pytest.mark.parametrize("name", ["Overview", "Scalability", "Lost time", "Models", "Isospeed", "Regions"])
 def test_arrangements_place_their_views_in_sight(name: str, area: ViewArea, study: Any, settle: Any) -> None:
-    area.resize(1280, 900)
+    area.resize(1280, 1000)
     area.show_study(study)
     area.apply_arrangement(name)
     settle()
@@ -740,7 +740,7 @@ def _tabs(area: ViewArea) -> list[tuple[str, ...]]:
 
 def test_no_tabs_of_before_stay_in_sight(qtbot: Any, area: ViewArea, study: Any, data: StudyData) -> None:
     other = Handle("another", data)
-    area.resize(1280, 900)
+    area.resize(1280, 1000)
     area.show_study(study)
     area.apply_arrangement("Cache and memory")
     qtbot.waitUntil(lambda: len(_tabs(area)) == 4)

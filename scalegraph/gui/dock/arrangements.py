@@ -170,7 +170,8 @@ _SHORT: Final = {  # in a low window the lanes need the height, so views from be
     ),
 }
 SHORT_BELOW: Final = 1150  # a window less high (pixels) is low
-TWO_BELOW: Final = 800  # .. and one less high has room for only two views
+# .. and one less high for only two views: with four, plots are less than 200 pixels high and tables have 3 rows
+TWO_BELOW: Final = 1000
 _FIRST_OF_SET: Final = Split(  # for measured times, which have no cycle accounting
     "beside",
     (
