@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scalegraph.figures.figure import Column, Source, SourceLine
+from scalegraph.figures.figure import PROCESSOR_TIME, Column, Source, SourceLine
 from scalegraph.gui.figures.source.margin import Margin
 from scalegraph.gui.figures.source.panel import SourcePanel
 
@@ -55,3 +55,14 @@ def test_columns_are_measured_once_however_many_lines_are_coloured(qtbot: Any, m
         made.set_theme(theme)
     assert sum(made.margin.widths()) == made.margin.sizeHint().width()
     assert len(measured) == 1
+
+
+def test_costs_leave_most_of_the_width_to_the_source(qtbot: Any) -> None:
+    names = (("cost", PROCESSOR_TIME), ("busy", "s"), ("memory stall", "s"))
+    lines = tuple(SourceLine(n, f"line {n};", values=(40.0, 2e-4, 5e-4)) for n in range(300, 310))
+    made = SourcePanel(Source("a.c", tuple(Column(*name) for name in names), lines))
+    qtbot.addWidget(made)
+    made.resize(480, 300)
+    made.show()
+    assert made.margin.headings()[0].replace("\n", " ") == f"cost ({PROCESSOR_TIME})"
+    assert made.margin.sizeHint().width() < 0.3 * made.width()

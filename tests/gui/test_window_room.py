@@ -6,15 +6,18 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDockWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QTreeView
 
-from scalegraph.figures.figure import Cell, Grid
+from scalegraph.figures.figure import Axis, Cell, Column, Grid, Key, LaneTrack, Row, Table, Timeline
 from scalegraph.gui.dock.arrangements import ARRANGEMENTS, Split, Tabs, filled_first, two_views, views_of
 from scalegraph.gui.figures.grid.folding import folded
 from scalegraph.gui.figures.grid.panel import GridPanel
+from scalegraph.gui.figures.table.panel import TablePanel
+from scalegraph.gui.figures.timeline.layout import Layout
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.state.loss import RegionLoss, by_share
 from scalegraph.gui.whatif.helpful import help_for
@@ -112,6 +115,21 @@ def test_further_windows_and_floating_views_are_windows_of_the_desktop(
     assert "overheads" in [one.objectName() for one in again.study.area.docks]
     again.close()
     qtbot.waitUntil(lambda: not window.windows.all)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("height", [800, 900, 999])
+def test_a_window_that_is_not_high_enough_for_four_views_shows_two(
+    height: int, window: MainWindow, qtbot: Any, model_study: Any
+) -> None:
+    window.resize(1280, height)
+    window.open_study(model_study())
+    settled(window, qtbot)
+    window.study.arrange("Lost time")
+    settled(window, qtbot)
+    assert len(shown(window)) == 2
+    tree = next(tree for dock in shown(window) for tree in dock.findChildren(QTreeView) if tree.isVisible())
+    assert tree.viewport().height() >= 8 * tree.sizeHintForRow(0)
 
 
 def test_every_arrangement_folds_to_two_places_with_all_views() -> None:
@@ -213,6 +231,61 @@ def test_a_large_matrix_is_seen_whole(qtbot: Any) -> None:
     QApplication.processEvents()
     assert panel.table.verticalScrollBar().maximum() == 0
     assert panel.table.horizontalScrollBar().maximum() == 0
+
+
+def test_a_matrix_fills_a_very_large_view_unless_it_has_few_rows(qtbot: Any) -> None:
+    cells = tuple(tuple(Cell((0.5,)) for _ in range(7)) for _ in range(7))
+    names = tuple(map(str, range(7)))
+    whole = Grid("N", "N'", names, names, cells, ("efficiency",))
+    low = Grid("N", "N'", names[:2], names, cells[:2], ("efficiency",))
+    panel = GridPanel(whole)
+    qtbot.addWidget(panel)
+    panel.resize(1900, 1600)
+    panel.show()
+    QApplication.processEvents()
+    assert panel.table.width() > 0.85 * panel.width()
+    assert panel.table.height() > 0.85 * panel.height()
+    panel.set_grid(low)
+    assert panel.table.height() < 0.5 * panel.height()
+
+
+def test_few_lanes_fill_a_full_screen() -> None:
+    edges, codes = np.array([0.0, 1.0]), np.zeros((4, 1, 1), int)
+    track = LaneTrack(tuple("0123"), (0, 1, 2, 3), edges, codes, codes + 1.0, (Key("busy", "busy"),))
+    places = Layout(height=760)
+    places.place(Timeline(Axis("time", "s"), 0, 1, (track,)))
+    assert places.content > 700
+
+
+def shown_table(qtbot: Any, table: Table, width: int) -> TablePanel:
+    panel = TablePanel(table)
+    qtbot.addWidget(panel)
+    panel.resize(width, 400)
+    panel.show()
+    QApplication.processEvents()
+    return panel
+
+
+def test_formulas_of_many_regions_take_one_line_each(qtbot: Any) -> None:
+    formula = "0.0005363 + 1.076e-05 N^3 + 2.613e-06 num_balls + 9.25e-05 num_steps"
+    columns = (Column("call path"), Column("model"), Column("share", "%"), Column("value", "s"))
+    rows = tuple(Row((f"program->function place_{n}", formula, 2.0, 181.0)) for n in range(41))
+    panel = shown_table(qtbot, Table(columns, rows), 480)
+    line = panel.tree.fontMetrics().lineSpacing()
+    index = panel.tree.model().index(0, 0)
+    assert panel.tree.rowHeight(index) < 2 * line
+    assert panel.tree.viewport().height() > 8 * panel.tree.rowHeight(index)
+
+
+def test_a_name_at_the_edge_of_its_table_is_seen_whole(qtbot: Any) -> None:
+    columns = (Column("kind"), Column("lost", "s"), Column("region"), Column("of all time", "%"))
+    rows = tuple(
+        Row(("nothing left to do", 0.3, f"parallel initialize (billiard.c:{n})", 5.0)) for n in range(300, 309)
+    )
+    panel = shown_table(qtbot, Table(columns, rows), 350)
+    header = panel.tree.header()
+    end = header.sectionPosition(2) + header.sectionSize(2)
+    assert end <= panel.tree.viewport().width()
 
 
 _HIDDEN = """

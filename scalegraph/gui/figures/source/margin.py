@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
+import textwrap
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
 from scalegraph.base.measures import Measure, exact, measure
-from scalegraph.base.units import stacked
 from scalegraph.figures.figure import Source, SourceLine
 from scalegraph.gui.base import tips
 from scalegraph.gui.base.tints import bar_tint, ink, paper, tint
 from scalegraph.gui.figures.plot.targets import rich
 
 _PAD = 8
+_LETTERS = 12  # of a line of a heading: the width is for the source
 _DENSE = 0.34  # maximum opacity of a bar behind a number
 
 
@@ -49,7 +50,7 @@ class Margin(QWidget):
     def headings(self) -> list[str]:
         """Return names and units of the cost columns."""
         pairs = zip(self._measures, self._source.columns, strict=True)
-        return [stacked(how.heading(column.name)) for how, column in pairs]
+        return ["\n".join(_wrapped(how.heading(column.name))) for how, column in pairs]
 
     def make_room(self, most: int) -> None:
         """Show the cost columns that fit into *most* pixels; the tooltip has all."""
@@ -167,3 +168,7 @@ class MarginHead(QWidget):
         for name, width in zip(names, self._margin.widths()[:-1], strict=False):
             painter.drawText(QRect(left, 0, width - _PAD, self.height() - 3), flags, name)
             left += width
+
+
+def _wrapped(heading: str) -> list[str]:
+    return textwrap.wrap(heading, _LETTERS, break_long_words=False, break_on_hyphens=False)

@@ -41,7 +41,7 @@ from scalegraph.gui.figures.c_highlighter import CHighlighter
 from scalegraph.gui.figures.source.margin import Margin, MarginHead
 from scalegraph.gui.figures.table.panel import FASTER
 
-_COST_SHARE = 0.42  # of the width that cost columns may take
+_COST_SHARE = 0.3  # of the width that cost columns may take
 _WARM = 0.02  # of the hottest line's cost, from which a line is tinted
 
 
