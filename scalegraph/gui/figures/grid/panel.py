@@ -29,7 +29,8 @@ from scalegraph.gui.figures.grid.model import GridModel, as_text, reasons
 
 _LEAST_BOX = 56  # pixels of a combo box
 _LEAST_CELL = 7  # pixels of a cell without numbers
-_LARGEST = QSize(150, 96)  # a matrix with two rows need not fill the screen
+_LARGEST = QSize(150, 96)  # of a cell: a matrix with two rows need not fill the screen
+_FILLS_FROM = 6  # rows or columns from which it does, however large that is
 
 
 class GridPanel(QWidget):
@@ -336,8 +337,9 @@ class _Matrix(QTableView):
         side, top = self._heads[1].extent(), self._heads[0].extent()
         bar = self.style().pixelMetric(self.style().PixelMetric.PM_ScrollBarExtent)
         beside = bar if rows * least.height() + top + 2 > room.height() else 0  # the rows scroll
-        width = max(least.width(), min(_LARGEST.width(), (room.width() - side - 2 - beside) // columns))
-        height = max(least.height(), min(_LARGEST.height(), (room.height() - top - 2) // rows))
+        wide, high = room.width() - side - 2 - beside, room.height() - top - 2
+        width = max(least.width(), min(max(_LARGEST.width(), wide // _FILLS_FROM), wide // columns))
+        height = max(least.height(), min(max(_LARGEST.height(), high // _FILLS_FROM), high // rows))
         for head, size in zip(self._heads, (width, height), strict=True):
             head.setMinimumSectionSize(4)
             head.setDefaultSectionSize(size)

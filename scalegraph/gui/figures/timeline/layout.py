@@ -10,8 +10,8 @@ from typing import Final
 from scalegraph.figures.figure import AreaTrack, LaneTrack, Timeline, Track
 
 LEAST_LANE: Final = 2  # pixels; if more lanes than fit, the picture scrolls
-MOST_LANE: Final = 200
-_USUAL_MOST: Final = 96  # pixels of a lane that the user has not made taller
+MOST_LANE: Final = 400
+_USUAL_MOST: Final = 200  # pixels of a lane that the user has not made taller
 AREA: Final = 74  # pixels of height of a track of values
 LEAST_AREA: Final = 40  # in which both ends of its axis are legible; if more such tracks than fit, the picture scrolls
 _TALLEST_AREA: Final = 0.62  # of the height, for all such tracks together if there are lanes
