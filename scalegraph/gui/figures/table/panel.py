@@ -31,6 +31,7 @@ SOURCE = "text"  # name of the column of source lines
 FASTER = "What if this were faster…"
 _LEAST_SENTENCE = 200  # pixels of a column of wrapped sentences
 _FEW, _WORDS, _LONG = 80, 5, 40  # rows up to which sentences wrap; spaces and characters that make a sentence
+_FEW_NAMES = 12  # rows up to which names and formulas wrap, too, if the table is too wide
 _LEAST_TEXT = 160  # pixels in which a text is legible
 _LONGEST = 12  # texts per column that are measured: the longest by characters is not always the widest
 _LEAST_WRAPPED = 110  # .. of one that may wrap
@@ -253,6 +254,7 @@ class TablePanel(QWidget):
         longest = max(texts, key=header.sectionSize)
         whole = self.tree.viewport().width()
         said = {column for column in texts if self._says(column)}
+        sentences = frozenset(column for column in said if self._worded(column))
         for column in texts if free < 0 else ():  # names yield to the sentences about them
             most = max(_LEAST_TEXT, int(_NAME_SHARE * whole))
             if column != longest and header.sectionSize(column) > most:
@@ -268,7 +270,16 @@ class TablePanel(QWidget):
                 given = min(lacking, max(0, header.sectionSize(column) - least))
                 header.resizeSection(column, header.sectionSize(column) - given)
                 lacking -= given
-        self._wrap(frozenset(said))
+        self._keep_in_sight(longest, whole)
+        self._wrap(frozenset(said) if len(self.table.rows) <= _FEW_NAMES else sentences)
+
+    def _keep_in_sight(self, column: int, whole: int) -> None:
+        """Narrow a text *column* that the right edge of a table *whole* pixels wide would cut, if it stays legible."""
+        header = self.tree.header()
+        size = header.sectionSize(column)
+        over = header.sectionPosition(column) + size - whole
+        if 0 < over <= size - _LEAST_WRAPPED:
+            header.resizeSection(column, size - over)
 
     @property
     def _wraps(self) -> bool:
@@ -284,6 +295,11 @@ class TablePanel(QWidget):
         if self._model.is_tree() or len(self.table.rows) > _FEW or self.table.columns[column].name == SOURCE:
             return False
         return any(text.count(" ") >= _WORDS and len(text) > _LONG for text, _ in self._model.texts(column))
+
+    def _worded(self, column: int) -> bool:
+        """Return whether *column* holds sentences of words; formulas do not."""
+        texts = (text for text, _ in self._model.texts(column))
+        return any(sum(word.strip(".,;:()").isalpha() for word in text.split()) > _WORDS for text in texts)
 
     def _wrap(self, wanted: frozenset[int]) -> None:
         """Wrap texts in the columns *wanted*."""
