@@ -13,16 +13,25 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 # Three forms of a source location: "(file:line)", "(line N)", ":line".
 _PLACED: Final = re.compile(r"(?P<name>.*\S)(?P<place> \(\S+:\d+\)| \(line \d+\)|:\d+)")
 
+_CALL_PATH: Final = re.compile(r"[^()\[\];=&*]+->[^()\[\];=&*]+")  # not the C operator in a source line
 _OF_FUNCTION: Final = re.compile(r"(?P<what>.*\S )(?P<function>\S+)(?P<place>:\d+)")
 
 
 def fitted(name: str, metrics: QFontMetrics, room: int) -> str:
     """Return *name* if it fits into *room* (pixels), otherwise with its middle elided.
 
-    A source location at its end is kept whole if at least part of the name fits beside it.
+    A source location at its end is kept whole if at least part of the name fits beside it. A call path loses its first
+    callers: the last region tells it from others.
     """
     if metrics.horizontalAdvance(name) <= room:
         return name
+    if _CALL_PATH.fullmatch(name) is not None:
+        regions = name.split("->")
+        for first in range(1, len(regions)):
+            short = "…" + "->".join(regions[first:])
+            if metrics.horizontalAdvance(short) <= room:
+                return short
+        name = regions[-1]
     found = _PLACED.fullmatch(name)
     if found is not None:
         left = room - metrics.horizontalAdvance(found["place"])

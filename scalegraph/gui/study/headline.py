@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
 from html import escape
 from typing import Final
 
@@ -30,7 +32,8 @@ _PLACE: Final = re.compile(r"(?<=\()[^\s()]+:\d+(?=\))")
 class Headline(QLabel):
     """A sentence in smaller type if it would need more than `LINES` lines.
 
-    It is elided after `TIGHT_LINES` of those. It can be selected and copied. Source locations are links.
+    If it needs more than `TIGHT_LINES` of those it is elided, before the sentence with a source location rather than in
+    it: source locations are links. It can be selected and copied.
     """
 
     place_wanted = Signal(str)  # FILE:LINE, as named in the sentence
@@ -104,4 +107,21 @@ class Headline(QLabel):
             self.setPalette(palette)
 
     def _as_much_as_fits(self, metrics: QFontMetrics, lines: int) -> str:
-        return elided(self._whole, metrics, self.width() - _AROUND, lines)
+        room = self.width() - _AROUND
+        shown, place = elided(self._whole, metrics, room, lines), _PLACE.search(self._whole)
+        if place is None or place[0] in shown:
+            return shown
+        begin = self._whole.rfind(". ", 0, place.start()) + 2
+        words, end = self._whole[:begin].split(), self._whole[begin:]
+
+        def too_long(count: int) -> bool:
+            text = _cut(words, count, end)
+            return elided(text, metrics, room, lines) != text
+
+        kept = bisect_left(range(1, len(words)), True, key=too_long)
+        return _cut(words, kept, end) if kept else shown
+
+
+def _cut(words: Sequence[str], count: int, end: str) -> str:
+    """Return the first *count* of *words*, an ellipsis and *end*, which has the link."""
+    return f"{' '.join(words[:count])}… {end}"

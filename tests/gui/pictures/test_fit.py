@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics
-from PySide6.QtWidgets import QMainWindow, QPushButton, QTabBar
+from PySide6.QtWidgets import QLabel, QMainWindow, QPushButton, QTabBar
 
 from scalegraph import views
 from scalegraph.figures.figure import Cell, Column, Figure, Grid, Row, Table
+from scalegraph.gui.base.fitted_names import fitted
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.arrangements import ARRANGEMENTS
 from scalegraph.gui.dock.figure_widget import FigureWidget
@@ -185,6 +186,37 @@ def test_a_headline_names_the_region_in_a_small_window(qtbot: Any) -> None:
     headline.resize(1600, 60)
     assert headline.text() == text
     assert not headline.property("tight")
+
+
+def test_a_headline_without_room_keeps_its_link(qtbot: Any) -> None:
+    Theme("light").apply()
+    headline = Headline()
+    qtbot.addWidget(headline)
+    headline.resize(560, 60)
+    headline.setText(
+        "Billiard balls on KSR-1, 1 to 64 processors, fixed size: fastest at 32; beyond 32, added time for locks and"
+        " critical sections outweighs the extra processors. On 64 processors 47 % of the loss is locks and critical"
+        " sections in add_time_to_queue (billiard.c:112)."
+    )
+    headline.show()
+    assert headline.text().startswith("Billiard balls on KSR-1, 1 to 64")
+    assert headline.text().endswith(
+        "… On 64 processors 47 % of the loss is locks and critical sections in add_time_to_queue (billiard.c:112)."
+    )
+    assert 'href="billiard.c:112"' in QLabel.text(headline)
+
+
+def test_a_call_path_without_room_keeps_the_region_at_its_end() -> None:
+    metrics = QFontMetrics(QFont())
+    path = "program->function initialize->parallel initialize:296"
+    assert fitted(path, metrics, metrics.horizontalAdvance(path)) == path
+    assert fitted(path, metrics, metrics.horizontalAdvance(path) - 9) == "…function initialize->parallel initialize:296"
+    assert fitted(path, metrics, metrics.horizontalAdvance("…parallel initialize:296")) == "…parallel initialize:296"
+    room = metrics.horizontalAdvance("parallel in…:296")
+    assert fitted(path, metrics, room).startswith("parallel")
+    assert fitted(path, metrics, room).endswith(":296")
+    source = "omp_set_lock(&bins->lock);"
+    assert not fitted(source, metrics, metrics.horizontalAdvance(source) - 9).startswith("…lock")
 
 
 def test_models_of_call_paths_show_their_formula(figure: FigureWidget) -> None:
