@@ -26,7 +26,7 @@ from scalegraph.gui.shell.main_window import MainWindow
 FILM = Path(__file__).parent / "images" / "film.gif"
 SIZE = (1280, 720)
 EACH_MS = 9_000
-COLOURS = 64  # enough for text and pictures, few enough for a small file
+COLOURS = 128  # enough for text and pictures, few enough for a small file
 BY_COVERAGE = Image.Quantize.MAXCOVERAGE  # a thin line keeps its colour; medians would make orange brown
 QUIET_MS, LONGEST_MS = 400, 120_000
 

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDockWidget, QTreeView
 
 from scalegraph.figures.figure import Axis, Cell, Column, Grid, Key, LaneTrack, Row, Table, Timeline
-from scalegraph.gui.dock.arrangements import ARRANGEMENTS, Split, Tabs, filled_first, two_views, views_of
+from scalegraph.gui.dock.arrangements import ARRANGEMENTS, Split, Tabs, filled_first, layout_of, two_views, views_of
 from scalegraph.gui.figures.grid.folding import folded
 from scalegraph.gui.figures.grid.panel import GridPanel
 from scalegraph.gui.figures.table.panel import TablePanel
@@ -133,9 +133,11 @@ def test_a_window_that_is_not_high_enough_for_four_views_shows_two(
 
 
 def test_every_arrangement_folds_to_two_places_with_all_views() -> None:
-    for layout in ARRANGEMENTS.values():
+    layouts = (*ARRANGEMENTS.values(), layout_of("Regions", imported=True, runs=True))
+    for layout in layouts:
         folded_ = two_views(layout)
         assert isinstance(folded_, Split)
+        assert folded_.direction == "beside"
         assert len(folded_.parts) == 2
         assert all(isinstance(part, Tabs) for part in folded_.parts)
         assert sorted(views_of(folded_)) == sorted(set(views_of(layout)))

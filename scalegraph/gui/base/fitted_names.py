@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 # Three forms of a source location: "(file:line)", "(line N)", ":line".
 _PLACED: Final = re.compile(r"(?P<name>.*\S)(?P<place> \(\S+:\d+\)| \(line \d+\)|:\d+)")
 
-_CALL_PATH: Final = re.compile(r"[^()\[\];=&*]+->[^()\[\];=&*]+")  # not the C operator in a source line
+_CALL_PATH: Final = re.compile(r"[\w ]+(?::\d+)?->[^\[\];=&*]+")  # not the C operator in a source line
 _OF_FUNCTION: Final = re.compile(r"(?P<what>.*\S )(?P<function>\S+)(?P<place>:\d+)")
 
 
@@ -29,7 +29,7 @@ def fitted(name: str, metrics: QFontMetrics, room: int) -> str:
         regions = name.split("->")
         for first in range(1, len(regions)):
             short = "…" + "->".join(regions[first:])
-            if metrics.horizontalAdvance(short) <= room:
+            if metrics.horizontalAdvance(short) < room:  # a width is rounded
                 return short
         name = regions[-1]
     found = _PLACED.fullmatch(name)

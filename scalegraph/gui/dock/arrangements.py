@@ -215,7 +215,7 @@ def filled_first(layout: Layout, empty: Callable[[str], bool]) -> Layout:
 
 
 def two_views(layout: Layout) -> Layout:
-    """Return *layout* as two large tab groups, beside or below one another.
+    """Return *layout* as two large tab groups beside one another: below one another, tables would have 4 rows.
 
     In each group the top view of every original place comes first.
     """
@@ -223,7 +223,7 @@ def two_views(layout: Layout) -> Layout:
         return layout
     first, *rest = layout.parts
     halves = (_as_tabs((first,), first.weight), _as_tabs(rest, sum(part.weight for part in rest)))
-    return Split(layout.direction, halves, layout.weight)
+    return Split("beside", halves, layout.weight)
 
 
 def _as_tabs(parts: Sequence[Layout], weight: int) -> Tabs:

@@ -211,7 +211,11 @@ def test_a_call_path_without_room_keeps_the_region_at_its_end() -> None:
     path = "program->function initialize->parallel initialize:296"
     assert fitted(path, metrics, metrics.horizontalAdvance(path)) == path
     assert fitted(path, metrics, metrics.horizontalAdvance(path) - 9) == "…function initialize->parallel initialize:296"
-    assert fitted(path, metrics, metrics.horizontalAdvance("…parallel initialize:296")) == "…parallel initialize:296"
+    assert (
+        fitted(path, metrics, metrics.horizontalAdvance("…parallel initialize:296") + 1) == "…parallel initialize:296"
+    )
+    critical = "program->function simulate->critical (dependence) simulate:262"
+    assert fitted(critical, metrics, metrics.horizontalAdvance(critical[9:]) + 20).startswith("…function simulate->cri")
     room = metrics.horizontalAdvance("parallel in…:296")
     assert fitted(path, metrics, room).startswith("parallel")
     assert fitted(path, metrics, room).endswith(":296")
