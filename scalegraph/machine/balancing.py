@@ -56,7 +56,7 @@ class Balancing(Section):
         runtime=_of_ms("balancing_most_cycles"),
     )
     scan_size_mib: int = quantity(
-        "How much it marks at a time.",
+        "How much memory it marks at a time.",
         "MiB",
         1,
         2**20,
@@ -80,8 +80,8 @@ class Balancing(Section):
         runtime=_of_us("balancing_migrate_cycles"),
     )
     pace: int = quantity(
-        "From the first parallel region on the system's clock runs so many times as fast, and its work costs as much "
-        "less: for a run of a few steps that stands for one of many.",
+        "From the first parallel region on, the system's clock runs this many times as fast and its work costs this "
+        "many times less: for a run of a few steps that stands for a long one.",
         "",
         1,
         10**6,

@@ -11,7 +11,7 @@ CATEGORIES: Final[tuple[tuple[str, str, str], ...]] = (
     ("busy_fp", "busy", "floating-point operations"),
     ("busy_mem", "busy", "issue of loads and stores that hit the first cache level"),
     ("busy_control", "busy", "branches, calls and returns"),
-    ("stall_local", "memory_stall", "first-level miss served by a cache or memory of the own node"),
+    ("stall_local", "memory_stall", "first-level miss served by a cache or memory of the processor's own node"),
     ("stall_remote_read", "memory_stall", "read served over the network"),
     ("stall_remote_write", "memory_stall", "write served over the network"),
     ("stall_upgrade", "memory_stall", "ownership of a line already held: other copies invalidated"),

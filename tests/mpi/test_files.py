@@ -156,7 +156,7 @@ WRONG = {
     "MPI_File_write(file, values, 1, MPI_DATATYPE_NULL, &status);": "the datatype is MPI_DATATYPE_NULL",
     'MPI_File_set_view(file, -8, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);': "the displacement of the view is -8",
     'MPI_File_set_view(file, 0, MPI_INT, MPI_BYTE, "native", MPI_INFO_NULL);': (
-        "the 1 bytes of the filetype are no multiple of the 4 bytes of the etype"
+        "the 1 bytes of the filetype are not a multiple of the 4 bytes of the etype"
     ),
     'MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "curious", MPI_INFO_NULL);': (
         "the data representation is none of native, internal and external32"

@@ -196,7 +196,7 @@ static inline __attribute__((always_inline)) bool serve_privately(sg_processor *
     } else if (!sg_mem_try_private(sg->mem, p->id, address, kind, o)) {
         return false;
     }
-    /* Only cycles of the own node, and perhaps a first-level miss. */
+    /* Only cycles of the processor's own node, and perhaps a first-level miss. */
     p->account->events[0] += o->count[SG_COUNTER_L1_MISSES];
     if (o->stall[SG_CATEGORY_STALL_LOCAL] != 0)
         charge_local(p, o->stall[SG_CATEGORY_STALL_LOCAL], address, site, count);

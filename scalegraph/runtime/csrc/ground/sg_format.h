@@ -18,7 +18,7 @@ enum sg_category {
     SG_CATEGORY_BUSY_FP, /* floating-point operations */
     SG_CATEGORY_BUSY_MEM, /* issue of loads and stores that hit the first cache level */
     SG_CATEGORY_BUSY_CONTROL, /* branches, calls and returns */
-    SG_CATEGORY_STALL_LOCAL, /* first-level miss served by a cache or memory of the own node */
+    SG_CATEGORY_STALL_LOCAL, /* first-level miss served by a cache or memory of the processor's own node */
     SG_CATEGORY_STALL_REMOTE_READ, /* read served over the network */
     SG_CATEGORY_STALL_REMOTE_WRITE, /* write served over the network */
     SG_CATEGORY_STALL_UPGRADE, /* ownership of a line already held: other copies invalidated */

@@ -319,10 +319,10 @@ enum sg_wire_kind { SG_WIRE_NONE, SG_WIRE_CROSSBAR, SG_WIRE_DRAGONFLY, SG_WIRE_E
     U64(balancing_delay_cycles, "balancing_delay_cycles", 0, 1000000000000000ull) /* Automatic NUMA balancing: time until the system first marks pages; 0: it never does. [ms] */ \
     U64(balancing_least_cycles, "balancing_least_cycles", 0, 1000000000000000ull) /* Shortest time in which it marks all pages of a process, and 2560 MiB at most. [ms] */ \
     U64(balancing_most_cycles, "balancing_most_cycles", 0, 1000000000000000ull) /* Longest time in which it marks all pages of a process. [ms] */ \
-    U64(balancing_bytes, "balancing_bytes", 0, 1099511627776ull) /* How much it marks at a time. [MiB] */ \
+    U64(balancing_bytes, "balancing_bytes", 0, 1099511627776ull) /* How much memory it marks at a time. [MiB] */ \
     U32(balancing_fault_cycles, "balancing_fault_cycles", 0, 1000000000) /* A hint fault: the system's work at the first reference of a marked page. [us] */ \
     U32(balancing_migrate_cycles, "balancing_migrate_cycles", 0, 1000000000) /* Moving a page to another memory node, in addition. [us] */ \
-    U32(balancing_pace, "balancing_pace", 1, 1000000) /* From the first parallel region on the system's clock runs so many times as fast, and its work costs as much less: for a run of a few steps that stands for one of many. */ \
+    U32(balancing_pace, "balancing_pace", 1, 1000000) /* From the first parallel region on, the system's clock runs this many times as fast and its work costs this many times less: for a run of a few steps that stands for a long one. */ \
     U32(node_processors, "node_processors", 0, 4096) /* Processors per node; 0: all of the machine, which is then a single node. [processors] */ \
     U64(node_memory_bytes, "node_memory_bytes", 0, 17592186044416ull) /* Memory of a node, for the static data and heaps of its processes, or for the heap of a program without messages; 0: no limit. [MiB] */ \
     U32(message_send_cycles, "message_send_cycles", 0, 1000000000) /* Instructions per send. [cycles] */ \

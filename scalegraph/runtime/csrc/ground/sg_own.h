@@ -1,4 +1,4 @@
-/* What the runtime has for itself: memory, files; and what the host lets it have. */
+/* The runtime's own memory and files, and the host's limits on them. */
 #ifndef SG_OWN_H
 #define SG_OWN_H
 
@@ -10,7 +10,7 @@
 
 /* Zeroed memory for the runtime itself, never freed. */
 void *sg_new(size_t size);
-/* Announces much of it, in small pieces used in turn: switches to huge pages. */
+/* Announces many small pieces of it that are used alternately: switches to huge pages. */
 void sg_own_is_much(void);
 /* The same, starting with `used` bytes copied from `old`, which may be NULL if `used` is 0. */
 void *sg_larger(const void *old, size_t used, size_t size);

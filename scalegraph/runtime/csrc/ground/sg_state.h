@@ -330,7 +330,7 @@ typedef struct sg_context {
     uint32_t most_threads;   /* at a time; the fewer, the larger the stacks may be */
     /* Processors with a thread except the running one, by clock << SG_KEY_BITS | number: sg_run_queue.h. */
     uint64_t *run_queue;
-    uint64_t slack; /* how much earlier than those of others a processor's references may come, as a key */
+    uint64_t slack; /* how far a processor may run ahead of the others, as a key */
     /* Ranks with several threads: each has 1 << group_shift leaves; group_node is the running rank's first.
      * Its threads run in exact order; `slack` applies between ranks. */
     bool grouped;

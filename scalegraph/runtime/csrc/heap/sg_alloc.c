@@ -46,7 +46,7 @@ static struct {
     heap *current;                  /* that of the running rank; NULL: the program has only one */
     void (*refuse)(uint64_t bytes); /* called when that runs out; does not return */
     uint64_t set_limit;             /* by the program itself */
-    void (*met)(uint64_t bytes);    /* called when a request meets that */
+    void (*met)(uint64_t bytes);    /* called when a request fails because of it */
     bool own_mode;
     bool huge; /* own memory uses huge pages */
 } memory = {

@@ -1,4 +1,4 @@
-/* Double frees, frees of pointers that are no blocks, and writes past the end of a block. */
+/* Double frees, frees of pointers that are not blocks, and writes past the end of a block. */
 #include <stdio.h>
 
 #include "sg_alloc.h"

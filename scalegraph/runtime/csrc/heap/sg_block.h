@@ -84,8 +84,8 @@ static inline uint64_t sg_requested(const sg_block_header *head)
 void sg_mark_end(sg_block_header *head);
 /* Are the block's mark and the next header (if below `top`) intact? */
 bool sg_is_whole(const sg_block_header *head, uint64_t top);
-/* The call before `site` does with `pointer` what `verb` says, but it is no block in use of the heap [base,
- * top), or a damaged one. */
+/* The call before `site` does with `pointer` what `verb` says, but it is not a block in use of the heap
+ * [base, top), or a damaged one. */
 void sg_refuse_pointer(void *pointer, const void *site, const char *verb, uint64_t base, uint64_t top)
     __attribute__((noreturn));
 /* sg_alloc_exceeds in the heap [base, top). */

@@ -47,7 +47,7 @@ void sg_dir_destroy(sg_dir *dir);
 /* The chunk of `address`, made if need be. Aborts with a message when the host is out of memory. */
 char *sg_dir_make_chunk(sg_dir *dir, uint64_t number);
 
-/* The first chunk from `*number` on, whose number it becomes; NULL: none. */
+/* The first chunk with number `*number` or more; sets `*number` to its number. NULL: none. */
 char *sg_dir_next_chunk(const sg_dir *dir, uint64_t *number);
 
 /* The chunk of an address, or NULL if not made yet. */

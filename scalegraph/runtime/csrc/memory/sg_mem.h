@@ -150,7 +150,7 @@ void sg_mem_place(sg_mem *mem, uint32_t processor, uint64_t address, uint64_t by
 /* `policy_of` gives the policy of the thread on a processor, or NULL: the machine's rule. */
 void sg_mem_policies(sg_mem *mem, const sg_policy *(*policy_of)(uint32_t processor));
 
-/* From now on the system's clock, by which it marks and moves pages, has the pace of the configuration. */
+/* From now on the system's clock, by which it marks and moves pages, runs at the configured pace. */
 void sg_mem_hasten(sg_mem *mem, uint64_t now);
 
 /* Smallest line size, which an access may not span. */

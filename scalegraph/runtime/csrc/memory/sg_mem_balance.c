@@ -21,7 +21,7 @@ struct sg_balance {
     /* Faults since the last pass began. Private: by the processor of the page's previous fault. */
     uint64_t local, remote, own, shared;
     uint32_t fault_cycles, migrate_cycles;
-    uint32_t pace; /* 1: none, or in force already */
+    uint32_t pace; /* 1: normal, or already in force */
     int hastened;
 };
 

@@ -225,9 +225,9 @@ static inline void sg_balance_look(sg_mem *mem, uint64_t now)
 
 /* The first reference of a marked page. */
 void sg_balance_fault(sg_mem *mem, uint32_t *home, sg_request *r, sg_outcome *out);
-/* A prefetch of a marked page, which ends its stream: returns 0. At a pace above 1, where a page has far more
- * of its faults in a step than it has in one of many, it takes the fault itself and goes on: a stream that
- * starts anew takes a time that the pace does not shorten. */
+/* A prefetch meets a marked page. It returns 0, which ends the stream. At a pace above 1, where a page has
+ * far more faults per step than in a long run, the prefetch takes the fault itself and goes on, because the
+ * pace does not shorten the time that a stream needs to start again. */
 int sg_balance_ahead(sg_mem *mem, uint32_t *home, sg_request *r, sg_outcome *out);
 
 /* sg_mem_prefetch.c */

@@ -108,7 +108,7 @@ SG_API int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
     SG_NEEDS(size)
     COMM(c, comm)
     if (c->remote == NULL)
-        return sg_mpi_error(c, MPI_ERR_COMM, "the communicator is no intercommunicator");
+        return sg_mpi_error(c, MPI_ERR_COMM, "the communicator is not an intercommunicator");
     *size = (int)c->remote->size;
     return MPI_SUCCESS;
 }
@@ -137,7 +137,7 @@ SG_API int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     SG_NEEDS(group)
     COMM(c, comm)
     if (c->remote == NULL)
-        return sg_mpi_error(c, MPI_ERR_COMM, "the communicator is no intercommunicator");
+        return sg_mpi_error(c, MPI_ERR_COMM, "the communicator is not an intercommunicator");
     *group = sg_group_new(sg_members_take(c->remote));
     return MPI_SUCCESS;
 }

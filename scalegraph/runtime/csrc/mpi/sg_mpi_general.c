@@ -26,7 +26,7 @@ SG_API int PMPI_Grequest_complete(MPI_Request request)
     SG_ENTER("Grequest_complete");
     sg_request *r = sg_request_of(request);
     if (r == NULL || r->kind != SG_REQUEST_GENERAL)
-        return sg_mpi_error(NULL, MPI_ERR_REQUEST, "the request is no generalised one");
+        return sg_mpi_error(NULL, MPI_ERR_REQUEST, "the request is not a generalised one");
     sg_turn_of_all(sg_now);
     r->complete = true;
     sg_completion *done = &r->general->completion;

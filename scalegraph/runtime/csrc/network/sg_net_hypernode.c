@@ -13,7 +13,7 @@
  * round the ring.
  *
  * Part of each unit's memory is the network cache, a shared level that keeps remote lines (sg_mem.c
- * searches it first); a remote line in a cache of the own hypernode also comes from the own unit.
+ * searches it first); a remote line in a cache of the same hypernode also comes from its unit.
  *
  * Simplified: the list has no order, and leaving it costs no messages; the processors' crossbar ports
  * never cause waiting. */

@@ -14,7 +14,7 @@
  * that a node's processors fetch and write back occupy the node's exit (mesh, or the link of a die) if
  * that is limited. A written line occupies its channel longer than a read one, as the machine says.
  *
- * A line comes from a cache of the own socket if one has it, else from a cache of another socket that owns
+ * A line comes from a cache of the same socket if one has it, else from a cache of another socket that owns
  * it or keeps it in its shared cache, else from the memory of its home. Invalidations go to all sockets
  * with copies at once; the farthest decides. A line that changes its owner is served to nobody until it
  * has arrived. */
@@ -219,7 +219,7 @@ static int is_busy(const numa_net *net, uint32_t home, uint64_t line, uint64_t t
     return channel->busy[0].end > (time + net->memory) * 1000;
 }
 
-/* From a processor's miss to the data in a cache of the own socket. */
+/* From a processor's miss to the data in a cache of the same socket. */
 static uint64_t own_transfer(const numa_net *net, const sg_request *r)
 {
     uint32_t first = (uint32_t)sg_quotient(r->processor, &net->by_group) * net->group;
@@ -262,7 +262,7 @@ static uint64_t fetch(numa_net *net, const sg_request *r, uint32_t own, uint64_t
 }
 
 /* How long caches of `socket` take to invalidate their copies: another group, or another socket, takes longer
- * than the own group by the difference in transfer time. */
+ * than the requester's own group by the difference in transfer time. */
 static uint64_t give_up(const numa_net *net, const sg_request *r, uint32_t own, uint32_t socket)
 {
     uint32_t first = (uint32_t)sg_quotient(r->processor, &net->by_group) * net->group;

@@ -6,7 +6,7 @@
  * request keeps its slot for one whole revolution: every cell sees it, the holder puts the data into the
  * same slot, copies are invalidated as it passes, and it returns to its start. A request that its own ring
  * cannot serve goes on through the router: upper ring, one whole revolution on each ring with copies, and
- * back in a new slot of the upper and of the own ring.
+ * back in new slots of the upper ring and its own.
  *
  * A cell that supplies a subpage is busy for a while, and a subpage that changes its owner answers nobody
  * until it has arrived (the waiting requester then asks).
@@ -280,9 +280,9 @@ static uint64_t visit(ring_net *net, const sg_request *r, uint32_t ring, uint32_
     return load(here, in, time, distance(here, in, station), wait) + distance(here, in, station);
 }
 
-/* Lists the other rings a request must reach: for a read that the own ring cannot serve, the next one
- * with a copy in the upper ring's direction; for a write, all with copies; the ring that keeps a
- * displaced subpage. */
+/* Lists the other rings that a request must reach. For a read that the processor's own ring cannot serve,
+ * this is the next one with a copy in the upper ring's direction; for a write, all rings with copies; for a
+ * displaced subpage, the ring that keeps it. */
 static uint32_t other_rings(const ring_net *net, const sg_request *r, int local, uint32_t *ring,
                             uint32_t *holder)
 {

@@ -279,7 +279,7 @@ void sg_fault_open(void)
     for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
         sg_fault_watch(fatal[i]);
     if (sg->alone)
-        return; /* there, SIGTERM is no time limit, and child processes read the host's counter */
+        return; /* there, SIGTERM is not a time limit, and child processes read the host's counter */
     sg_arch_trap_counter();
     set_action(SIGTERM, on_stop, SA_SIGINFO | SA_ONSTACK | SA_RESTART);
     set_action(SIGXCPU, on_limit, SA_SIGINFO | SA_ONSTACK);

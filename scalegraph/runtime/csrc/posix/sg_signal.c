@@ -202,7 +202,7 @@ static void deliver(void)
     sg_refresh_limit(sg_now);
 }
 
-/* Changes what the running thread blocks. */
+/* Changes the set of signals that the running thread blocks. */
 void sg_signal_block(uint64_t blocked)
 {
     sg_thread *t = sg_self();

@@ -1,4 +1,4 @@
-/* Ends of runs that do not get on: who waits for what, and what ranks were doing at the time limit. */
+/* Reports on runs that make no progress: who waits for what, and what ranks were doing at the time limit. */
 #include <stdio.h>
 
 #include "sg_rank.h"

@@ -172,7 +172,7 @@ static void bruck_allgather(sg_schedule *s, char *all, const int64_t *at, const 
         sg_add_send(s, turned, begin[blocks], sg_bytes(), (me - step + size) % size);
         sg_add_wait(s);
     }
-    int64_t behind = at[size] - at[me]; /* the blocks from the own one to the end come first */
+    int64_t behind = at[size] - at[me]; /* this rank's block and those after it come first */
     sg_add_copy(s, turned, behind, sg_bytes(), all + at[me], behind, sg_bytes());
     sg_add_copy(s, turned + behind, at[me], sg_bytes(), all, at[me], sg_bytes());
     sg_add_wait(s);

@@ -71,7 +71,8 @@ static inline sg_mpi_file *sg_file_of(MPI_File handle)
 /* Reports files that the rank has not closed, at the end of MPI. */
 void sg_files_name_left(const struct sg_mpi *m);
 
-/* A call whose body follows: an error in it becomes what the error handler makes of it. */
+/* Defines a call, whose body follows; an error in it goes to the error handler, and its result is returned.
+ */
 #define SG_FILE_CALL(name, parameters, arguments)                                                            \
     static int file_##name parameters;                                                                       \
     SG_API int PMPI_File_##name parameters                                                                   \

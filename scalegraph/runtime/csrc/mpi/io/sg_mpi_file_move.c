@@ -34,7 +34,7 @@ static int check_data(sg_mpi_file *f, const void *buffer, int count, MPI_Datatyp
     int64_t bytes = sg_file_bytes(f, *t, count), unit = f->view.unit;
     if (unit > 0 && bytes % unit != 0)
         return sg_file_error(f, MPI_ERR_IO,
-                             "%lld bytes of the file are no multiple of the %lld bytes of the etype",
+                             "%lld bytes of the file are not a multiple of the %lld bytes of the etype",
                              (long long)bytes, (long long)unit);
     if (bytes > 0 && f->view.data == 0 && (f->amode & MPI_MODE_RDONLY) == 0)
         return sg_file_error(f, MPI_ERR_IO, "the filetype of the view has no data, but %lld bytes are passed",

@@ -142,9 +142,10 @@ static int check_view(sg_mpi_file *f, MPI_Offset disp, const sg_file_view *v)
         return sg_file_error(f, MPI_ERR_UNSUPPORTED_DATAREP,
                              "the data representation is none of native, internal and external32");
     if (v->etype->size != 0 && v->filetype->size % v->etype->size != 0)
-        return sg_file_error(f, MPI_ERR_ARG,
-                             "the %lld bytes of the filetype are no multiple of the %lld bytes of the etype",
-                             (long long)v->filetype->size, (long long)v->etype->size);
+        return sg_file_error(
+            f, MPI_ERR_ARG,
+            "the %lld bytes of the filetype are not a multiple of the %lld bytes of the etype",
+            (long long)v->filetype->size, (long long)v->etype->size);
     int error = check_order(f, v->etype, "etype");
     return error != MPI_SUCCESS ? error : check_order(f, v->filetype, "filetype");
 }

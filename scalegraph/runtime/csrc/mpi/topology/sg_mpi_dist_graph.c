@@ -15,7 +15,7 @@ static int dist_graph_of(MPI_Comm comm, sg_comm **c)
 static int check_ranks(sg_comm *c, int count, const int ranks[])
 {
     if (count < 0)
-        return sg_mpi_error(c, MPI_ERR_ARG, "%d is no number of neighbours", count);
+        return sg_mpi_error(c, MPI_ERR_ARG, "%d is not a number of neighbours", count);
     for (int i = 0; i < count; i++)
         if (ranks[i] < 0 || ranks[i] >= c->size)
             return sg_mpi_error(c, MPI_ERR_RANK, "rank %d is none of the %d ranks of the communicator",

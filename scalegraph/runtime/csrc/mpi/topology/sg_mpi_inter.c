@@ -139,7 +139,7 @@ SG_API int PMPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm *result)
     if (c == NULL)
         return sg_comm_missing(comm);
     if (c->remote == NULL)
-        return sg_mpi_error(c, MPI_ERR_COMM, "the communicator is no intercommunicator");
+        return sg_mpi_error(c, MPI_ERR_COMM, "the communicator is not an intercommunicator");
     struct {
         uint32_t context;
         int32_t high;

@@ -7,5 +7,5 @@ static bool next(schedule_loop *loop, schedule_member *member, schedule_chunk *c
 }
 
 SCHEDULE(.name = "ML", .family = "affinity",
-         .title = "affinity: the P-th part of what is left in the own queue, then of the fullest one",
+         .title = "affinity: the P-th part of what is left in one's own queue, then of the fullest one",
          .reference = "Markatos, LeBlanc, 1994", .member_words = queue_words, .next = next);
