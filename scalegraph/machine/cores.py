@@ -52,11 +52,14 @@ def with_core(
     own = mine.get("cache", [])
     for number, level in enumerate(own if isinstance(own, list) else []):
         of_core = isinstance(level, dict) and level.get("name") in names
-        number_of[number] = names.index(level["name"]) if of_core else len(levels)
-        if of_core:
-            levels[number_of[number]] = {**levels[number_of[number]], **level}
-        else:
-            levels.append(level)
+        here = names.index(level["name"]) if of_core else len(levels)
+        merged = {**private[here], **level} if of_core else level
+        if of_core and here not in number_of.values():
+            levels[here] = merged
+        else:  # also one that has a name for the second time: the machine's checks say so
+            here = len(levels)
+            levels.append(merged)
+        number_of[number] = here
     mine["cache"] = levels if isinstance(own, list) else own
     _complete(mine, core)
 

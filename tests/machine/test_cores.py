@@ -58,6 +58,12 @@ def test_a_value_of_the_file_stands_for_that_of_the_core(chip: Path) -> None:
     assert (found.origin["cache.1.size_kib"], found.origin["cache.2.size_kib"]) == ("vendor: smaller", "vendor")
 
 
+def test_a_level_that_the_file_has_twice_is_refused_as_in_any_machine(chip: Path) -> None:
+    once = '[[cache]]\nname = "l2"\nsize_kib = 1024 # vendor: smaller\n'
+    chip.write_text(f"{chip.read_text()}{once}{once}", encoding="utf-8")
+    assert any(said.endswith("cache.3.name: another level has the name 'l2' already") for said in faults(chip))
+
+
 def test_values_of_the_core_can_be_set_for_one_request(chip: Path) -> None:
     found = machine.load(chip, {"cache.l2.size_kib": "512", "processor.issue_width": "4"})
     assert (found.cache[1].size_kib, found.processor.issue_width) == (512, 4)
