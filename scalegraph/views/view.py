@@ -130,10 +130,12 @@ class View:
         return empty_states.of_study(self.name, self.title, data, need)
 
     def check(self, options: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
-        """Return all options with typed values.
+        """Return all options with typed values, but for "show as", which is `build`'s.
 
         Raises:
             InputError: see `build`.
 
         """
-        return checked(self.options, options, f"view '{self.name}'")
+        values = checked(self.all_options, options, f"view '{self.name}'")
+        values.pop(SHOW_AS, None)
+        return values

@@ -47,3 +47,5 @@ def test_another_choice_is_refused_with_the_choices(data: dict[str, StudyData | 
         views.get("matrix").build(data["study"], show_as="row")
     with pytest.raises(InputError, match="no option 'show_as'"):
         views.get("runs").build(data["study"], show_as="rows")
+    with pytest.raises(InputError, match="no option 'showas'; did you mean 'show_as'"):
+        views.get("matrix").build(data["study"], showas="rows")
