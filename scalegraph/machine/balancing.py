@@ -10,7 +10,7 @@ _MOST_CYCLES = 10**15
 
 def _of_ms(key: str) -> tuple[Given, ...]:
     def convert(value: float, on: On) -> int:
-        return cycles(value * 1e6, on)
+        return max(cycles(value * 1e6, on), int(value > 0))  # 0 means never
 
     return (Given(key, convert, 0, _MOST_CYCLES),)
 

@@ -246,6 +246,11 @@ def _balancing(machine: Machine) -> Found:
     if balancing.scan_delay_ms > 0 and machine.coherence.kind == "ring_snoop":
         text = "expected 0: lines of an attraction memory are where they are used"
         found.append((("balancing", "scan_delay_ms"), text))
+    for name in ("fault_us", "migrate_us"):
+        cycles = getattr(balancing, name) * 1e-6 * machine.clock_hz
+        if cycles > _MOST_CYCLES:
+            text = f"expected at most {_MOST_CYCLES:.0e} cycles, got {cycles:.3g} at this clock"
+            found.append((("balancing", name), text))
     return found
 
 

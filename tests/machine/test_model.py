@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scalegraph import machine
+from scalegraph.base.errors import InputError
 from scalegraph.machine import Machine
 
 SHIPPED = tuple(summary.name for summary in machine.available())  # test_files.py lists these
@@ -63,6 +64,16 @@ def test_physical_quantities_become_cycles() -> None:
     assert config["machine.network.channel_line_millicycles"] == "3333"  # 64 bytes at 38.4 GB/s are 1.667 ns
     assert config["machine.network.link_line_millicycles"] == "1667"  # 80 bytes at 96 GB/s
     assert config["machine.op.int_alu"] == "250"
+
+
+def test_a_short_delay_of_balancing_is_no_delay_that_means_never() -> None:
+    config = machine.load("server-2x32", {"balancing.scan_delay_ms": "1e-9"}).runtime_config()
+    assert config["machine.balancing_delay_cycles"] == "1"
+
+
+def test_a_hint_fault_of_more_cycles_than_the_simulator_takes_is_refused() -> None:
+    with pytest.raises(InputError, match=r"balancing.fault_us: expected at most 1e\+09 cycles, got 1e\+10"):
+        machine.load("server-2x32", {"processor.clock_mhz": "1e6", "balancing.fault_us": "10000"})
 
 
 def test_a_machine_made_in_python_is_checked_as_well() -> None:
