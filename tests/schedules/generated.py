@@ -1,6 +1,6 @@
-"""Programs that count the iterations of their loops, made at random: each must be executed once, under any schedule.
+"""Random programs that count the iterations of their loops: each must be executed once, under any schedule.
 
-``python -m tests.schedules.generated --count 1000 --native --simulate`` makes so many and runs each of them under a
+``python -m tests.schedules.generated --count 1000 --native --simulate`` makes that many and runs each of them under a
 schedule drawn at random, on this host and simulated.
 """
 
@@ -43,7 +43,7 @@ TAIL = """
 
 
 def a_loop(choice: random.Random) -> str:
-    """One worksharing loop that counts its iterations, of a random form; it is executed twice."""
+    """A worksharing loop of random form that counts its iterations and is executed twice."""
     count = choice.choice((0, 1, 5, 64, choice.randrange(2, 900)))
     step = choice.choice((1, 2, 7))
     start = choice.randrange(-50, 50)
@@ -102,7 +102,7 @@ def a_program(choice: random.Random) -> str:
 
 
 def on_host(source: Path, threads: int, names: list[str]) -> list[str]:
-    """Return what is wrong with the program on this host under the schedules *names*, one text for each fault."""
+    """Run the program on this host under the schedules *names*; return a text for each error."""
     wrong = []
     with native.built([source.name], cwd=source.parent) as program:
         for name in names:
@@ -113,7 +113,7 @@ def on_host(source: Path, threads: int, names: list[str]) -> list[str]:
 
 
 def simulated(source: Path, processors: int, names: list[str]) -> list[str]:
-    """Return the same for the simulated machine."""
+    """Do the same on the simulated machine."""
     wrong = []
     built = control.build([source.name], loops=any(map(loops.chosen, names)), cwd=source.parent)
     for name in names:
@@ -126,7 +126,7 @@ def simulated(source: Path, processors: int, names: list[str]) -> list[str]:
 
 
 def check(seed: int, place: Path, *, native_too: bool, simulate: bool, runs: int = 1) -> list[str]:
-    """Return what is wrong with the program that *seed* makes, under *runs* schedules and as it is written."""
+    """Check the program of *seed* as written and under *runs* schedules; return what is wrong."""
     choice = random.Random(seed)
     source = place / "loops.c"
     source.write_text(a_program(choice))
@@ -137,7 +137,7 @@ def check(seed: int, place: Path, *, native_too: bool, simulate: bool, runs: int
 
 
 def main() -> None:
-    """Check so many programs and print what is wrong with them."""
+    """Check the requested number of programs and print what is wrong with them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="programs")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first")

@@ -46,7 +46,7 @@ static void lock(schedule_loop *loop, int64_t *at)
 {
     (void)loop;
     if (*at != 0)
-        abort(); /* members take turns: whoever finds it taken forgot to give it back */
+        abort(); /* members take turns, so a lock found taken was never released */
     *at = 1;
 }
 
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
     player *players = calloc(loop.members, sizeof *players);
     for (int i = 0; i < atoi(argv[3]); i++, loop.executions++) {
         if (s->shared_words == NULL)
-            *loop.shared = 0; /* a fresh construct's own number */
+            *loop.shared = 0; /* number of a new construct */
         execute(&loop, players, argv[5], loop.executions);
     }
     free(loop.shared);

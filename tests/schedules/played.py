@@ -1,4 +1,4 @@
-"""Plays schedules without a simulator, see harness.c."""
+"""Executes loops under schedules without a simulator, see harness.c."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS = sorted(path.stem for path in SCHEDULES.glob("*.c"))
 
 
 class Allocation(NamedTuple):
-    """One allocation of iterations; *owner* is -1 where there is one queue for all."""
+    """One allocation of iterations; *owner* is -1 if there is one queue for all."""
 
     execution: int
     member: int
@@ -37,7 +37,7 @@ Play = Callable[..., list[Allocation]]
 
 @pytest.fixture(scope="session")
 def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
-    """Play a loop of so many iterations and members under the schedule in kinds/NAME.c."""
+    """Execute a loop with these numbers of iterations and members under the schedule in kinds/NAME.c."""
     place = tmp_path_factory.mktemp("schedules")
 
     def run(

@@ -30,7 +30,7 @@ FLAGS = {
 }
 ENVIRONMENT = {
     "OMP_CANCELLATION": "true",
-    # ends of threads and regions that libgomp alone orders are no business of the library's
+    # the order of ends of threads and regions is libgomp's responsibility, not the library's
     "TSAN_OPTIONS": "exitcode=66:ignore_noninstrumented_modules=1",
     "ASAN_OPTIONS": "exitcode=66:detect_leaks=1",
 }
@@ -47,7 +47,7 @@ def has_sanitizer(kind: str) -> bool:
 
 
 def sanitized(source: Path, kind: str, place: Path) -> native.Native:
-    """Return the program of *source*, static loops asking too, with the library under the sanitizer *kind*."""
+    """Return the program of *source* with the library under the sanitizer *kind*; static loops use the library, too."""
     compiler, flags, cancel = find_compiler(), read_flags("", "", []), CancelToken()
     item, program = place / "sanitized.o", place / "sanitized"
     read = Source(str(source), source.read_text(), "c")
@@ -59,7 +59,7 @@ def sanitized(source: Path, kind: str, place: Path) -> native.Native:
 
 
 def complaints(text: str, kind: str, place: Path, names: list[str], threads: int) -> list[str]:
-    """Return what is wrong with the program *text* under the schedules *names*, one text for each fault."""
+    """Run the program *text* under the schedules *names*; return a text for each error."""
     source = place / "loops.c"
     source.write_text(text)
     program = sanitized(source, kind, place)
@@ -72,7 +72,7 @@ def complaints(text: str, kind: str, place: Path, names: list[str], threads: int
 
 
 def check(seed: int, kind: str, place: Path, *, runs: int = 1) -> list[str]:
-    """Return what is wrong with the program that *seed* makes, as it is written and under *runs* schedules."""
+    """Check the program of *seed* as written and under *runs* schedules; return what is wrong."""
     choice = random.Random(seed)
     text = a_program(choice)
     names = ["", *choice.sample([one.name for one in schedules.shipped()], runs)]
@@ -80,7 +80,7 @@ def check(seed: int, kind: str, place: Path, *, runs: int = 1) -> list[str]:
 
 
 def main() -> None:
-    """Check so many programs and print what is wrong with them."""
+    """Check the requested number of programs and print what is wrong with them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kind", choices=sorted(FLAGS))
     parser.add_argument("--count", type=int, default=300, help="programs")

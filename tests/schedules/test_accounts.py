@@ -1,4 +1,4 @@
-"""Accounts of loops: every iteration once, where it came from, and cycles that add up; recording changes nothing."""
+"""Accounts of loops: every iteration once and its origin, cycles that add up; and recording does not change a run."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def test_iterations_and_cycles_add_up(build: control.Build, schedule: str) -> No
                 indices += range(first, first + count * step, step)
         assert sorted(indices) == list(range(N))
     spent = sum(loop.body) + sum(loop.asking) + sum(loop.ending)
-    assert 0 < spent <= 4 * loop.elapsed  # the rest: members that come later than the first
+    assert 0 < spent <= 4 * loop.elapsed  # the rest: members that arrive after the first
     assert sum(loop.stall) <= sum(loop.body)
     assert sum(loop.lock) <= sum(loop.asking)
     assert sum(loop.asking) >= record.categories["prim_schedule"]
     assert all(begin < end for begin, end in zip(history.begin, history.end, strict=True))
     inside = sum(end - begin for begin, end in zip(history.begin, history.end, strict=True))
-    assert inside >= sum(loop.body)  # a chunk that is handed out one by one asks in between
+    assert inside >= sum(loop.body)  # a chunk handed out one by one requests iterations in between
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Programs on this host whose loops the schedules of the simulator serve, in front of libgomp."""
+"""Programs on this host whose loops use the simulator's schedules, through a library in front of libgomp."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 Play = Callable[..., native.Measured]
 
-# Which thread executes each iteration of a static loop, and of one that the program hands out one by one.
+# Prints which thread executes each iteration of a static loop, and of a loop with schedule dynamic,1.
 WHO = """
 #include <omp.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ int main(void) {
 }
 """
 
-# The chunks that the runtime gives, by calling it as the compiler does; one thread begins when the others wait.
+# Prints the runtime's chunks, calling it as compiled code does; one thread begins once the others wait.
 CHUNKS = """
 #include <omp.h>
 #include <stdbool.h>
@@ -66,7 +66,7 @@ int main(void) {
 
 @pytest.fixture
 def play(tmp_path: Path) -> Play:
-    """Run a C text on this host with so many threads under a schedule."""
+    """Run the C source *text* on this host with *threads* threads under a schedule."""
 
     def made(text: str, threads: int, schedule: str, name: str = "loops.c") -> native.Measured:
         (tmp_path / name).write_text(text)
@@ -100,7 +100,7 @@ def test_all_loops(play: Play) -> None:
     assert all(is_in_blocks(owners, 80) for owners in columns(play(WHO, 4, "dynamic,80")))
 
 
-# Loops of the same text, one directly behind the other, in parallel and inside of a parallel region.
+# Equal loops, one directly after the other, as parallel loops and inside a parallel region.
 LIKE = """
 #include <omp.h>
 #include <stdio.h>
@@ -142,7 +142,7 @@ def test_a_line_without_a_loop_is_refused(play: Play) -> None:
         play(LIKE, 4, "loops.c:3=EA")
 
 
-# An ordered loop: who executes which iteration, in the order of the ordered regions. Every third has none.
+# An ordered loop prints who executes which iteration, in the order of the ordered regions. Every third has none.
 ORDERED = """
 #include <omp.h>
 #include <stdio.h>
@@ -188,7 +188,7 @@ def test_sequences_of_chunks(play: Play) -> None:
     while shares:
         own.append(-(-shares // 4))
         shares -= own[-1]
-    found = sizes("ML")  # its own queue, then a fourth of the fullest one again and again
+    found = sizes("ML")  # its own queue, then repeatedly a fourth of the fullest one
     assert found[: len(own)] == own
     assert found[len(own)] == 63
     assert sum(found) == 1000

@@ -22,7 +22,7 @@ LOOP = """
   bad += check(3000, 2);
 """
 
-# Faults that a sanitizer has to report, brought into the library by a header before its sources.
+# Errors that a sanitizer must report, injected into the library by a header included before its sources.
 FAULTS = {
     "thread": (
         (
@@ -52,7 +52,7 @@ def test_generated_programs_have_no_fault(tmp_path: Path, kind: str, seed: int) 
 
 
 def test_a_fault_of_the_library_is_reported(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check can fail: without the locks' order, and with too little memory, the sanitizers speak."""
+    """The check can fail: without lock ordering, and with too little memory, the sanitizers report errors."""
     header, said = tmp_path / "fault.h", FAULTS[kind][1]
     header.write_text(FAULTS[kind][0])
     monkeypatch.setitem(sanitized.FLAGS, kind, [*sanitized.FLAGS[kind], "-include", str(header)])

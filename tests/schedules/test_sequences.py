@@ -1,4 +1,4 @@
-"""What schedules allocate when all iterations take the same time, to the iteration.
+"""The allocations of schedules when all iterations take the same time, to the iteration.
 
 Expected sequences: Yan, Jin, Zhang, "Adaptively Scheduling Parallel Loops in Distributed Shared-Memory Systems", 1997,
 section 2 (affinity), computed by hand for 1,024 iterations and 4 processors; the formulas of each schedule's own paper.
@@ -88,7 +88,7 @@ def test_learned_shares_take_the_same_time(play: Play) -> None:
     times = [sum(i + 1 for a in second if a.member == m for i in a.iterations) for m in range(4)]
     assert max(times) < 1.1 * min(times)
     first = [a for a in found if a.execution == 0 and a.owner == a.member]
-    assert sum(a.count for a in first if a.member == 3) < 250  # others had to help it
+    assert sum(a.count for a in first if a.member == 3) < 250  # others helped this member
 
 
 def test_heuristic_schedule_learns_who_needs_help(play: Play) -> None:

@@ -1,4 +1,4 @@
-"""Unmodified programs under schedules in the simulator: every iteration once, static loops too, each loop its own."""
+"""Unmodified programs under schedules in the simulator: each iteration once, static loops too, one schedule per loop."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Run = Callable[..., RunRecord]
 
 @pytest.fixture(scope="module")
 def run(module_path: Path) -> Run:
-    """Run a C text on so many processors under a schedule."""
+    """Run the C source *text* on *processors* processors under a schedule."""
 
     def made(text: str, processors: int, schedule: str, on: str = "ksr1") -> RunRecord:
         source = module_path / "loops.c"
@@ -71,10 +71,14 @@ def chunks(record: RunRecord) -> int:
 
 def test_one_loop_all_loops_and_loops_of_the_runtime(run: Run) -> None:
     written = chunks(run(LOOPS, 4, ""))
-    assert written == 40 + 400  # the static loop asks nobody; dynamic,1 is the default of schedule(runtime)
+    assert (
+        written == 40 + 400
+    )  # the static loop does not call the runtime; dynamic,1 is the default of schedule(runtime)
     assert chunks(run(LOOPS, 4, "dynamic,100")) == 3 * 4
     assert chunks(run(LOOPS, 4, "runtime=dynamic,100")) == 40 + 4
-    assert chunks(run(LOOPS, 4, "loops.c:7=dynamic,100")) == 4 + 4 + 400  # its directive; static asks for one share
+    assert (
+        chunks(run(LOOPS, 4, "loops.c:7=dynamic,100")) == 4 + 4 + 400
+    )  # the line of its directive; static requests one share
     assert chunks(run(LOOPS, 4, "loops.c:6=dynamic,200")) == 2 + 40 + 400  # the for of the static loop
     assert chunks(run(LOOPS, 4, "loops.c:6=dynamic,200;runtime=static")) == 2 + 40 + 4
     assert chunks(run(LOOPS, 4, "dynamic,100;loops.c:8=dynamic,20")) == 4 + 20 + 4
@@ -95,7 +99,7 @@ int main(void) {
 
 @pytest.mark.parametrize("line", [6, 7])
 def test_a_loop_is_known_by_its_line_where_compilers_give_its_call_another(run: Run, line: int) -> None:
-    """The call that starts a parallel loop inside a loop of one thread gets the line of that one."""
+    """The call that starts a parallel loop inside a serial loop gets the serial loop's line."""
     assert chunks(run(REPEATED, 4, f"loops.c:{line}=dynamic,100")) == 3 * 4
 
 

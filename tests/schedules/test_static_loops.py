@@ -1,4 +1,4 @@
-"""Static loops that no runtime sees take a schedule wherever they are written: headers, _Pragma, both Fortran forms."""
+"""Static loops, which compilers expand in place, take a schedule in headers, in _Pragma and in both Fortran forms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ template <class T> void fill(T *a, int n) {
 }
 """
 
-# R"(..)" has a line that looks like a directive; the program's own monotonic loop is none of ours.
+# R"(..)" has a line that looks like a directive; the program's own monotonic loop must stay as it is.
 CPLUSPLUS = """
 #include <cstdio>
 #include <omp.h>
@@ -53,7 +53,7 @@ int main() {
 }
 """
 
-# Directives as attributes, of which strings may speak; and a loop of two teams.
+# Directives as attributes, also inside strings; and a loop executed by two teams.
 ATTRIBUTES = """
 #include <cstdio>
 #include <omp.h>

@@ -1,4 +1,4 @@
-"""Views and quantities of schedules, of one program under several schedules."""
+"""Views and quantities of schedules, for one program under several schedules."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_locality_rate_is_that_of_the_paper() -> None:
     assert chunks.locality(made([stays, swapped])).rate == 0.5  # D(0) = D(1): the first execution moves nothing
     assert chunks.locality(made([stays, [(0, 0, 6), (1, 6, 8)]])).rate == 1 - 2 / 16
     assert math.isnan(chunks.locality(made([stays])).rate)
-    assert math.isnan(chunks.locality(made([stays, [(0, 0, 4)]])).rate)  # the second one is not whole
+    assert math.isnan(chunks.locality(made([stays, [(0, 0, 4)]])).rate)  # the second execution is incomplete
 
 
 ROWS = """
@@ -128,7 +128,7 @@ int main(void) {
 @pytest.mark.slow
 @pytest.mark.compiler
 def test_lines_say_whether_the_data_of_iterations_stays(tmp_path: Path) -> None:
-    """Each of 4 processors has 16 rows of 4 lines (128 bytes): always its own in a, another's each time in b."""
+    """Each of 4 processors has 16 rows of 4 lines (128 bytes): in a always its own, in b different ones each time."""
     (tmp_path / "rows.c").write_text(ROWS)
     built = control.build(["rows.c"], cwd=tmp_path)
     ksr1, point = machine.load("ksr1"), RunPoint(processors=4)
@@ -138,7 +138,7 @@ def test_lines_say_whether_the_data_of_iterations_stays(tmp_path: Path) -> None:
     assert [loop.lines for loop in plain.loops] == [(), ()]
     stays, moves = map(chunks.line_locality, record.loops)
     rows = 64 * 64 * 8 / 4 / 128
-    assert rows <= stays.mean <= rows + 3  # and the lines of the stack
+    assert rows <= stays.mean <= rows + 3  # plus lines of the stack
     assert rows <= moves.mean <= rows + 3
     assert stays.rate > 0.99
     assert stays.strength >= rows

@@ -1,7 +1,7 @@
-"""Cases of damage in a process of their own: each within a limit of time and memory, none lost when one kills it.
+"""Cases of damage in a separate process, each with limits of time and memory; if one kills the process, none is lost.
 
-A process is forked for some thousand cases. It writes down in shared memory which case it is at and what came of the
-others. The kernel ends it if a case stays in C for too long; whoever waits for it counts that case and goes on with the
+A process is forked for some thousand cases. It records in shared memory which case it is at and the results of those
+before. The kernel ends it if a case stays in C for too long; the parent then counts that case and continues with the
 next one in a new process.
 """
 
@@ -31,7 +31,7 @@ _NUMBERS: Final = struct.Struct("<8q")
 
 @dataclass
 class Cases:
-    """Many cases of one kind: *prepare* damages the file for a number, and returns False if nothing is different."""
+    """Many cases of one kind: *prepare* damages the file for a number; False if that changes nothing."""
 
     name: str
     count: int
@@ -43,7 +43,7 @@ class Cases:
 
 @dataclass
 class Tally:
-    """What came of the cases before number *next*; milliseconds of processor time, KiB."""
+    """The results of the cases before number *next*; milliseconds of processor time, KiB."""
 
     next: int = 0
     same: int = 0
@@ -146,7 +146,7 @@ def _one(cases: Cases) -> tuple[str, int, int]:
 
 
 def _memory() -> int:
-    """Return the memory in use, KiB, and let the kernel forget what was in use before."""
+    """Return the memory in use in KiB, and reset the kernel's peak value."""
     Path("/proc/self/clear_refs").write_text("5")
     return _status("VmHWM")
 
@@ -161,9 +161,9 @@ def _put(shared: mmap.mmap, tally: Tally) -> None:
 
 
 def of_bytes(name: str, place: Path, use: Callable[[Path], Any], path: Path, step: int = 1) -> Cases:
-    """Return the cases of a sample: every *step*-th byte of every file in *place* damaged in every way.
+    """Return the cases of a sample: every *step*-th byte of every file in *place*, damaged in every way.
 
-    Of files of one name, the same kind of profile for each run, only the last is damaged.
+    Of several files with one name (the same profile of several runs), only the last is damaged.
     """
     kinds = {file.name: file for file in sorted(place.rglob("*")) if file.is_file()}
     files = {file: file.read_bytes() for file in kinds.values()}

@@ -1,4 +1,4 @@
-"""Hostile files: each tries to leave a mark, and a test finds whether it did."""
+"""Hostile files: each tries to create a marker file, and a test checks whether it did."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scalegraph.store import Manifest, Study
 
 @pytest.fixture(autouse=True)
 def own_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing was approved before; no test approves for another."""
+    """Start every test without approvals, including those of other tests."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
@@ -34,12 +34,12 @@ def call(capfd: pytest.CaptureFixture[str]) -> Any:
 
 @pytest.fixture
 def mark(tmp_path: Path) -> Path:
-    """The file that code which runs without consent makes."""
+    """The file that code would create if it ran without consent."""
     return tmp_path / "it-ran"
 
 
 def foreign_study(path: Path, program: dict[str, Any], counts: tuple[int, ...] = (1, 2, 4)) -> Path:
-    """Write a study as another computer could have made it: runs enough for advice, and a request with *program*."""
+    """Write a study as if from another computer, with enough runs for advice and a request with *program*."""
     request = Request.model_validate({"program": program, "machine": {"name": "ksr1"}, "processors": counts})
     kept = request.model_dump(mode="json", exclude_defaults=True)
     manifest = Manifest.new(title="theirs", request=kept, program="theirs", machine="ksr1", machine_values={})
@@ -60,6 +60,6 @@ def foreign_study(path: Path, program: dict[str, Any], counts: tuple[int, ...] =
 
 
 def values_of(path: Path, query: str) -> list[Any]:
-    """Return the first column of what *query* finds in the study at *path*."""
+    """Return the first column of the results of *query* in the study at *path*."""
     with sqlite3.connect(path) as connection:
         return [row[0] for row in connection.execute(query)]

@@ -1,7 +1,7 @@
-"""Damages samples of every format, outside (any byte) and inside (values, with right checksums), and uses what is left.
+"""Damages samples of every format, outside (any byte) and inside (values, with correct checksums), and uses the result.
 
-Whatever is damaged, a command ends with a sentence of ScaleGraph's own or with a result. Any other error, an endless
-loop and much memory are faults.
+Whatever is damaged, a command must end with one of ScaleGraph's sentences or with a result. Any other error, an endless
+loop and high memory use are failures.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _use_trace(path: Path) -> None:
 
 
 def _use_study(path: Path) -> None:
-    """Open a study and read all that it holds."""
+    """Open a study and read its whole content."""
     with Study.open(path) as study:
         study.runs(output=True)
         study.variants()
@@ -79,7 +79,7 @@ def _use_request(path: Path) -> None:
 
 
 def samples() -> dict[str, Sample]:
-    """Return every sample by name: how it is made in a directory, and how it is used."""
+    """Return every sample by name: a function that makes it in a directory, and one that uses it."""
     own = resource_dir("machines")
     found: dict[str, Sample] = {f"trace {name}": (make, _use_trace) for name, make in TRACES.items()}
     found |= {f"measurements {name}": formats.measurement(name) for name in SAMPLES}
@@ -91,7 +91,7 @@ def samples() -> dict[str, Sample]:
     found["machine"] = _text("m.toml", own / "ksr1.toml", lambda path: machine.load(str(path)))
     found["program"] = (_program, lambda path: programs.load(str(path)))
     for slowest in ("measurements cube-file", "measurements cube-attached", "measurements cube", "trace own a.otf2"):
-        found[slowest] = found.pop(slowest)  # so that a run that is ended early has seen most formats
+        found[slowest] = found.pop(slowest)  # so that a run that is ended early has covered most formats
     return found
 
 
@@ -196,7 +196,7 @@ def _bytes(data: bytes, chance: random.Random) -> bytes:
 
 
 def blocks_of(data: bytes) -> list[list[Any]]:
-    """Return the blocks of one of our own traces: what, kind, rows, first, last and payload of each."""
+    """Return the blocks of a trace in our format: type, kind, rows, first, last and payload of each."""
     blocks, offset = [], 64
     while offset + _HEADER.size <= len(data):
         mark, what, length, _crc, kind, rows, first, last = _HEADER.unpack_from(data, offset)
@@ -209,7 +209,7 @@ def blocks_of(data: bytes) -> list[list[Any]]:
 
 
 def mutate_trace(data: bytes, chance: random.Random) -> bytes:
-    """Return one of our own traces with a block, its definitions or its index changed, all checksums right."""
+    """Return a trace in our format with a block, its definitions or its index changed, and correct checksums."""
     blocks = blocks_of(data)
     chosen = chance.choice([block for block in blocks if block[0] != b"INDX"])
     if chosen[0] in (b"DEFS", b"LODX") and chance.random() < 0.9:
@@ -223,7 +223,7 @@ def mutate_trace(data: bytes, chance: random.Random) -> bytes:
 
 
 def assembled(head: bytes, blocks: list[list[Any]], changed: Callable[[Any], Any] | None = None) -> bytes:
-    """Return a trace of *blocks* with right checksums and an index; *changed* makes another index of it."""
+    """Return a trace of *blocks* with correct checksums and an index, which *changed* may modify."""
     out, rows = bytearray(head), []
     for what, kind, count, first, last, payload in blocks:
         if what == b"INDX":
@@ -259,7 +259,9 @@ def mutate_study(path: Path, chance: random.Random) -> None:
         ]
         table, column, number = chance.choice(cells)
         (value,) = connection.execute(f"SELECT {column} FROM {table} WHERE rowid = ?", (number,)).fetchone()
-        with contextlib.suppress(sqlite3.Error, OverflowError, UnicodeEncodeError):  # a value that the table refuses
+        with contextlib.suppress(
+            sqlite3.Error, OverflowError, UnicodeEncodeError
+        ):  # the table does not accept this value
             connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (_changed(value, chance), number))
         if chance.random() < 0.05:
             connection.execute(f"DROP TABLE {chance.choice(tables)}")
@@ -283,7 +285,7 @@ def _changed(value: Any, chance: random.Random) -> Any:
 
 
 def use_whole_study(path: Path) -> None:
-    """Open a study and make every view and quantity of it, as all commands together do; the first refusal ends it."""
+    """Open a study and make every view and quantity of it, like all commands together; stop at the first refusal."""
     session = Session()
     refused: ScaleGraphError | None = None
     with Study.open(path) as study:
@@ -317,7 +319,7 @@ def use_whole_trace(path: Path) -> None:
 
 
 def quietly(act: Callable[[], object]) -> ScaleGraphError | None:
-    """Return how *act* is refused; None if it is not."""
+    """Return the sentence with which *act* is refused; None if it is not."""
     try:
         act()
     except ScaleGraphError as error:

@@ -1,8 +1,7 @@
-"""Changes single numbers inside files of any format, as damage that no checksum finds: packed files are packed anew.
+"""Changes single numbers inside files of any format: damage that no checksum finds, as packed files are repacked.
 
-Of a text every number is replaced, of JSON every value, of one of our own traces every column of every kind, of
-anything else every field of 4 and of 8 bytes. Archives and compressed files are opened, and closed again around what
-was changed.
+In a text every number is replaced, in JSON every value, in our own traces every column of every kind, in any other file
+every field of 4 and of 8 bytes. Archives and compressed files are unpacked, changed and packed again.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ WHOLE: Final = (-2, -1, 0, 1, 2, 3, 1000, 2**31 - 1, -(2**31), 2**40, 2**62, 2**
 
 
 def changes(data: bytes) -> Iterator[Change]:
-    """Yield every change of *data* that is tried: its label and what makes the changed file."""
+    """Yield every change of *data* to be tried: its label, and a function that makes the changed file."""
     if data[:2] == b"\x1f\x8b":
         yield from _within("", gzip.decompress(data), lambda made: gzip.compress(made, 1, mtime=0))
     elif data[:4] == b"PK\x03\x04":
@@ -138,10 +137,10 @@ def _set(tree: Any, path: tuple[Any, ...], value: Any) -> bytes:
 
 
 def trace_columns(data: bytes) -> Iterator[Change]:
-    """Yield one of our own traces with a value of a column changed; checksums, index and order of the rows are kept."""
+    """Yield a trace in our format with one value of a column changed; checksums, index and order of rows stay right."""
     blocks = damage.blocks_of(data)
     head = data[:64]
-    kept = [block for block in blocks if block[0] not in (b"LODX", b"LODA")]  # the pyramid is made anew
+    kept = [block for block in blocks if block[0] not in (b"LODX", b"LODA")]  # the pyramid is rebuilt
     for number, block in enumerate(kept):
         if block[0] != b"PART":
             continue
@@ -170,13 +169,13 @@ def _with_cell(head: bytes, blocks: list[list[Any]], number: int, name: str, row
 
 
 def chosen(data: bytes, count: int, seed: int) -> list[Change]:
-    """Return *count* changes of *data*, drawn with *seed*; all if there are no more."""
+    """Return *count* changes of *data*, drawn with *seed*, or all if there are no more than that."""
     every = list(changes(data))
     return every if len(every) <= count else random.Random(seed).sample(every, count)
 
 
 def samples(*, whole: bool) -> dict[str, damage.Sample]:
-    """Return the samples of `damage`; *whole*: of traces and measurements, with every view and quantity of them."""
+    """Return the samples of `damage`; *whole*: of traces and measurements, using all views and quantities."""
     found = damage.samples()
     if whole:
         kept = {"trace", "measurements", "table", "published"}
@@ -187,7 +186,7 @@ def samples(*, whole: bool) -> dict[str, damage.Sample]:
 
 
 def _use_whole(use: Callable[[Path], object], path: Path) -> None:
-    """Use *path* as the sample does, with every view and quantity of each study that it makes."""
+    """Use *path* as the sample does, and make every view and quantity of the resulting studies."""
     formats.SHOWN.append(_whole)
     try:
         use(path)

@@ -24,7 +24,7 @@ from tests.traces.test_formats import written
 Use: TypeAlias = Callable[[Path], object]
 Sample: TypeAlias = tuple[Callable[[Path], Path], Use]
 TESTS: Final = Path(__file__).parents[1]
-SHOWN: Final[list[Callable[[Study], object]]] = []  # what else is made of a study of measurements
+SHOWN: Final[list[Callable[[Study], object]]] = []  # what else can be made from a study of measurements
 
 WIDE: Final = """\
 # strong scaling, node 7
@@ -52,7 +52,7 @@ _UNIT: Final = Unit("/home/u", "a.c", "int main(void)\n{\n  return 0;\n}\n", "in
 
 
 def _study_shown(study: Study) -> None:
-    """Make the table of a study, whose measurements may mean something else than before."""
+    """Make the run table of a study, whose measurements may have got a different meaning."""
     with study:
         data = Session().study_data(study)
         assert data.table is not None
@@ -62,7 +62,7 @@ def _study_shown(study: Study) -> None:
 
 
 def _answered(study_of: Callable[[dict[str, Any]], Study]) -> None:
-    """Show the study of measurements as the user sees it who takes the first answer to each question."""
+    """Show a study of measurements, taking the first answer to each question."""
     said: dict[str, Any] = {}
     for _ in range(5):
         try:
@@ -82,7 +82,7 @@ def _opened(path: Path) -> None:
 
 
 def measurement(name: str) -> Sample:
-    """Return the sample *name* of measurements: read with its own reader and brought in as the user does it."""
+    """Return the measurement sample *name*: read with its own reader, and imported as a user would."""
     reader, _, _ = SAMPLES[name]
 
     def use(path: Path) -> None:
@@ -140,7 +140,7 @@ def executable(units_of: bytes) -> bytes:
 
 
 def unit_section(unit: Unit = _UNIT) -> bytes:
-    """Return what the assembler would put into the section for *unit*."""
+    """Return the bytes that the assembler would put into the section for *unit*."""
     lines = assembler(unit)
     text = "".join(line.split('"')[1] for line in lines if line.startswith(".ascii"))
     count = max((region.id for region in unit.regions), default=0)
@@ -159,7 +159,7 @@ def _use_executable(path: Path) -> None:
 
 
 def samples() -> dict[str, Sample]:
-    """Return the samples by name: how each is made in a directory, and how it is used."""
+    """Return the samples by name: a function that makes each in a directory, and one that uses it."""
     published = resource_dir("published")
     return {
         "table": _text("t.csv", WIDE, _opened),

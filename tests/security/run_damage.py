@@ -34,7 +34,7 @@ HEAD = "| sample | damaged files | read | refused | wrong | longest, ms | memory
 
 
 def main() -> int:
-    """Damage what is asked for; return the exit code."""
+    """Carry out the requested damage; return the exit code."""
     parser = argparse.ArgumentParser(description="damage samples of every format")
     parser.add_argument("--seconds", type=float, default=7200, help="nothing is begun later (default: 7200)")
     parser.add_argument("--seed", type=int, default=1, help="of what is changed inside (default: 1)")
@@ -93,7 +93,7 @@ def _sum(done: dict[str, Tally]) -> Tally:
 
 
 def subjects(asked: argparse.Namespace, scratch: Path) -> Iterator[Callable[[], Any]]:
-    """Yield what is asked for, each as a context with its cases."""
+    """Yield the requested kinds of damage, each as a context with its cases."""
     from tests.security import damage
 
     if asked.inside:

@@ -1,4 +1,4 @@
-"""What ends or fills a process of many damaged files is counted, and the next one is tried."""
+"""A damaged file that ends its process or fills its memory is counted, and the next file is tried."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ USES: dict[str, tuple[Callable[[], str], str]] = {
 @pytest.mark.parametrize("name", USES)
 def test_what_goes_wrong_is_counted_and_the_next_is_tried(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong, said = USES[name]
-    if name == "endless":  # the others may take their time on a busy machine
+    if name == "endless":  # the other cases may be slow on a busy machine
         monkeypatch.setattr(cases, "KILLED_S", 0.5)
     now: list[int] = []
     made = Cases(
@@ -70,6 +70,6 @@ def test_every_byte_is_damaged_in_every_way_and_restored(tmp_path: Path) -> None
             made.use()
         made.restore(number)
         assert path.read_bytes() == b"ab\0d"
-    assert len(seen) == made.count - 1  # the zero that is zeroed
+    assert len(seen) == made.count - 1  # zeroing a zero changes nothing
     assert {b"", b"a", b"ab", b"ab\0"} <= set(seen)
     assert made.label(3) == f"a.txt {damage.WAYS[3]} at 0"

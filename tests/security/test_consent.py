@@ -1,4 +1,4 @@
-"""Nothing that came in a file runs without consent; what was typed, built or approved here is not asked for."""
+"""Code from a file never runs without consent; for code typed, built or approved here, consent is not requested."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def request_file(place: Path, program: str, more: str = "") -> Path:
 
 
 def constructor(mark: Path) -> str:
-    """Return C whose loading leaves *mark*."""
+    """Return C source that creates the file *mark* when it is loaded."""
     return (
         "#include <fcntl.h>\n"
         f'__attribute__((constructor)) static void begin(void) {{ (void)open("{mark}", O_CREAT | O_WRONLY, 0600); }}\n'
@@ -212,7 +212,7 @@ def test_a_study_of_others_runs_nothing_by_advise_without_trust(theirs: Path, ma
 
 @pytest.mark.slow
 def test_runs_that_a_study_lacks_are_asked_for_too(tmp_path: Path, mark: Path, call: Any) -> None:
-    """A request that goes on where a study ended, or repeats its runs, is a request like any other."""
+    """A request that continues a study, or repeats its runs, is treated like any other."""
     path = request_file(tmp_path, f'executable = "p"\nbuild = "{touching(mark)}"')
     study = foreign_study(tmp_path / "begun.sgstudy", {"executable": "p", "build": touching(mark)}, (1, 2))
     before = study.read_bytes()
@@ -328,7 +328,7 @@ def test_a_record_that_cannot_be_kept_only_asks_again(tmp_path: Path, monkeypatc
 
 @pytest.mark.slow
 def test_only_one_place_makes_requests_of_files() -> None:
-    """A request that is read from a file must be marked with its origin; else it would run unasked."""
+    """A request read from a file must be marked with its origin; otherwise it would run without consent."""
     root = Path(sg.__file__).parents[1]
     allowed = {"request/model/origin.py", "request/planning/checking.py", "gui/request/form.py", "gui/measure/form.py"}
     for path in root.rglob("*.py"):

@@ -18,9 +18,9 @@ from tests.traces.test_formats import written
 PLACES = 12  # of each sample
 SLOW = ("trace own a.otf2", "trace otf2", "measurements cube", "measurements cube-attached")
 SEEDS = range(12)
-# What went wrong once: seeds of a study and of a trace that were changed inside.
+# Earlier failures: seeds of changes inside a study and a trace.
 STUDIES, TRACES = (19, 43, 57, 69, 1034, 7197), (1005, 1022, 2181, 2398)
-MEMORY_KIB = 300 << 10  # what no damage may add to the most memory that was used
+MEMORY_KIB = 300 << 10  # most that damage may add to the peak memory
 
 
 def most() -> int:
@@ -45,7 +45,7 @@ def test_damage_at_any_byte_is_a_sentence_or_a_result(name: str, tmp_path: Path)
 
 
 FIELDS = 4  # of each file of a sample
-# What went wrong once, by sample and where: see `tests.security.fields`.
+# Earlier failures by sample and position, see `tests.security.fields`.
 ONCE = {
     "trace own a.sgtrace": (
         "calls.region[0] is -2",
@@ -62,7 +62,7 @@ ONCE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in damage.samples() if name not in SLOW])
 def test_a_number_changed_inside_is_a_sentence_or_a_result(name: str, tmp_path: Path) -> None:
-    """A sample of what benchmarks/damaged_fields.py does at length; checksums are right."""
+    """A sample of what benchmarks/damaged_fields.py does at length; checksums are correct."""
     make, use = damage.samples()[name]
     path = make(tmp_path)
     kinds = {file.name: file for file in sorted(tmp_path.rglob("*")) if file.is_file()}
@@ -109,7 +109,7 @@ def test_a_trace_whose_checksums_are_right_is_a_sentence_or_a_result(seed: int, 
 
 @pytest.mark.slow
 def test_a_changed_trace_has_right_checksums(tmp_path: Path) -> None:
-    """Else the reader refuses it before it looks at what is inside."""
+    """Otherwise the reader would refuse the file before it looks inside."""
     path = written(pipeline(), tmp_path / "t.sgtrace")
     whole = path.read_bytes()
     read = 0

@@ -1,4 +1,4 @@
-"""What ScaleGraph wrote into an executable, changed by somebody: a sentence, never an error of its own."""
+"""Tampered ScaleGraph data in an executable is reported in a sentence, never by an internal error."""
 
 from __future__ import annotations
 

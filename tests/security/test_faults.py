@@ -18,7 +18,7 @@ from tests.security.test_names import hostile_study
 pytestmark = pytest.mark.slow(3)
 
 START = [sys.executable, "-m", "scalegraph.cli.main"]
-ROOM = 4000  # bytes that a file may have where the disk is full
+ROOM = 4000  # largest file, in bytes, with which a full disk is imitated
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 
 
@@ -86,7 +86,7 @@ def test_a_full_disk_under_standard_output_is_one_sentence(words: tuple[str, ...
 def test_a_disk_that_fills_during_a_conversion_leaves_nothing(ending: str, trace: Path, tmp_path: Path) -> None:
     place = tmp_path / "out"
     place.mkdir()
-    assert start("trace", "info", trace)[0] == 0  # its copy in the cache is not what is tested
+    assert start("trace", "info", trace)[0] == 0  # the test is not about its copy in the cache
     code, _, err = start("trace", "convert", trace, "-o", place / f"x.{ending}", limit=True)
     assert code == 1
     assert one_sentence(err), err

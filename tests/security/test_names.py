@@ -1,4 +1,4 @@
-"""Names of files that others made: they reach terminal, HTML, Markdown, LaTeX, CSV and pictures as text only."""
+"""Names in files from others reach terminal, HTML, Markdown, LaTeX, CSV and pictures only as plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file that others made writes nowhere: names in it are data. A command writes where it was told, or says why not."""
+"""Files from others cannot cause writes, as names in them are only data; commands write where told, or say why not."""
 
 from __future__ import annotations
 
