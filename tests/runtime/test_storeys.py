@@ -11,7 +11,7 @@ from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.library import SOURCES, library
 from tests.runtime.test_circles import symbols
 
-# From the bottom up; folders in one line know each other, all others only those below them.
+# From the bottom up; folders in one line may use each other, all others only those below them.
 STOREYS = {
     "ground": [
         ["arch"],

@@ -1,4 +1,4 @@
-"""Unmodified programs under schedules in the simulator: each iteration once, static loops too, one schedule per loop."""
+"""Unmodified programs under schedules in the simulator: each iteration once, static loops too, a schedule per loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* What main is given: the arguments, and behind what points to them what points to the environment. */
+/* The arguments of main, and the pointers to the environment right after the pointers to them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 volatile int cell[64 * 64];
 
-/* `rounds` times some work on a line of one's own. */
+/* Does some work `rounds` times on the thread's own line. */
 static __attribute__((noinline)) void work(int line, int rounds)
 {
     for (int i = 0; i < rounds; i++)

@@ -1,4 +1,4 @@
-/* Time is that of the simulated machine; so is the number of processors. */
+/* Time and the number of processors are those of the simulated machine. */
 #define _GNU_SOURCE
 #include <omp.h>
 #include <sched.h>

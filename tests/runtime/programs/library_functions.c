@@ -1,5 +1,5 @@
-/* What a call of functions of libraries takes by the program's own clock, in nanoseconds: one line each. Arguments: how
- * many calls, and how often (the fastest counts). */
+/* Time of a call of library functions by the program's own clock, in nanoseconds, one line each. Arguments: number
+ * of calls, and of repetitions (the fastest counts). */
 #define _GNU_SOURCE
 #include <complex.h>
 #include <math.h>
@@ -36,7 +36,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Other data for each go, so that no processor knows the way of a sort by heart. */
+/* Different data in each repetition, so that no processor learns the branches of a sort. */
 static void prepare(int time)
 {
     for (int i = 0; i < SORTED; i++) {
@@ -45,7 +45,7 @@ static void prepare(int time)
     }
 }
 
-/* The fastest of `times` goes at `count` calls. */
+/* The fastest of `times` repetitions of `count` calls. */
 #define MEASURE(name, count, call)                                                                                     \
     do {                                                                                                               \
         double least = 1e99;                                                                                           \
@@ -106,7 +106,7 @@ static void others(long n, int times)
 
 static void memory(int times)
 {
-    volatile size_t size; /* else the compiler makes instructions of its own for constant sizes */
+    volatile size_t size; /* otherwise the compiler replaces calls with constant sizes by instructions */
     size = 64;
     MEASURE("memcpy_64", 200, memcpy(to, from, size); KEEP(to));
     size = 4096;

@@ -1,4 +1,4 @@
-/* Regions within regions: who is whose ancestor, who works. */
+/* Nested regions: which thread is whose ancestor, and which threads work. */
 #include <omp.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* Where pages live that the program places itself, with the calls of libnuma and of the system. */
+/* Prints where pages live that the program places itself, with libnuma and system calls. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>

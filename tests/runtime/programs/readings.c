@@ -1,5 +1,5 @@
-/* A clock that is read around code without a branch, in several ways; prints what each difference is, in ns, and how
- * often a reading was earlier than the one before it. */
+/* Reads a clock around code without branches, in several ways; prints each difference in ns, and how often a
+ * reading was earlier than the one before it. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static __attribute__((noinline)) double wrapped_twice(void)
 
 #define TEN(x) x x x x x x x x x x
 /* 200 divisions, each of which waits for the one before. */
-#define HERE __asm__ volatile("" : "+x"(x)); /* the compiler moves nothing across this */
+#define HERE __asm__ volatile("" : "+x"(x)); /* the compiler does not move code across this */
 #define WORK HERE TEN(TEN(x = 1.0 / x; x = 3.0 / x;)) HERE
 
 #define MEASURE(name, clock)                                                                                           \

@@ -1,4 +1,4 @@
-/* Takes turns, so that every miss of each variable is known. Each is alone in its line. */
+/* Processors take turns, so that all misses of each variable are known. Each variable has its own line. */
 #include <omp.h>
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ int main(void)
                 pair[0] = round;
 #pragma omp barrier
             if (me == 1)
-                (void)pair[1]; /* not yet known what this miss was good for */
+                (void)pair[1]; /* whether this miss was useful is not known yet */
 #pragma omp barrier
             if (me == 1 && round % 2 == 0)
                 (void)pair[0];

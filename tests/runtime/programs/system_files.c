@@ -1,4 +1,4 @@
-/* What the files of the system tell about processors. */
+/* Prints what the system's files say about processors. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>

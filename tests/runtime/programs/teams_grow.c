@@ -1,4 +1,4 @@
-/* Teams of 3, 3, 5 and 2 threads, and one of 2 in which each starts 2: threads that there are serve again. */
+/* Teams of 3, 3, 5 and 2 threads, and one of 2 in which each starts 2: existing threads are reused. */
 #include <omp.h>
 #include <stdio.h>
 

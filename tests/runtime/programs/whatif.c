@@ -1,4 +1,4 @@
-/* What virtual speedups and ideal machines are tried on: computation, a walk, a lock, a barrier. */
+/* Computation, a walk through memory, a lock and a barrier, to test virtual speedups and ideal machines. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Threads that a constructor makes, for good and for a while, and a parallel region before main. */
+/* A constructor creates permanent and temporary threads, and runs a parallel region before main. */
 #include <omp.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -21,7 +21,7 @@ static void *work(void *argument)
 {
     int me = (int)(long)argument, seen = 0;
     pthread_mutex_lock(&mutex);
-    too_early += in_constructor; /* the constructor has this mutex while it makes threads */
+    too_early += in_constructor; /* the constructor holds this mutex while it creates threads */
     alive++;
     pthread_cond_signal(&done);
     for (;;) {

@@ -105,7 +105,7 @@ static void server(void)
 static int p[2];
 static void *later(void *a)
 {
-    struct timespec ms = {0, 200000000}; /* so long that the host's threads are in time for their first wait */
+    struct timespec ms = {0, 200000000}; /* long enough that the host's threads reach their first wait in time */
     nanosleep(&ms, 0);
     return (void *)(long)write(p[1], "x", 1);
 }

@@ -1,4 +1,4 @@
-/* One of two threads leaves a barrier out: the one that the argument says. */
+/* One of two threads skips a barrier: the argument says which. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

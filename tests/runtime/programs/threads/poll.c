@@ -1,4 +1,4 @@
-/* Workers poll a pool under a critical section until all of them find it empty, as a farm of workers does. */
+/* Like a worker farm, threads poll a pool in a critical section until all of them find it empty. */
 #include <omp.h>
 #include <stdio.h>
 

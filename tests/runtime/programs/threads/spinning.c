@@ -1,4 +1,4 @@
-/* Threads that wait in loops of their own, for each other in turn; and a sleeper that wakes in time. */
+/* Threads wait for each other in turn, in their own loops; and a sleeping thread wakes in time. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Threads that stand in a queue already and still have something to do before they sleep: they lose their
- * processor to others meanwhile, when there are more threads than processors. */
+/* Threads that are already in a queue still have something to do before they sleep. If there are more threads than
+ * processors, they lose their processor to others meanwhile. */
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* Waits in vain, for what its argument says. */
+/* Waits for ever; the argument says for what. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Ways in which threads end, wait and are told apart; each prints what is known beforehand. */
+/* Ways in which threads end, wait and are distinguished; each prints a known result. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>

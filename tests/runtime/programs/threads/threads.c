@@ -1,4 +1,4 @@
-/* Every means of synchronisation of pthreads, with counts that are known beforehand. */
+/* All synchronisation primitives of pthreads, with known counts. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>

@@ -103,14 +103,14 @@ static void post_and_cancel(void)
         sem_post(&told);
         pthread_cancel(first);
         pthread_join(first, &result);
-        if (result != PTHREAD_CANCELED) /* it has what was posted */
+        if (result != PTHREAD_CANCELED) /* it has taken the posted unit */
             sem_post(&told);
         pthread_join(second, &result);
     }
     printf("all\n");
 }
 
-/* ---- joined in vain and in time at once ---- */
+/* ---- a join that times out just when the thread ends ---- */
 
 static void *finish_at(void *until)
 {
@@ -181,7 +181,7 @@ static void cancel_at_futex(void)
     printf("cancelled %d, faults %d\n", result == PTHREAD_CANCELED, faults);
 }
 
-/* ---- a writer that gives up no longer keeps readers out ---- */
+/* ---- a writer that gives up no longer blocks readers ---- */
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
@@ -218,7 +218,7 @@ static void writer_gives_up(void)
     printf("both read, faults %d\n", faults);
 }
 
-/* ---- a barrier for fewer threads than come to it ---- */
+/* ---- a barrier for fewer threads than reach it ---- */
 
 enum { CROWD = 12, PHASES = 60 };
 
@@ -229,7 +229,7 @@ static void *meet(void *number)
 {
     for (int phase = 0; phase < PHASES; phase++) {
         pthread_barrier_wait(&everybody);
-        int place = ((int)(long)number + phase) % CROWD; /* one too many at once, the others far behind */
+        int place = ((int)(long)number + phase) % CROWD; /* one too many arrives at once, the others much later */
         work(place <= members ? place * phase % 23 : 300 * place);
         __atomic_fetch_add(&come, 1, __ATOMIC_ACQ_REL);
         int last = pthread_barrier_wait(&some) == PTHREAD_BARRIER_SERIAL_THREAD;
@@ -254,7 +254,7 @@ static void crowd(int count)
     printf("%d of %d serial, %d too early\n", serial, gone, faults);
 }
 
-/* ---- the first one behind a barrier makes another one of it ---- */
+/* ---- the first thread past a barrier initialises it again with another count ---- */
 
 static void *renew(void *unused)
 {
@@ -280,7 +280,7 @@ static void renewed(void)
     printf("%d serial\n", serial);
 }
 
-/* ---- a thread ends with a spin lock, beside which lies what looks like a robust mutex ---- */
+/* ---- a thread ends holding a spin lock; memory beside it looks like a robust mutex ---- */
 
 static union {
     pthread_spinlock_t spin;
@@ -314,7 +314,7 @@ static void kept(void)
            faults, pthread_spin_trylock(&beside.spin) == EBUSY ? "kept" : "free");
 }
 
-/* ---- time goes on for a thread whose deadline is over before it waits ---- */
+/* ---- time passes for a thread whose deadline is over before it waits ---- */
 
 static void *busy(void *unused)
 {
