@@ -18,8 +18,9 @@ from scalegraph.base.errors import BuildError, Fault, InputError
 from scalegraph.base.events import Building, EventSink, ignore
 from scalegraph.base.files import reason
 from scalegraph.base.run import PROGRAM, Region
+from scalegraph.control.apart import places_beside
 from scalegraph.control.plain import PLACES, of_units
-from scalegraph.instrument.places import save, shown_name
+from scalegraph.instrument.places import shown_name
 from scalegraph.instrument.units import MONITOR, RUNTIME, LinkedUnit, read_link, read_units, section
 from scalegraph.link import Build, BuiltSource
 from scalegraph.link.static_loops import with_schedules
@@ -81,14 +82,13 @@ def describe(
     """
     from scalegraph.instrument.blocks import block_table  # imported only for builds that are not in the cache
     from scalegraph.instrument.content import content_digest
-    from scalegraph.instrument.declared import places
 
     remarks = list(remarks)
-    if builds == "simulated":
-        table = block_table(executable)
-        (place / "blocks").write_bytes(table.content)
-        remarks += _without_hooks(table.called)
-    save(places(executable, root), place / PLACES)
+    with places_beside(executable, root, place / PLACES):
+        if builds == "simulated":
+            table = block_table(executable)
+            (place / "blocks").write_bytes(table.content)
+            remarks += _without_hooks(table.called)
     units = read_units(executable)
     found = {"content": content_digest(executable, units), "mpi": builds == "mpi" or is_mpi(executable)}
     manifest = _manifest(units, root, remarks).model_copy(update=found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from elftools.dwarf.descriptions import describe_form_class
 from elftools.elf.elffile import ELFFile
 
 from scalegraph.instrument.debuginfo import files_of, lines
-from scalegraph.instrument.places import Places, Span, source_name
+from scalegraph.instrument.places import Places, Span, save, source_name
 from scalegraph.instrument.symbols import OBJECT, defined
 
 _ADDRESS = 0x03  # DW_OP_addr
@@ -137,3 +138,7 @@ def _array(die: Any, depth: int) -> Type | None:
     for length in lengths:
         size *= length
     return Type(size, of, tuple(lengths))
+
+
+if __name__ == "__main__":
+    save(places(Path(sys.argv[1]), sys.argv[2]), Path(sys.argv[3]))
