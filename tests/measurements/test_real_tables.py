@@ -223,3 +223,33 @@ def test_formulas_that_were_never_computed_are_named(tmp_path: Path) -> None:
     book.save(tmp_path / "t.xlsx")
     with pytest.raises(InputError, match="formulas that were never computed"):
         understood([tmp_path / "t.xlsx"])
+
+
+def test_cells_merged_down_a_column_hold_for_each_of_their_rows(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["n", "cores", "time (s)"], [None, None, None], [10, 1, 8], [None, 2, 4], [20, 1, 16], [None, 2, 8]):
+        book.active.append(row)
+    for cells in ("A1:A2", "A3:A4", "A5:A6"):
+        book.active.merge_cells(cells)
+    book.save(tmp_path / "t.xlsx")
+    guess = understood([tmp_path / "t.xlsx"])
+    assert sorted(times(guess)) == [(1, 8), (1, 16), (2, 4), (2, 8)]
+    assert guess.measured.points["n"].tolist() == [10, 10, 20, 20]
+
+
+def test_a_sheet_whose_numbers_are_texts_is_read(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["cores", "time (s)"], ["1", "80,0"], ["2", "42,0"], ["4", "22,5"]):
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    assert sorted(times(understood([tmp_path / "t.xlsx"]))) == THREE
+
+
+def test_names_with_their_units_in_the_second_line_keep_them(tmp_path: Path) -> None:
+    rows = "1,80,1,90000,1\n2,42,1.9,46000,1.96\n4,22.5,3.6,25000,3.6\n"
+    text = f",MPI,,OpenMP,\ncores,time (s),speedup,time (ms),speedup\n{rows}"
+    guess = read(tmp_path, text, time="MPI time")
+    assert sorted(times(guess)) == THREE
+    assert [metric.unit for metric in guess.measured.metrics if metric.kind == "time"] == ["s", "ms"]

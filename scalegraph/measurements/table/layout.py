@@ -196,7 +196,8 @@ def _under(above: str, below: str) -> str:
     name, unit = names_.without_unit(above)
     if unit and above.rstrip().endswith(("]", ")", "}", ">")):  # `Time [s]` over `mean` and `std`
         return f"{name} {below} [{unit}]".strip()
-    if above and (short.lower() in SECONDS or "/" in short or short == "%" or short != below):
+    whole = not set(short) & set("[](){}")  # `time (s)` below `MPI` is a name with its unit
+    if above and whole and (short.lower() in SECONDS or "/" in short or short == "%" or short != below):
         return f"{above} [{short}]"
     return f"{above} {below}".strip()
 

@@ -6,13 +6,14 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements import names
+from scalegraph.measurements.table.layout import is_number
 
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
@@ -46,12 +47,15 @@ def read(path: Path) -> tuple[list[str], tuple[str, ...]]:
                 sheet = book.get_sheet_by_name(name)
                 if sheet.total_height * sheet.total_width > _MOST_CELLS:
                     raise InputError(Fault(f"its sheet '{name}' is too large; save it as CSV", file=str(path)))
-                sheets.append((name, sheet.to_python(skip_empty_area=False)))
+                rows = sheet.to_python(skip_empty_area=False)
+                sheets.append((name, _merged(rows, getattr(sheet, "merged_cell_ranges", None) or ())))
     except (calamine.CalamineError, OSError, ValueError) as error:
         words = str(error).split("\n")[0][:120]
         message = f"is not a complete spreadsheet ({words}); open it and save it as CSV or .xlsx without a password"
         raise InputError(Fault(message, file=str(path))) from None
     filled = [(name, rows) for name, rows in sheets if any(_number(cell) for row in rows for cell in row)]
+    if not filled:  # numbers that were pasted as text
+        filled = [(name, rows) for name, rows in sheets if any(_written(cell) for row in rows for cell in row)]
     if not filled:
         raise InputError(Fault("holds no sheet with numbers", file=str(path)))
     best, rows = max(filled, key=lambda item: _likeness(item[1]))
@@ -60,6 +64,15 @@ def read(path: Path) -> tuple[list[str], tuple[str, ...]]:
         others = ", ".join(name for name, _ in sheets if name != best)
         notes = (f"of {len(sheets)} sheets '{best}' was read; not read: {others}",)
     return [_line(row) for row in rows], notes
+
+
+def _merged(rows: list[list[Any]], ranges: Iterable[tuple[tuple[int, int], tuple[int, int]]]) -> list[list[Any]]:
+    """Return *rows* with the value of cells merged down a column in each of them, below the names of columns."""
+    for (first, column), (last, _) in ranges:
+        if first < last < len(rows) and column < len(rows[first]) and any(map(_number, rows[first])):
+            for row in rows[first + 1 : last + 1]:
+                row[column] = rows[first][column]
+    return rows
 
 
 def _check_unpacked(path: Path) -> None:
@@ -106,6 +119,10 @@ def _counts(cell: str) -> bool:
 
 def _number(cell: Any) -> bool:
     return isinstance(cell, (int, float)) and not isinstance(cell, bool)
+
+
+def _written(cell: Any) -> bool:
+    return isinstance(cell, str) and is_number(cell.strip())
 
 
 def _line(row: Sequence[Any]) -> str:
