@@ -175,6 +175,14 @@ def test_numbers_of_a_request_pass_the_panel_to_the_last_digit() -> None:
     assert read(of_request(request)) == (request, [])
 
 
+def test_arguments_at_a_count_and_paths_with_blanks_pass_the_panel_for_a_shipped_program() -> None:
+    first, _ = read(for_program("billiard", programs.load("billiard").program))
+    assert first is not None
+    program = {"args_at": {2: "100 20"}, "stdin": " in", "directory": "/home/me/my work ", "cwd": "of runs "}
+    request = first.model_copy(update={"program": first.program.model_copy(update=program)})
+    assert read(of_request(request)) == (request, [])
+
+
 def test_every_fault_of_what_was_typed_comes_with_its_key() -> None:
     form = for_program("billiard", programs.load("billiard").program)
     broken = RequestForm(

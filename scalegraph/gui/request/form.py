@@ -136,7 +136,7 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
     data: dict[str, Any] = {}
     unread = _unread(form)
     for one in DECLARED:
-        if one.key.startswith(unread):
+        if one.key in unread or f"{one.key.partition('.')[0]}." in unread:
             continue
         typed = getattr(form, one.attribute)
         is_table = isinstance(one.said.default, dict)
@@ -157,7 +157,7 @@ def _data(form: RequestForm, reader: _Reader) -> dict[str, Any]:
 
 
 def _unread(form: RequestForm) -> tuple[str, ...]:
-    """Return the key prefixes of fields whose contents do not count now."""
+    """Return the keys of fields whose contents do not count now, and ``trace.`` for all of a part."""
     unread = ["program.sources"] if form.built or form.program else []
     unread += [] if form.built else ["program.executable", "program.build"]
     unread += ["program.args"] if form.program else []

@@ -111,6 +111,7 @@ _OWN: Final[dict[str, _Pair]] = {
     "scaling.grow": (given, _kept),
     "machine.overrides": (given, _kept),
     "program.sources": (_kept, _kept),
+    **dict.fromkeys(("program.stdin", "program.directory", "program.cwd", "machine.path"), (_kept, _kept)),
     "program.args": (text.words, _words),
     "schedule": (lambda typed: typed.replace(" ", ""), _kept),
     "schedules.compare": (_kept, _schedules),
