@@ -28,6 +28,7 @@ SIZE = (1280, 720)
 EACH_MS = 9_000
 COLOURS = 128  # enough for text and pictures, few enough for a small file
 BY_COVERAGE = Image.Quantize.MAXCOVERAGE  # a thin line keeps its colour; medians would make orange brown
+REFINED = 2  # rounds of k-means, after which backgrounds have their own colour again
 QUIET_MS, LONGEST_MS = 400, 120_000
 
 
@@ -48,7 +49,7 @@ def main() -> int:
             frames.append(grabbed(window))
         window.close()
         settle(window)
-    first, *rest = (frame.quantize(COLOURS, BY_COVERAGE, dither=Image.Dither.NONE) for frame in frames)
+    first, *rest = (frame.quantize(COLOURS, BY_COVERAGE, kmeans=REFINED, dither=Image.Dither.NONE) for frame in frames)
     first.save(FILM, save_all=True, append_images=rest, duration=EACH_MS, loop=0, optimize=True)
     print(f"{FILM}: {len(frames)} pictures, {FILM.stat().st_size / 1e3:.0f} kB")
     return 0
