@@ -199,9 +199,22 @@ def test_a_failed_run_is_said(window: MainWindow, panel: WhatIfPanel, session: A
     assert "crashed in model.c:3" in panel.fault.text()
 
 
+def test_a_line_is_named_as_everywhere_in_the_window(panel: WhatIfPanel, qtbot: Any) -> None:
+    tick(panel.auto, qtbot)
+    for typed in ("solve.c:3", " line:solve.c:4", "parts/solve.f90:5-8"):
+        panel.target.setText(typed)
+        qtbot.keyClick(panel.target, Qt.Key.Key_Return)
+        assert panel.fault.text() == ""
+    assert [target for target, _ in panel.state.speedups] == [
+        "line:solve.c:3",
+        "line:solve.c:4",
+        "line:parts/solve.f90:5-8",
+    ]
+
+
 def test_code_is_named_or_taken_from_a_table_or_the_source(window: MainWindow, panel: WhatIfPanel, qtbot: Any) -> None:
     tick(panel.auto, qtbot)
-    panel.target.setText("solve.c:3")
+    panel.target.setText("solve.c")
     qtbot.keyClick(panel.target, Qt.Key.Key_Return)
     assert "line:solve.c:88" in panel.fault.text()
     panel.target.setText("lock:m")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,6 +16,7 @@ from scalegraph.request.model.request import Request, Speedups, WhatIf
 Pairs = tuple[tuple[str, str], ...]
 
 FACTORS: Final = ("1.25", "1.5", "2", "4", "8", "inf")
+_PLACE: Final = re.compile(r"[^\s:]+\.\w+:\d+(-\d+)?")
 SWEPT_LINES: Final = 5  # if the study's request gives no number
 
 
@@ -115,6 +117,12 @@ def request_for(data: Mapping[str, Any], state: WhatIfState, name: str) -> Reque
     asked = Speedups(lines=state.lines, factors=state.factors, processors=state.processors)
     sweep = asked if state.sweep else Speedups()
     return request.model_copy(update={"what_if": state.what_ifs(), "speedups": sweep})
+
+
+def typed_target(text: str) -> str:
+    """Return the target that *text* names: ``FILE:LINE``, as everywhere in the window, is a line."""
+    text = text.strip()
+    return f"line:{text}" if _PLACE.fullmatch(text) is not None else text
 
 
 def target_fault(target: str) -> str:

@@ -36,6 +36,7 @@ from scalegraph.gui.state.what_if_state import (
     of_request,
     request_for,
     target_fault,
+    typed_target,
 )
 from scalegraph.gui.study.studies import Studies
 from scalegraph.gui.whatif.machine import MachineKnobs
@@ -343,7 +344,7 @@ class WhatIfPanel(QWidget):
         self._edit(target_words(target), speedups=self.state.with_speedup(target, factor))
 
     def _add_typed(self) -> None:
-        target = self.target.text().strip()
+        target = typed_target(self.target.text())
         fault = target_fault(target) if target else "enter what to speed up, like line:solve.c:88"
         self._say_fault(fault)
         if not fault:
