@@ -74,7 +74,7 @@ def both_count(measured: MeasurementSet, counts: Sequence[str], several: Sequenc
     """Return why the product of *counts* counts the processors, empty where nothing shows that it does.
 
     Either a size is that product times a constant, or times fall with each of them while the others stay the same.
-    Those of *several* that are none of *counts* (nodes that ranks fill) may change meanwhile.
+    Those of *several* that are not in *counts* (nodes that ranks fill) may change meanwhile.
     """
     points = _as_numbers(measured, several)
     if points is None or len(counts) < 2 or any(points[name].nunique() < 2 for name in counts):

@@ -237,7 +237,7 @@ class Study:
         return key if self._member is None or self._member == self._first() else f"{key}@{self._member}"
 
     def _mine(self, *, whole: bool) -> str:
-        """Return the SQL condition for the shown rows: those of one choice, or all if *whole* may be."""
+        """Return the SQL condition for the rows of the shown choice; "" for all rows, if *whole* allows that."""
         if self._member is None and whole:
             return ""
         name = self._first() if self._member is None else self._member

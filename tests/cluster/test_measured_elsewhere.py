@@ -291,6 +291,6 @@ def test_workers_do_not_stand_for_this_computer(site: str, tmp_path: Path) -> No
     request, session = measured_request(tmp_path, MEASURED.replace("dask", "host")), Session()
     with (
         session.elsewhere(parse(site), None) as there,
-        pytest.raises(InputError, match="target 'host' is none of workers elsewhere; they simulate, or"),
+        pytest.raises(InputError, match="target 'host' cannot run on workers elsewhere; they simulate, or"),
     ):
         there.submit(request, None, consent=session.consent(request))

@@ -187,6 +187,6 @@ def test_a_long_circuit_meets_no_later_one(memory) -> None:
     assert "stall_contention" not in circuits.read(40, other, 100_040)
     cost = circuits.write(0, BASE, 100_000)
     length = 2 * ONE_WAY + SHORT + DIRECTORY + 19 * (TO_CACHE_AND_BACK + SHORT) + SHORT
-    # The gap before the other circuit is 40 cycles, this one needs more: it begins when the other has ended.
+    # The gap before the other circuit is 40 cycles; this circuit needs more, so it begins after the other has ended.
     assert length > 40
     assert cost["stall_contention"] == 40 + READ

@@ -296,7 +296,7 @@ class MainWindow(QMainWindow):
         self.offered.update()
 
     def show_instrumentation(self, path: str) -> None:
-        """Show a source of the request's program beside what is compiled of it."""
+        """Show a source of the request's program beside its instrumented version."""
         self.late.instrument.show_source(path)
         self.go(INSTRUMENT)
 

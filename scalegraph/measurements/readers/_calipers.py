@@ -108,7 +108,7 @@ class _Top:
         self._regions: dict[int, float] = {}
 
     def take(self, parts: Sequence[str], column: int, value: float) -> bool:
-        """Keep a value of the program or of a region directly below it; return whether it is used nowhere else."""
+        """Keep a value of the program or of a region directly below it; return whether the caller must not add it."""
         if not self._above or self._found.metrics[column].extent != "inclusive" or len(parts) > 1:
             return False
         kept = self._regions if parts else self._outside

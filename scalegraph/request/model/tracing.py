@@ -99,7 +99,7 @@ def _cycles(text: str, machine: Machine) -> int | None:
 
 
 def wanted(found: Resolved, point: RunPoint) -> bool:
-    """Return whether the request wants a trace of *point*: of its run, size and count.
+    """Return whether the request wants a trace of *point*, judged by its kind of run, size and processor count.
 
     Perfect balance is computed from a run, so there is nothing to trace.
     """

@@ -37,5 +37,5 @@ def refusal(target: Target, link: Link | None) -> str | None:
         return f"target '{target.name}' has no workers; expected {WORKERS}"
     elsewhere = cluster(link) is not None or writer(link) is not None
     if elsewhere and target.source != "simulated" and not target.on_workers:
-        return f"target '{target.name}' is none of workers elsewhere; they simulate, or measure for target 'dask'"
+        return f"target '{target.name}' cannot run on workers elsewhere; they simulate, or measure for target 'dask'"
     return None

@@ -135,7 +135,7 @@ def test_a_message_that_was_there_before_it_was_asked_for_holds_up_nobody() -> N
 
 
 def test_a_message_in_transit_leads_to_its_sender() -> None:
-    """Posted at 20, sent at 10, and 30 ticks in transit like all others."""
+    """The message is sent at 10, its receive is posted at 20, and it is 30 ticks in transit."""
     made = trace(2, {"states": [(0, 100, 1, 0), (0, 12, 0, 0)], "messages": [(10, 12, 20, 40, 0, 1, 8, 0, 0)]})
     assert told(path_of(made)) == [(0, 10, 0, "compute"), (10, 40, 1, "message"), (40, 100, 1, "compute")]
 

@@ -19,7 +19,7 @@ from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, ways
 
-MOST_LINES: Final = 8  # sizes or N with a line each
+MOST_LINES: Final = 8  # at most this many sizes, or N, get a line each
 _FEW: Final = 2  # N of one size: too few for a curve over N
 
 NEED = Need(
