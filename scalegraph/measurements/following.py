@@ -35,14 +35,22 @@ def following(measured: MeasurementSet, processors: str, grid: Sequence[str]) ->
         ):
             continue
         others = [other for other in measured.parameters if other not in (processors, name, *found)]
+        layout = names.counts_processors(name)
+        if layout:  # nodes and the ranks on them, which change together
+            others = [one for one in others if not (names.counts_processors(one) and _together(points, name, one))]
         groups = [rows for _, rows in points.groupby(others, dropna=False)] if others else [points]
         groups = [rows for rows in groups if len(set(rows[processors])) > 1]
         if not groups:
             continue
-        layout = names.counts_processors(name)
         if all(_share(rows, name, processors) or (layout and _rises(rows, name, processors)) for rows in groups):
             found.append(name)
     return tuple(name for name in measured.parameters if name in found)
+
+
+def _together(points: pd.DataFrame, name: str, other: str) -> bool:
+    """Whether each value of one parameter comes with one value of the other only."""
+    pairs = len(points[[name, other]].drop_duplicates())
+    return bool(pairs == points[name].nunique() == points[other].nunique())
 
 
 def named_without_counts(measured: MeasurementSet, processors: str) -> MeasurementSet:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from shlex import quote
 
 import numpy as np
+import pandas as pd
 
 from scalegraph.base.units import significant
 from scalegraph.measurements import derived, names
 from scalegraph.measurements.mapping import SECONDS, Question
 from scalegraph.measurements.model import MeasurementSet
-from scalegraph.measurements.runs import varies
 
 _AGAIN = re.compile(r" \(\d+\)$")  # the name of a second column of one name
 _NEAR = 0.05  # relative: people round a time in minutes to one digit
@@ -72,7 +72,8 @@ def bases(measured: MeasurementSet, processors: str, timed: Sequence[str]) -> di
     """
     follow = derived.times(measured, processors, timed)
     called = [name for name in timed if set(names.plain(name).split("_")) & _SERIAL]
-    if 0 < len(called) < len(timed) and processors and varies(measured.points[processors]):
+    counts = pd.to_numeric(measured.points[processors], errors="coerce") if processors in measured.points else None
+    if 0 < len(called) < len(timed) and counts is not None and not (counts <= 1).all():
         follow.update(dict.fromkeys(called, ""))
     made = {}
     for name in timed:

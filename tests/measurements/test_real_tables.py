@@ -253,3 +253,24 @@ def test_names_with_their_units_in_the_second_line_keep_them(tmp_path: Path) -> 
     guess = read(tmp_path, text, time="MPI time")
     assert sorted(times(guess)) == THREE
     assert [metric.unit for metric in guess.measured.metrics if metric.kind == "time"] == ["s", "ms"]
+
+
+def test_nodes_and_ranks_that_change_together_tell_no_problems_apart(tmp_path: Path) -> None:
+    text = "nodes,ranks,threads,cores,time_s\n1,4,12,48,80\n2,8,12,96,42\n4,16,12,192,22.5\n"
+    guess = read(tmp_path, text)
+    assert sorted(times(guess)) == [(48, 80), (96, 42), (192, 22.5)]
+    assert guess.mapping.scaling == "strong"
+
+
+def test_the_serial_time_is_none_of_several_sizes_on_the_same_threads_either(tmp_path: Path) -> None:
+    text = "n,serial_time,parallel_time,threads\n10,1,.3,4\n20,8,2.2,4\n"
+    assert sorted(times(read(tmp_path, text, unit="s"))) == [(4, 0.3), (4, 2.2)]
+
+
+def test_a_run_that_converged_is_good(tmp_path: Path) -> None:
+    assert len(times(read(tmp_path, "p,time_s,status\n1,80,completed\n2,42,completed\n4,22.5,converged\n"))) == 3
+
+
+def test_a_grid_as_text_counts_processors_beside_a_serial_time(tmp_path: Path) -> None:
+    text = "grid,serial_time,parallel_time\n1x1,80,80\n1x2,80,42\n2x2,80,22.5\n"
+    assert sorted(times(read(tmp_path, text, unit="s"))) == THREE

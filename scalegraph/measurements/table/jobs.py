@@ -45,6 +45,8 @@ _GOOD = frozenset(
         "ok",
         "pass",
         "passed",
+        "converged",
+        "correct",
         "success",
         "successful",
         "succeeded",
