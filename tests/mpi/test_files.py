@@ -159,7 +159,7 @@ WRONG = {
         "the 1 bytes of the filetype are not a multiple of the 4 bytes of the etype"
     ),
     'MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "curious", MPI_INFO_NULL);': (
-        "the data representation is none of native, internal and external32"
+        "the data representation is not native, internal or external32"
     ),
     "MPI_File_close(&file); MPI_File_write(file, values, 1, MPI_INT, &status);": "the file is MPI_FILE_NULL",
     'MPI_File_open(MPI_COMM_WORLD, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);': (

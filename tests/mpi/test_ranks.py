@@ -375,7 +375,7 @@ int main(int argc, char **argv)
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        ("MPI_Send(&x, 1, MPI_INT, 9, 0, MPI_COMM_WORLD);", "rank 9 is none of the 2 ranks of the communicator"),
+        ("MPI_Send(&x, 1, MPI_INT, 9, 0, MPI_COMM_WORLD);", "rank 9 is not one of the 2 ranks of the communicator"),
         ("MPI_Abort(MPI_COMM_WORLD, 3);", "called MPI_Abort with code 3"),
         (
             "MPI_Sendrecv(many, 4, MPI_INT, rank, 0, &x, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",

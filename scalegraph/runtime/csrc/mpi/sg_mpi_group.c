@@ -123,8 +123,8 @@ SG_API int PMPI_Group_translate_ranks(MPI_Group from, int n, const int ranks[], 
             continue;
         }
         if (ranks[i] < 0 || ranks[i] >= (int)a->members->size)
-            return sg_mpi_error(NULL, MPI_ERR_RANK, "rank %d is none of the %u ranks of the group", ranks[i],
-                                a->members->size);
+            return sg_mpi_error(NULL, MPI_ERR_RANK, "rank %d is not one of the %u ranks of the group",
+                                ranks[i], a->members->size);
         found[i] = sg_members_find(b->members, a->members->world[ranks[i]]);
     }
     return MPI_SUCCESS;
@@ -195,8 +195,8 @@ static int choose(const sg_mpi_group *g, int *ranks, int n, bool chosen, MPI_Gro
     sg_members *made = sg_members_new((uint32_t)size);
     for (int i = 0; i < n && error == MPI_SUCCESS; i++) {
         if (ranks[i] < 0 || ranks[i] >= size)
-            error = sg_mpi_error(NULL, MPI_ERR_RANK, "rank %d is none of the %d ranks of the group", ranks[i],
-                                 size);
+            error = sg_mpi_error(NULL, MPI_ERR_RANK, "rank %d is not one of the %d ranks of the group",
+                                 ranks[i], size);
         else if (taken[ranks[i]])
             error = sg_mpi_error(NULL, MPI_ERR_RANK, "rank %d is listed twice", ranks[i]);
         else if (taken[ranks[i]] = true, chosen)

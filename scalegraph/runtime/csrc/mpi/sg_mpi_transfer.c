@@ -18,8 +18,8 @@ int sg_check_transfer(MPI_Comm comm, const void *buffer, int64_t count, MPI_Data
         return error;
     bool any = partner == MPI_PROC_NULL || (receives && partner == MPI_ANY_SOURCE);
     if (!any && (partner < 0 || partner >= ranks))
-        return sg_mpi_error(*c, MPI_ERR_RANK, "rank %d is none of the %d ranks of the communicator", partner,
-                            ranks);
+        return sg_mpi_error(*c, MPI_ERR_RANK, "rank %d is not one of the %d ranks of the communicator",
+                            partner, ranks);
     if (tag < 0 && !(receives && tag == MPI_ANY_TAG))
         return sg_mpi_error(*c, MPI_ERR_TAG, "tag %d is negative", tag);
     if (partner == MPI_PROC_NULL || count * (*t)->size == 0)

@@ -10,8 +10,8 @@ static int begin(MPI_Comm comm, int root, int64_t bytes, const sg_signature *sig
         return sg_comm_missing(comm);
     bool special = c->remote != NULL && (root == MPI_ROOT || root == MPI_PROC_NULL);
     if (root != SG_NO_ROOT && !special && (root < 0 || root >= sg_comm_peers(c)))
-        return sg_mpi_error(c, MPI_ERR_ROOT, "the root %d is none of the %d ranks of the communicator", root,
-                            sg_comm_peers(c));
+        return sg_mpi_error(c, MPI_ERR_ROOT, "the root %d is not one of the %d ranks of the communicator",
+                            root, sg_comm_peers(c));
     bool all = c->remote == NULL;
     int error = sg_collective_compare(c, all && root >= 0 ? root : -1, all ? bytes : -1,
                                       all ? signature : NULL, all ? op : NULL, all ? counts : NULL, item);

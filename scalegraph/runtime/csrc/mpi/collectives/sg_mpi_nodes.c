@@ -17,7 +17,7 @@ struct sg_layout {
 
 struct sg_nodes {
     sg_comm own;    /* ranks of this rank's node */
-    sg_comm firsts; /* first ranks of the nodes; without a rank if this is none of them */
+    sg_comm firsts; /* first ranks of the nodes; no rank if this is not one of them */
     const sg_layout *layout;
 };
 

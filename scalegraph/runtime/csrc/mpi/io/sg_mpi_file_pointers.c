@@ -13,8 +13,8 @@ static int64_t origin(sg_mpi_file *f, int whence, int64_t current, int *error)
         sg_events_settle();
         return sg_file_etypes_before(&f->view, sg_file_size(f));
     default:
-        *error = sg_file_error(f, MPI_ERR_ARG, "%d is none of MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END",
-                               whence);
+        *error =
+            sg_file_error(f, MPI_ERR_ARG, "%d is not MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END", whence);
         return -1;
     }
 }

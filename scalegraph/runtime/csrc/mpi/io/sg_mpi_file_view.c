@@ -140,7 +140,7 @@ static int check_view(sg_mpi_file *f, MPI_Offset disp, const sg_file_view *v)
                                           "MPI_MODE_SEQUENTIAL");
     if (v->datarep == NULL)
         return sg_file_error(f, MPI_ERR_UNSUPPORTED_DATAREP,
-                             "the data representation is none of native, internal and external32");
+                             "the data representation is not native, internal or external32");
     if (v->etype->size != 0 && v->filetype->size % v->etype->size != 0)
         return sg_file_error(
             f, MPI_ERR_ARG,

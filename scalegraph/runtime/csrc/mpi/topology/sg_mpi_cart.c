@@ -98,7 +98,7 @@ SG_API int PMPI_Cart_coords(MPI_Comm comm, int rank, int room, int coordinates[]
     if (error != MPI_SUCCESS)
         return error;
     if (rank < 0 || rank >= c->size)
-        return sg_mpi_error(c, MPI_ERR_RANK, "rank %d is none of the %d ranks of the communicator", rank,
+        return sg_mpi_error(c, MPI_ERR_RANK, "rank %d is not one of the %d ranks of the communicator", rank,
                             c->size);
     if (room < c->topology->dimensions)
         return sg_mpi_error(c, MPI_ERR_ARG, "there is room for %d coordinates of %d", room,
@@ -159,7 +159,7 @@ SG_API int PMPI_Cart_shift(MPI_Comm comm, int dimension, int distance, int *sour
         return error;
     const sg_topology *t = c->topology;
     if (dimension < 0 || dimension >= t->dimensions)
-        return sg_mpi_error(c, MPI_ERR_DIMS, "dimension %d is none of the %d", dimension, t->dimensions);
+        return sg_mpi_error(c, MPI_ERR_DIMS, "dimension %d is not one of the %d", dimension, t->dimensions);
     int at = t->coordinates[dimension];
     t->coordinates[dimension] = at - distance;
     *source = sg_cart_rank(t, t->coordinates);

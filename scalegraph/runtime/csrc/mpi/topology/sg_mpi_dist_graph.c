@@ -18,7 +18,7 @@ static int check_ranks(sg_comm *c, int count, const int ranks[])
         return sg_mpi_error(c, MPI_ERR_ARG, "%d is not a number of neighbours", count);
     for (int i = 0; i < count; i++)
         if (ranks[i] < 0 || ranks[i] >= c->size)
-            return sg_mpi_error(c, MPI_ERR_RANK, "rank %d is none of the %d ranks of the communicator",
+            return sg_mpi_error(c, MPI_ERR_RANK, "rank %d is not one of the %d ranks of the communicator",
                                 ranks[i], c->size);
     return MPI_SUCCESS;
 }

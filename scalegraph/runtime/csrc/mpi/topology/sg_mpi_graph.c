@@ -23,7 +23,7 @@ static int check_graph(sg_comm *c, int nodes, const int index[], const int edges
                                 "the index of node %d is %d, less than that of the node before", i, index[i]);
     for (int i = 0; nodes > 0 && i < index[nodes - 1]; i++)
         if (edges[i] < 0 || edges[i] >= nodes)
-            return sg_mpi_error(c, MPI_ERR_ARG, "edge %d leads to %d, which is none of the %d nodes", i,
+            return sg_mpi_error(c, MPI_ERR_ARG, "edge %d leads to %d, which is not one of the %d nodes", i,
                                 edges[i], nodes);
     return MPI_SUCCESS;
 }
@@ -97,7 +97,8 @@ static int edges_of(sg_comm *c, int rank, const int **first, int *count)
 {
     const sg_topology *t = c->topology;
     if (rank < 0 || rank >= t->nodes)
-        return sg_mpi_error(c, MPI_ERR_RANK, "rank %d is none of the %d nodes of the graph", rank, t->nodes);
+        return sg_mpi_error(c, MPI_ERR_RANK, "rank %d is not one of the %d nodes of the graph", rank,
+                            t->nodes);
     int begin = rank > 0 ? t->index[rank - 1] : 0;
     *first = t->edges + begin;
     *count = t->index[rank] - begin;

@@ -71,7 +71,7 @@ SG_API int PMPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm peer_comm, 
     if (local->remote != NULL)
         return sg_mpi_error(local, MPI_ERR_COMM, "the local communicator is an intercommunicator");
     if (leader < 0 || leader >= local->size)
-        return sg_mpi_error(local, MPI_ERR_RANK, "the local leader %d is none of the %d ranks", leader,
+        return sg_mpi_error(local, MPI_ERR_RANK, "the local leader %d is not one of the %d ranks", leader,
                             local->size);
     if (tag < 0)
         return sg_mpi_error(local, MPI_ERR_TAG, "tag %d is negative", tag);
@@ -79,7 +79,7 @@ SG_API int PMPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm peer_comm, 
     if (local->rank == leader && peers == NULL)
         return sg_comm_missing(peer_comm);
     if (local->rank == leader && (other < 0 || other >= sg_comm_peers(peers)))
-        return sg_mpi_error(peers, MPI_ERR_RANK, "the remote leader %d is none of the %d ranks", other,
+        return sg_mpi_error(peers, MPI_ERR_RANK, "the remote leader %d is not one of the %d ranks", other,
                             sg_comm_peers(peers));
     *result = sg_comm_handle(joined(local, leader, peers, other, tag));
     return MPI_SUCCESS;

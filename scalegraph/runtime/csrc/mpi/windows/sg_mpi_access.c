@@ -64,7 +64,7 @@ static int check_operation(sg_window *w, const call *c, const sg_type *type)
     if (c->kind != SG_ACCUMULATE && c->kind != SG_GET_ACCUMULATE)
         return MPI_SUCCESS;
     if (op == NULL || op->name == NULL)
-        return sg_window_error(w, MPI_ERR_OP, "the operation is none of MPI's own");
+        return sg_window_error(w, MPI_ERR_OP, "the operation is not one of MPI's own");
     if (!sg_accumulates(op->handle, type))
         return sg_window_error(w, MPI_ERR_OP, "%s does not work on the datatype of the target", op->name);
     return MPI_SUCCESS;
@@ -73,7 +73,7 @@ static int check_operation(sg_window *w, const call *c, const sg_type *type)
 static int check_target(sg_window *w, const call *c, sg_type **type, char **at)
 {
     if (c->target < 0 || c->target >= w->comm->size)
-        return sg_window_error(w, MPI_ERR_RANK, "rank %d is none of the %d ranks of the window", c->target,
+        return sg_window_error(w, MPI_ERR_RANK, "rank %d is not one of the %d ranks of the window", c->target,
                                w->comm->size);
     int error = take_type(w, NULL, c, type);
     if (error != MPI_SUCCESS)

@@ -151,7 +151,7 @@ static int check_rank(sg_window *w, int rank)
 {
     if (rank >= 0 && rank < w->comm->size)
         return MPI_SUCCESS;
-    return sg_window_error(w, MPI_ERR_RANK, "rank %d is none of the %d ranks of the window", rank,
+    return sg_window_error(w, MPI_ERR_RANK, "rank %d is not one of the %d ranks of the window", rank,
                            w->comm->size);
 }
 

@@ -241,7 +241,7 @@ SG_API int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *uni
     if (w->flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return sg_window_error(w, MPI_ERR_RMA_FLAVOR, "the window was made by MPI_Win_create_dynamic");
     if (rank != MPI_PROC_NULL && (rank < 0 || rank >= w->comm->size))
-        return sg_window_error(w, MPI_ERR_RANK, "rank %d is none of the %d ranks of the window", rank,
+        return sg_window_error(w, MPI_ERR_RANK, "rank %d is not one of the %d ranks of the window", rank,
                                w->comm->size);
     for (int i = 0; rank == MPI_PROC_NULL && i < w->comm->size; i++)
         if (w->all->of[i].size > 0)
