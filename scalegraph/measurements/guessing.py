@@ -394,7 +394,7 @@ def _time(
         if whole := derived.whole(measured, [metric.name for metric in times]):
             notes.append(f"'{whole}' is the sum of the other times, and was taken as the time")
             times = [metric for metric in times if metric.name == whole]
-    if len(times) > 1 and (found := twins.middle(measured, [metric.name for metric in times])):
+    if len(times) > 1 and (found := twins.spread(measured, processors, [metric.name for metric in times])):
         notes.append(found[1])
         return found[0], columns, False
     if len(times) > 1:

@@ -18,7 +18,9 @@ _AGAIN = re.compile(r" \(\d+\)$")  # the name of a second column of one name
 _NEAR = 0.05  # relative: people round a time in minutes to one digit
 _MIDDLE = ("median", "mean", "average", "avg")
 _SERIAL = frozenset({"serial", "seq", "sequential"})
-_BOUNDS = frozenset({"min", "minimum", "max", "maximum"})
+_LEAST, _MOST = frozenset({"min", "minimum"}), frozenset({"max", "maximum"})
+_BOUNDS = _LEAST | _MOST
+_ROUNDED = 0.001  # relative
 
 
 def contradiction(measured: MeasurementSet, time: str) -> Question | None:
@@ -46,23 +48,36 @@ def contradiction(measured: MeasurementSet, time: str) -> Question | None:
     return None
 
 
-def middle(measured: MeasurementSet, timed: Sequence[str]) -> tuple[str, str] | None:
-    """Return the mean or median among *timed*, if the others are the least and the most of it, and an explanation."""
+def spread(measured: MeasurementSet, processors: str, timed: Sequence[str]) -> tuple[str, str] | None:
+    """Return which of *timed* is the time if they are the least, the mean and the most of one time, and why.
+
+    Of repeated runs it is the mean. Of the processors of one run it is the most, as all wait for the slowest: then the
+    three are equal on one processor and differ on several. None if nothing tells which of the two they are.
+    """
     parts = {name: set(names.plain(name).split("_")) for name in timed}
     stems = {frozenset(words - _BOUNDS - set(_MIDDLE)) for words in parts.values()}
-    bounds = [name for name in timed if parts[name] & _BOUNDS]
+    least, most = ([name for name in timed if parts[name] & ends] for ends in (_LEAST, _MOST))
     inner = [name for word in _MIDDLE for name in timed if word in parts[name]]
-    if len(stems) != 1 or not bounds or not inner or set(bounds) | set(inner) != set(timed):
+    if len(stems) != 1 or not (least or most) or not inner or {*least, *most, *inner} != set(timed):
         return None
     value = derived.medians(measured, inner[0])
-    for name in bounds:
-        other = derived.medians(measured, name)
-        known = np.isfinite(value) & np.isfinite(other)
-        least = bool(parts[name] & {"min", "minimum"})
-        if (other > value * 1.001 if least else other < value * 0.999)[known].any():
+    apart = np.zeros(len(value), bool)
+    for name in (*least, *most):
+        over = (derived.medians(measured, name) / value - 1) * (-1 if name in least else 1)
+        if (over < -_ROUNDED).any():
             return None
-    listed = ", ".join(name for name in timed if name != inner[0])
-    return inner[0], f"'{inner[0]}' was taken as the time; {listed} are of the same runs"
+        apart |= over > _ROUNDED
+    counts = pd.to_numeric(measured.points[processors], errors="coerce") if processors in measured.points else None
+    alone = np.zeros(len(value), bool) if counts is None else counts.to_numpy(float) == 1
+    words = {word for metric in measured.metrics for word in names.plain(metric.name).split("_")}
+    within = bool(alone.any() and not apart[alone].any() and apart[~alone].any())
+    repeated = bool(words & names.SPREADS) or bool(apart[alone].any())
+    if within == repeated or (within and not most):
+        return None
+    taken = most[0] if within else inner[0]
+    listed = ", ".join(name for name in timed if name != taken)
+    why = f"{listed} are of the processors of the same run" if within else f"{listed} are of the same runs"
+    return taken, f"'{taken}' was taken as the time; {why}"
 
 
 def bases(measured: MeasurementSet, processors: str, timed: Sequence[str]) -> dict[str, str]:

@@ -72,6 +72,21 @@ def test_the_mean_beside_minimum_and_maximum_is_the_time(tmp_path: Path) -> None
         read(tmp_path, "p,mean (s),min (s),max (s)\n1,80,85,90\n2,42,41,44\n")
 
 
+def test_of_the_processors_of_a_run_the_slowest_has_its_time(tmp_path: Path) -> None:
+    """On one processor least, mean and most are equal; of repeated runs they would differ there, too."""
+    guess = read(tmp_path, "p,min (s),max (s),avg (s)\n1,80,80,80\n2,37,42,40\n4,11,22.5,19\n")
+    assert sorted(times(guess)) == THREE
+    assert "'max' was taken as the time; min, avg are of the processors of the same run" in guess.notes
+    guess = read(tmp_path, "p,min (s),max (s),avg (s)\n1,79,81,80\n2,41,43,42\n4,22,23,22.5\n")
+    assert sorted(times(guess)) == THREE
+    guess = read(
+        tmp_path, "threads,avg_time [s],max_time [s],min_time [s],imbalance_ratio\n2,30,42,20,9\n4,20,22.5,9,8\n"
+    )
+    assert sorted(times(guess)) == THREE[1:]
+    with pytest.raises(Unanswered, match="are all times"):  # nothing tells which of the two they are
+        read(tmp_path, "p,min (s),max (s),avg (s)\n2,37,42,40\n4,11,22.5,19\n")
+
+
 @pytest.mark.parametrize(
     "text",
     [
