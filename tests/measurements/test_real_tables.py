@@ -79,10 +79,6 @@ def test_of_the_processors_of_a_run_the_slowest_has_its_time(tmp_path: Path) -> 
     assert "'max' was taken as the time; min, avg are of the processors of the same run" in guess.notes
     guess = read(tmp_path, "p,min (s),max (s),avg (s)\n1,79,81,80\n2,41,43,42\n4,22,23,22.5\n")
     assert sorted(times(guess)) == THREE
-    guess = read(
-        tmp_path, "threads,avg_time [s],max_time [s],min_time [s],imbalance_ratio\n2,30,42,20,9\n4,20,22.5,9,8\n"
-    )
-    assert sorted(times(guess)) == THREE[1:]
     with pytest.raises(Unanswered, match="are all times"):  # nothing tells which of the two they are
         read(tmp_path, "p,min (s),max (s),avg (s)\n2,37,42,40\n4,11,22.5,19\n")
 
