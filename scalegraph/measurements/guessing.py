@@ -23,6 +23,10 @@ from scalegraph.measurements.scaling import falling, with_scaling
 SERIAL_NOTE = "{0} = 0 is taken as the serial program"
 NONE = "none"  # the answer that there is nothing of the kind
 _RELATIVE = ("speedup", "speed_up", "efficiency", "parallel_efficiency", "scaling", "scalability")
+_TIMES = (  # of a whole run, likeliest first
+    *("time", "elapsed", "runtime", "wall", "walltime", "wall_time", "elapsed_time", "execution_time", "real"),
+    *("total_time", "t_para"),
+)
 _WHOLE = ("program", "main", "total", "application", "whole program", "overall", "all", "root")
 
 
@@ -367,19 +371,7 @@ def _time(
         bases = twins.bases(measured, processors, [metric.name for metric in times])
         notes += bases.values()
         times = [metric for metric in times if metric.name not in bases]
-        for best in (
-            "time",
-            "elapsed",
-            "runtime",
-            "wall",
-            "walltime",
-            "wall_time",
-            "elapsed_time",
-            "execution_time",
-            "real",
-            "total_time",
-            "t_para",
-        ):
+        for best in _TIMES:
             same = [metric for metric in times if names.plain(metric.name) in (best, f"{best}_s")]
             if len(same) == 1:
                 if (asked := twins.contradiction(measured, same[0].name)) is not None:

@@ -45,7 +45,7 @@ def test_one_study_cannot_be_compared(call: Any, tmp_path: Path) -> None:
     assert "two or more studies were expected, got 1" in err
     code, _, err = call("compare", tmp_path / "a.sgstudy", tmp_path / "a.sgstudy", "--view", "speedup")
     assert code == 2
-    assert "no view of several studies" in err
+    assert "is not a view of several studies" in err
 
 
 def test_advice_names_the_next_run(call: Any, tmp_path: Path) -> None:

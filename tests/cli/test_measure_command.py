@@ -112,7 +112,7 @@ def test_weak_scaling_grows_a_parameter_and_searches_hold_an_efficiency(call: An
 def test_no_option_of_a_built_program_is_ignored_with_a_command(option: str, call: Any, place: Path) -> None:
     code, out, err = call("measure", "--command", "true", "-p", "1", option)
     assert (code, out) == (2, "")
-    assert f"{option.partition('=')[0]}: belongs to a program that ScaleGraph builds" in err
+    assert f"{option.partition('=')[0]}: applies only to programs that ScaleGraph builds" in err
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_no_option_of_a_built_program_is_ignored_with_a_command(option: str, cal
         (("--command", "true", "--hold", "efficiency=0.5"), "searches sizes along --grow"),
         (("--command", "true", "--hold", "speed=0.5", "--grow", "n=N"), "holds nothing that is known"),
         (("--command", "true", "--env", "X={m}"), "'{m}' stands for nothing"),
-        (("--shell",), "--command was expected, too"),
+        (("--shell",), "add --command"),
         (("--command", "true", "--schedule", "static"), "a command is measured as it is"),
         (("--command", "true", "--target", "simulated"), "a command is measured"),
     ],

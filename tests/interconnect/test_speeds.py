@@ -8,7 +8,7 @@ import pytest
 
 from scalegraph import control, machine
 from scalegraph.base.run import RunPoint, RunRecord, Variant
-from scalegraph.link import Job, Simulated
+from scalegraph.link import Job, RunOptions, Simulated
 
 pytestmark = pytest.mark.compiler
 
@@ -185,7 +185,7 @@ def test_equal_addresses_of_two_ranks_are_two_lines(module_path: Path) -> None:
         machine.load("cluster-hdr"),
         RunPoint(processors=4),
         collect=("classes",),
-        threads_per_process=2,
+        options=RunOptions(threads_per_process=2),
     )
     record = Simulated().run(job)
     assert record.ok, record.message

@@ -147,7 +147,7 @@ def test_measured_runs_without_parameters_are_refused_in_a_sentence(
     with pytest.raises(SystemExit) as ended:
         main(["predict", str(tmp_path / "some.sgstudy"), "--at", "n=1000"])
     assert ended.value.code
-    assert "the measured runs keep no sizes" in capsys.readouterr().err
+    assert "the measured runs do not record their sizes" in capsys.readouterr().err
 
 
 def run(*words: str) -> None:

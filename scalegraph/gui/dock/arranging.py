@@ -28,6 +28,7 @@ from scalegraph.views.ways import OPEN_STUDY
 if TYPE_CHECKING:
     from scalegraph.gui.dock.view_area import ViewArea
     from scalegraph.gui.dock.view_dock import ViewDock
+    from scalegraph.subjects.study import StudyData
 
 _NO_SECOND: Final = "Compare needs a second study."
 
@@ -61,7 +62,7 @@ class Arranging:
         runs, height = data is not None and not data.table.empty, area.window().height()
         layout = overview or layout_of(name, imported=imported, runs=runs, short=height < SHORT_BELOW)
         known = views.registry(handle.subject)
-        if data is not None:
+        if data is not None and overview is None and not _grows(data):
             layout = filled_first(layout, lambda view: view in known and known[view].lacking(data, {}) is not None)
         content = {view: (view, handle) for view in known}
         self._place(desk, name, two_views(layout) if height < TWO_BELOW else layout, content)
@@ -139,3 +140,9 @@ class Arranging:
         for dock in area.docks:
             dock.name_study(not dock.view.several)
         return ""
+
+
+def _grows(data: StudyData) -> bool:
+    """Return whether runs on requested processor counts are still to come: views without content may get some."""
+    asked = set((data.manifest.get("request") or {}).get("processors") or ())
+    return not asked <= (set() if data.table.empty else {int(n) for n in data.table["processors"]})

@@ -80,8 +80,8 @@ class FigureFrame(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: place panels, notes and buttons for the new size."""
         super().resizeEvent(event)
-        self._orient()
         self._show_notes()
+        self._orient()
         self._place_ways()
 
     def _show_notes(self) -> None:
@@ -128,13 +128,26 @@ class FigureFrame(QWidget):
             return
         timed = any(isinstance(panel, TimelinePanel) for panel in self._panels)
         kinds = [type(panel) for panel in self._panels]
-        columns, most = best_columns(kinds, max(1, self.width()), max(1, self.height() - 60))
+        columns, most = best_columns(kinds, max(1, self.width()), max(1, self.height() - self._words_height()))
         one = most < (_CRAMPED_TIME if timed else _CRAMPED)
         for index, panel in enumerate(self._panels):
             panel.setVisible(not one or index == self._choice.currentIndex())
         self._choice.setVisible(one)
         if self._row.lay(1 if one else columns):
             self._share()
+
+    def _words_height(self) -> int:
+        """Return the height in pixels that title, sentence, notes and buttons take from the panels."""
+        layout = self.layout()
+        assert layout is not None
+        margins, taken = layout.contentsMargins(), 0
+        width = self.width() - margins.left() - margins.right()
+        below = () if self._top.indexOf(self.ways) >= 0 else (self.ways,)
+        for widget in (self._title, self._sentence, self._notes, *below):
+            if widget.isVisibleTo(self):
+                high = widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
+                taken += min(high, widget.maximumHeight()) + layout.spacing()
+        return taken + margins.top() + margins.bottom()
 
     def _name_parts(self) -> None:
         """Name the panels' tabs and select the first."""
