@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def measured(tmp_path: Path) -> Path:
@@ -16,7 +18,6 @@ def measured(tmp_path: Path) -> Path:
     return table
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -42,7 +43,6 @@ def test_numbers_that_are_there_are_shown(call: Any, measured: Path) -> None:
     assert "1.760" in call("analyze", measured, "--what", "speedup")[1]
 
 
-@pytest.mark.slow
 def test_measurements_without_processors_say_so(call: Any, tmp_path: Path) -> None:
     table, made = tmp_path / "t.csv", tmp_path / "t.sgstudy"
     table.write_text("x,time [s]\n10,1.0\n20,2.1\n40,4.0\n80,8.2\n160,16\n")
@@ -51,7 +51,6 @@ def test_measurements_without_processors_say_so(call: Any, tmp_path: Path) -> No
     assert "which parameter counts processors" in call("matrix", made)[2]
 
 
-@pytest.mark.slow
 def test_one_size_gives_no_matrix_and_no_request_is_asked_for(call: Any, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("threads,n,time [s]\n1,1,4.4\n2,2,4.5\n4,4,4.7\n")
@@ -60,7 +59,6 @@ def test_one_size_gives_no_matrix_and_no_request_is_asked_for(call: Any, tmp_pat
     assert "request" not in err
 
 
-@pytest.mark.slow
 def test_no_size_is_advised_where_it_only_follows_the_processors(call: Any, tmp_path: Path) -> None:
     table, made = tmp_path / "t.csv", tmp_path / "t.sgstudy"
     rows = [f"{p},{200 + 150 * p**0.3}" for p in (1, 2, 4, 8, 16, 32, 64, 128)]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.memory.driving import SMALL
 
-pytestmark = pytest.mark.compiler
+pytestmark = [pytest.mark.compiler, pytest.mark.slow]
 
 LAST_PRIVATE = {
     "ksr1": "local",
