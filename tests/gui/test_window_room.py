@@ -16,6 +16,7 @@ from scalegraph.figures.figure import Axis, Cell, Column, Grid, Key, LaneTrack, 
 from scalegraph.gui.dock.arrangements import ARRANGEMENTS, Split, Tabs, filled_first, layout_of, two_views, views_of
 from scalegraph.gui.figures.grid.folding import folded
 from scalegraph.gui.figures.grid.panel import GridPanel
+from scalegraph.gui.figures.plot.panel import PlotPanel
 from scalegraph.gui.figures.table.panel import TablePanel
 from scalegraph.gui.figures.timeline.layout import Layout
 from scalegraph.gui.shell.main_window import MainWindow
@@ -344,3 +345,27 @@ def test_everything_but_runs_works_where_nothing_can_be_simulated(tmp_path: Path
         [sys.executable, "-c", code, str(tmp_path), str(trace)], capture_output=True, text=True, cwd=ROOT, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("height", [720, 800])
+def test_plots_have_220_pixels_and_tables_eight_rows_in_low_windows(
+    window: MainWindow, qtbot: Any, model_study: Any, height: int
+) -> None:
+    opened(window, qtbot, model_study())
+    area, seen = window.study.area, 0
+    assert area is not None
+    for name in ("Overview", "Scalability", "Lost time"):
+        window.resize(1280, height)
+        window.study.arrange(name)
+        settled(window, qtbot)
+        for dock in (one for one in area.docks if not one.visibleRegion().isEmpty()):
+            for plot in dock.findChildren(PlotPanel):
+                if plot.isVisible():
+                    seen += 1
+                    assert plot._box.height() >= 220, (name, dock.objectName())
+            for table in dock.findChildren(TablePanel):
+                if table.isVisible():
+                    rows = table.tree.viewport().height() // max(1, table.tree.sizeHintForRow(0))
+                    assert rows >= min(8, len(table.shown_rows())), (name, dock.objectName())
+    assert seen

@@ -31,7 +31,7 @@ PanelWidget: TypeAlias = (
 )  # a field is a plot
 # width and height in pixels at which a panel is still easy to read
 LEAST: Final[dict[type, tuple[int, int]]] = {
-    PlotPanel: (320, 230),
+    PlotPanel: (320, 262),  # with title and axis; the plot itself has 220
     GridPanel: (420, 300),
     TablePanel: (460, 300),
     SourcePanel: (520, 220),
