@@ -7,9 +7,7 @@ like any other, so readers of machines and studies never need the other file aga
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 from scalegraph.base import toml
@@ -18,16 +16,6 @@ from scalegraph.machine.model import Machine
 CORE: Final = "processor.core"
 _NOT_OF_A_CORE: Final = ("count", "clock_mhz", "turbo_cores", "turbo_clock")  # of `processor`
 _SECTIONS: Final = ("branches", "translation", "prefetch")
-
-
-@lru_cache(maxsize=64)
-def reference(text: str) -> Any:
-    """Return the machine whose core the machine file *text* refers to; None if there is none."""
-    try:
-        processor = tomllib.loads(text).get("processor")
-    except tomllib.TOMLDecodeError:
-        return None
-    return processor.get("core") if isinstance(processor, dict) else None
 
 
 def with_core(

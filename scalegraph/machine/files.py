@@ -20,7 +20,7 @@ from scalegraph.machine import cores
 from scalegraph.machine.checks import Inconsistent
 from scalegraph.machine.fields import fill
 from scalegraph.machine.model import Machine
-from scalegraph.machine.nodes import COUNT, MACHINE, Composition, reference
+from scalegraph.machine.nodes import COUNT, MACHINE, Composition
 
 # A comment after a value that begins with one of these gives the value's origin.
 ORIGINS = ("paper", "vendor", "system", "measured", "estimate", "choice")
@@ -89,7 +89,7 @@ def _find(name: str, beside: Path) -> Path:
 def read(text: str, file: str, overrides: Mapping[str, str] | None = None) -> Machine:
     """Return the machine described by TOML *text*; *file* is its name in error messages. Otherwise like `load`."""
     given = tuple((overrides or {}).items())
-    node, core = reference(text), cores.reference(text)
+    node, core = _reference(text, MACHINE), _reference(text, cores.CORE)
     if core is not None:
         if node is not None:
             fault = "the machine of the nodes says what their core is; leave it out"
@@ -100,6 +100,17 @@ def read(text: str, file: str, overrides: Mapping[str, str] | None = None) -> Ma
     instead = dict(given).get(MACHINE)
     name = node if instead is None else _value(instead)
     return _read(text, file, given, _other(name, text, file, MACHINE, is_override=instead is not None))
+
+
+@lru_cache(maxsize=128)
+def _reference(text: str, key: str) -> Any:
+    """Return what the machine file *text* has at *key*, such as ``nodes.machine``; None if there is nothing."""
+    section, _, name = key.partition(".")
+    try:
+        values = tomllib.loads(text).get(section)
+    except tomllib.TOMLDecodeError:
+        return None
+    return values.get(name) if isinstance(values, dict) else None
 
 
 def _other(name: Any, text: str, file: str, key: str, *, is_override: bool = False) -> tuple[str, str]:
@@ -123,9 +134,9 @@ def _other(name: Any, text: str, file: str, key: str, *, is_override: bool = Fal
         expected = "a machine of one node" if key == MACHINE else "another machine"
         raise refused(f"the machine names itself; expected {expected}")
     if key == cores.CORE:
-        if cores.reference(found) is not None or reference(found) is not None:
+        if _reference(found, cores.CORE) is not None or _reference(found, MACHINE) is not None:
             raise refused(f"machine '{name}' takes its own core from another file; name that machine instead")
-    elif reference(found) is not None or read(found, str(path)).interconnect is not None:
+    elif _reference(found, MACHINE) is not None or read(found, str(path)).interconnect is not None:
         raise refused(f"machine '{name}' has nodes itself; expected a machine of one node")
     return found, str(path)
 

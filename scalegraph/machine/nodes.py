@@ -6,10 +6,8 @@ node's. The result is a machine like any other, so readers of machines and studi
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, Final
 
 from scalegraph.base import toml
@@ -21,16 +19,6 @@ COUNT: Final = "nodes.count"
 # Values determined by the two keys, and where an error in them is fixed.
 _FOLLOWS: Final = {"processor.count": COUNT, "nodes.processors": MACHINE}
 _NOT_OF_NODES: Final = ("name", "title", "summary", "interconnect", "nodes")
-
-
-@lru_cache(maxsize=64)
-def reference(text: str) -> Any:
-    """Return the node machine that the machine file *text* refers to; None if there is none."""
-    try:
-        nodes = tomllib.loads(text).get("nodes")
-    except tomllib.TOMLDecodeError:
-        return None
-    return nodes.get("machine") if isinstance(nodes, dict) else None
 
 
 class Composition:

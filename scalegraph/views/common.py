@@ -14,6 +14,7 @@ from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
 from scalegraph.base import measures
 from scalegraph.base.errors import InputError
+from scalegraph.base.rows import records
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import si
 from scalegraph.figures.figure import Axis, Line, Origin
@@ -226,7 +227,7 @@ def run_label(row: Mapping[Any, Any]) -> str:
 def run_labels(rows: pd.DataFrame) -> list[str]:
     """Return `run_label` of each row, reading only the columns it needs: a study with costs has hundreds."""
     needed = [name for name in ("processors", "label", "repetitions") if name in rows.columns]
-    return [run_label(row) for row in rows[needed].to_dict("records")]
+    return [run_label(row) for row in records(rows[needed])]
 
 
 def chosen_run(data: StudyData, size: object = None, processors: object = None) -> RunRecord | None:

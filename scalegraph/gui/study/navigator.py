@@ -241,7 +241,7 @@ class Navigator(QWidget):
             self.studies_tree.blockSignals(blocked)
         handle = self._studies.get(selection.study)
         data = handle.study() if handle is not None else None
-        if data is None or f"losses {selection.processors}" in data.memo:
+        if data is None or _losses_key(selection.processors) in data.memo:
             self._show_below()
         elif not turn_queue().has(self):
             turn_queue().add(self, self._show_below, heavy=True)  # what each region loses takes a while
@@ -331,11 +331,7 @@ class Navigator(QWidget):
 
     def _region_losses(self, data: StudyData, processors: int | None) -> Losses:
         """Return `region_losses`, cached with the study."""
-        key = f"losses {processors}"
-        if key not in data.memo:
-            data.memo[key] = region_losses(data, processors)
-        losses: Losses = data.memo[key]
-        return losses
+        return data.once(_losses_key(processors), lambda: region_losses(data, processors))
 
     def _show_region(self, region: int | None) -> None:
         blocked = self.regions_tree.blockSignals(True)
@@ -455,3 +451,7 @@ def study_facts(data: Any) -> list[tuple[str, str]]:
 def reveal_path(handle: Handle) -> None:
     """Show the file in the desktop's file manager."""
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(handle.path.parent)))
+
+
+def _losses_key(processors: int | None) -> str:
+    return f"losses {processors}"
