@@ -285,3 +285,22 @@ def test_a_run_that_converged_is_good(tmp_path: Path) -> None:
 def test_a_grid_as_text_counts_processors_beside_a_serial_time(tmp_path: Path) -> None:
     text = "grid,serial_time,parallel_time\n1x1,80,80\n1x2,80,42\n2x2,80,22.5\n"
     assert sorted(times(read(tmp_path, text, unit="s"))) == THREE
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        (",p=1,p=2\nn=100,1.2,0.6\nn=200,9.8,5\n", {"n=100", "n=200"}),
+        (",threads=1,threads=2\nfoo,1.2,0.6\nbar,9.8,5\n", {"foo", "bar"}),
+        (",p,time\nfoo,1,1.2\nfoo,2,0.6\nbar,1,9.8\nbar,2,5\n", {"foo", "bar"}),
+    ],
+)
+def test_labels_without_a_column_name_keep_problems_apart(tmp_path: Path, text: str, labels: set[str]) -> None:
+    guess = read(tmp_path, text, unit="s")
+    assert sorted(times(guess)) == [(1, 1.2), (1, 9.8), (2, 0.6), (2, 5)]
+    assert set(guess.measured.points["column 1"]) == labels
+
+
+def test_numbered_runs_without_a_column_name_are_repetitions(tmp_path: Path) -> None:
+    guess = read(tmp_path, ",p=1,p=2\nrun1,10,5\nrun2,12,6\n", unit="s")
+    assert set(guess.measured.points) == {"p"}
