@@ -97,9 +97,9 @@ def axis_measure(values: Iterable[float | None], unit: str, *, logarithmic: bool
 
 
 def needs_powers(values: Iterable[float], scale: str = "log10") -> bool:
-    """Return whether ticks for *values* (as the axis shows them) are written as powers of ten, all of them.
+    """Return whether an axis writes all its ticks as powers of ten; *values* are the ticks in the axis's unit.
 
-    Powers of two, as on a *scale* ``log2``, are unreadable as multiples of powers of ten, so they are for longer.
+    Powers of two (*scale* ``log2``) read badly in that form (2.05·10³), so they are written out up to larger values.
     """
     sizes = [abs(value) for value in values if value and math.isfinite(value)]
     return bool(sizes) and (

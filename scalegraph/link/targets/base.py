@@ -141,7 +141,7 @@ class Target(ABC):
         """Return where the runs happen, ``None`` where the request's machine says it."""
         return None
 
-    def away(self, settings: Mapping[str, str]) -> bool:  # noqa: ARG002 - some targets send programs away by a setting
+    def away(self, settings: Mapping[str, str]) -> bool:  # noqa: ARG002 - for some targets a setting decides
         """Whether the program leaves this computer in runs with *settings*."""
         return self.elsewhere
 

@@ -98,7 +98,7 @@ def counted(request: Request, records: Iterable[RunRecord], build: Build) -> lis
 
 
 def compared(request: Request, written: RunRecord, records: Iterable[RunRecord]) -> dict[str, RunRecord]:
-    """Return *written* and the runs of its point under each schedule that *request* compares, by schedule."""
+    """Return the run as *written* and its point's run under each schedule that *request* compares, by schedule."""
     names = request.schedules.names
     keys = {written.point.model_copy(update={"variant": Variant(schedule=name)}).key: name for name in names}
     return {

@@ -24,7 +24,7 @@ def watched(study: Study) -> Watched:
     """Return the progress of another process that works on *study*, if any; the file is only read."""
     version = study.version()
     process = writer(study.path) if study.path is not None else None
-    if process in (None, os.getpid()):  # what this one writes, its queue shows
+    if process in (None, os.getpid()):  # the queue of this process already shows what it writes itself
         return Watched(version)
     kept = study.facts(FACT)
     ids = kept.get("ids") if isinstance(kept, dict) else None

@@ -68,7 +68,7 @@ def scales(bins: Array, origin: int, end: int, level: int) -> Array | float:
 class Raw:
     """Segments cut at bin edges: for each piece its bin (lane * bins + bin), code and share.
 
-    The code is that in the layer, or for a whole layer the column.
+    *code* is the layer's number for what the segment shows; of a layer kept whole, its column.
     """
 
     place: Array

@@ -152,7 +152,7 @@ class _Made:
 
 @np.errstate(all="ignore")  # overflow of very large values is not an error
 def gather(trace: Trace, scratch: Scratch, run: tuple[int, int], notes: Counter[str], step: Step) -> Series:
-    """Return the series of *trace*; memory holds one metric of one location, and some sums."""
+    """Return the series of *trace*, read one metric of one location at a time to limit memory."""
     locations, metrics = len(trace.definitions.locations), trace.definitions.metrics
     kept = Gather(scratch, locations * len(metrics), {"time": np.dtype(np.int64), "value": np.dtype(np.float64)})
     for part in trace.parts["counters"]:
