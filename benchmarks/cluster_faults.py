@@ -1,11 +1,11 @@
-"""A sweep on a cluster whose workers and submitters are killed: nothing is lost, nothing is there twice.
+"""Kill workers and submitters during a sweep on a cluster; check that no run is lost or stored twice.
 
     python benchmarks/cluster_faults.py [--points 200] [--workers 4] [--worker-kills 10] [--submitter-kills 2]
 
-Starts a LocalCluster of separate worker processes, and ``scalegraph run --on`` as another process. Workers get SIGKILL,
-each after some more runs have ended; so does the submitter, which is then started again. In the end the study is
-compared with runs on this host, number by number, and with what the programs themselves have written down: a line for
-every run that came to its end.
+Starts a LocalCluster of separate worker processes, and ``scalegraph run --on`` as another process. At regular
+intervals, counted in completed runs, it kills a worker or the submitter with SIGKILL; it then restarts the submitter.
+At the end it compares every number in the study with the same runs on this host. It also compares the study with a log
+to which the simulated programs themselves append one line for each completed run.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ def _count(path: Path) -> int:
 
 
 def _ended(place: Path) -> int:
-    """Return the number of runs that came to their end, as their programs have noted."""
+    """Return the number of completed runs, from the log that the programs write."""
     log = place / "log"
     return log.read_text().count("\n") if log.exists() else 0
 
 
 class _Submitter:
-    """``scalegraph run`` as a process; what it says goes to a file."""
+    """``scalegraph run`` as a process that writes its output to a file."""
 
     def __init__(self, request: Path, study: Path, address: str, log: Path) -> None:
         command = [sys.executable, "-m", "scalegraph.cli.main", "run", str(request), "-o", str(study), "--on", address]
@@ -87,7 +87,7 @@ class _Submitter:
         self.process = subprocess.Popen(command, stdout=self._log, stderr=subprocess.STDOUT, start_new_session=True)
 
     def kill(self) -> None:
-        """Kill the submitter and the process that speaks with Dask, as the end of a session would."""
+        """Kill the submitter and its courier, the process that uses Dask, as the end of a login session would."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         self.process.kill()
         for child in children:
@@ -100,7 +100,7 @@ def _worker_pids(cluster: Any) -> list[int]:
 
 
 def _carry_out(given: argparse.Namespace, cluster: Any, request: Path, place: Path) -> dict[str, Any]:
-    """Run the request with workers and submitters killed on the way; return what happened."""
+    """Run the request while killing workers and submitters; return what happened."""
     study, log = place / "study.sgstudy", place / "submitters.txt"
     step = given.points // (given.worker_kills + 1)
     pause = given.points // (given.submitter_kills + 1)
@@ -132,7 +132,7 @@ def _carry_out(given: argparse.Namespace, cluster: Any, request: Path, place: Pa
 
 
 def _compare(request: Path, study_path: Path, place: Path) -> tuple[int, int]:
-    """Return (runs in the study, those that differ from runs on this host in anything but the host's time)."""
+    """Return (runs in the study, runs that are missing or differ from this host's in anything but host time)."""
     log = (place / "log").read_text()
     with Session().submit(load_request(request), None) as here, Study.open(study_path) as there:
         mine = {run.point.key: run for run in here.runs(output=True)}
@@ -147,7 +147,7 @@ def _timeless(record: RunRecord) -> RunRecord:
 
 
 def main() -> int:
-    """Carry out the sweep and print what was lost and what was run twice."""
+    """Run the sweep and print what was lost and what ran twice."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--points", type=int, default=200)
     parser.add_argument("--workers", type=int, default=4)
@@ -174,10 +174,10 @@ def main() -> int:
         print(f"{given.points} points, {given.workers} worker processes: {done['seconds']:.0f} s, exit {done['exit']}")
         for what in ("worker", "submitter"):
             at = [f"{ended} ({kept})" for killed, ended, kept in done["killed"] if killed == what]
-            print(f"killed: {len(at)} {what}s, when so many runs had ended (were in the study): {', '.join(at)}")
-        print(f"in the study: {runs} runs, {differ} of them missing or different from runs on this host")
+            print(f"killed: {len(at)} {what}s, after this many completed runs (runs in the study): {', '.join(at)}")
+        print(f"in the study: {runs} runs; missing, or different from runs on this host: {differ}")
         again = sum(ended.values()) - len(ended)
-        print(f"runs that came to their end: {len(ended)} points, {again} of them once more since a worker was lost")
+        print(f"completed runs: {len(ended)} points, and {again} repeated after a worker was lost")
         print(f"left at the scheduler: {left} tasks")
         return 0 if runs == given.points and not differ and not done["left"] and done["exit"] == 0 else 1
 

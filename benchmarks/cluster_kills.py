@@ -1,11 +1,12 @@
-"""A long sweep during which workers, schedulers and submitters are killed at random: 0 lost, 0 twice, 0 left over.
+"""Kill workers, schedulers and submitters at random during a long sweep; check that no run is lost or stored twice.
 
     python benchmarks/cluster_kills.py [--points 5000] [--workers 2] [--every 50] [--seconds 3600] [--seed 1]
 
-Starts ``scalegraph run --on local:N`` with temporary files and state of its own, and kills a random part of it after
-random numbers of runs: a worker, the process that is the scheduler, the submitter, whose cluster the next one takes
-over, or all of them. After a kill of a submitter or scheduler the same command goes on. A run that was in the study
-must stay there; in the end the study is counted, and what is left is looked for: processes, directories, contacts.
+Starts ``scalegraph run --on local:N`` with its own directories for temporary files and state. After random numbers of
+runs it kills a random part of the sweep: a worker, the scheduler's process, the submitter (the next submitter takes
+over its cluster), or all of them. When the submitter has ended, it starts the same command again. A run that was in
+the study must stay there. At the end it counts the runs in the study and looks for leftover processes, directories and
+contacts.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ int main(int argc, char **argv)
     return 0;
 }
 """
-_MARK: Final = "SCALEGRAPH_KILLS"  # a variable by which processes of this sweep are known
+_MARK: Final = "SCALEGRAPH_KILLS"  # environment variable that identifies the processes of this sweep
 _KINDS: Final = ("worker", "worker", "scheduler", "submitter", "all")
 _PARTS: Final = {"submitter": "scalegraph.cli.main", "scheduler": "link.cluster.courier", "worker": "multiprocessing"}
-_EARLY: Final = 0.2  # of all starts are followed by a kill within `_STARTING_S`
+_EARLY: Final = 0.2  # share of restarts that are followed by a kill within `_STARTING_S`
 _STARTING_S: Final = 30.0
-_SETTLING_S: Final = 60.0  # after a kill nothing is left
+_SETTLING_S: Final = 60.0  # time for leftover processes to end
 
 
 def _request(place: Path, points: int) -> Path:
@@ -52,7 +53,7 @@ def _request(place: Path, points: int) -> Path:
 
 
 class _Sweep:
-    """The sweep: its places, its submitter, and the processes that belong to it."""
+    """The sweep: its directories, its submitter, and the processes that belong to it."""
 
     def __init__(self, place: Path, points: int, workers: int) -> None:
         self.place, self.study, self.log = place, place / "study.sgstudy", place / "said.txt"
@@ -77,7 +78,7 @@ class _Sweep:
         self.starts = 0
 
     def build(self) -> None:
-        """Have the program and the simulator in the cache: nobody kills a sweep that has not begun."""
+        """Build the program and the simulator into the cache, so that no kill comes before the first run."""
         command = [
             sys.executable,
             "-m",
@@ -94,7 +95,7 @@ class _Sweep:
         subprocess.run(command, env=self._env, cwd=self.place, stdout=subprocess.DEVNULL, check=True)
 
     def start(self) -> None:
-        """Start the submitter, once more if it was killed."""
+        """Start the submitter, or restart it."""
         with self.log.open("ab") as log:
             self.submitter = subprocess.Popen(
                 self._command, env=self._env, cwd=self.place, stdout=log, stderr=log, start_new_session=True
@@ -102,7 +103,7 @@ class _Sweep:
         self.starts += 1
 
     def processes(self) -> dict[int, str]:
-        """Return the processes of this sweep, each by its part: submitter, scheduler, worker, other."""
+        """Return the processes of this sweep: the part (submitter, scheduler, worker or other) by process id."""
         found = {}
         mark = f"{_MARK}={self.place}".encode()
         for place in Path("/proc").glob("[0-9]*"):
@@ -119,7 +120,7 @@ class _Sweep:
         return found
 
     def kill(self, what: str, chance: random.Random) -> bool:
-        """Kill a part of the sweep; return whether there was one."""
+        """Kill the process or processes of the part *what*; return whether there were any."""
         there = self.processes()
         mine = [pid for pid, part in there.items() if what in (part, "all") and part != "other"]
         if not mine:
@@ -132,7 +133,7 @@ class _Sweep:
         return True
 
     def kept(self) -> list[str]:
-        """Return the keys of the runs that ended well; as any reader, roll back what a killed writer has left."""
+        """Return the keys of the successful runs; opening the study rolls back a killed writer's transaction."""
         if not self.study.exists():
             return []
         connection = sqlite3.connect(f"file:{self.study}?mode=rw", uri=True, timeout=60)
@@ -142,7 +143,7 @@ class _Sweep:
             connection.close()
 
     def left(self) -> list[str]:
-        """Return what a sweep that is over has left behind."""
+        """List leftover processes, directories and contacts after the sweep."""
         files = [path for name in ("tmp", "state/scalegraph/clusters") for path in (self.place / name).glob("*")]
         return [f"process {pid} ({part})" for pid, part in self.processes().items()] + [
             str(path.relative_to(self.place)) for path in files
@@ -154,11 +155,11 @@ def _state(place: Path) -> bytes:
 
 
 def _sweep(sweep: _Sweep, given: argparse.Namespace) -> tuple[Counter[str], int, bool]:
-    """Carry the sweep out; return what was killed, the runs that vanished from the study, and whether it is over."""
+    """Run the sweep; return kills by part, the number of runs that vanished from the study, and whether it finished."""
     chance, killed, lost = random.Random(given.seed), Counter[str](), 0
     sweep.build()
     began, before = time.monotonic(), set[str]()
-    due = chance.expovariate(1 / given.every)  # when so many runs are in the study
+    due = chance.expovariate(1 / given.every)  # runs in the study at the next kill
     sweep.start()
     while True:
         assert sweep.submitter is not None
@@ -170,7 +171,7 @@ def _sweep(sweep: _Sweep, given: argparse.Namespace) -> tuple[Counter[str], int,
             if time.monotonic() - began > given.seconds:
                 return killed, lost, False
             sweep.start()
-            if chance.random() < _EARLY:  # while it starts, plans or takes over
+            if chance.random() < _EARLY:  # kill while it starts, plans or takes over the cluster
                 due = len(kept)
                 time.sleep(chance.uniform(0, _STARTING_S))
         if time.monotonic() - began > given.seconds:
@@ -185,11 +186,11 @@ def _sweep(sweep: _Sweep, given: argparse.Namespace) -> tuple[Counter[str], int,
 
 
 def main() -> int:
-    """Carry out the sweep; print what was lost, what is there twice, and what is left over."""
+    """Run the sweep; print how many runs were lost or stored twice, and what is left over."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--points", type=int, default=5000)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--every", type=float, default=50.0, help="runs from one kill to the next, on average")
+    parser.add_argument("--every", type=float, default=50.0, help="average number of runs between two kills")
     parser.add_argument("--seconds", type=float, default=3600.0)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()

@@ -1,11 +1,11 @@
-"""What a cluster costs beside the runs themselves: sweeps with ``--on local:2`` and without, by turns.
+"""The overhead of a cluster: sweeps with ``--on local:2`` and without it, in turn.
 
     python benchmarks/cluster_overhead.py [--tiny 400] [--half 60] [--rounds 3]
 
-A sweep of tiny runs and one of runs of about half a second are carried out here and on two workers of Dask, and so are
-sweeps of two runs: what these take is the start, of the command and of Dask, and is printed apart. What a run costs is
-the rest, divided by the runs. Time is that of the clock and that of processors, children included; of the rounds the
-least counts. On a machine that others use the second is the one to compare.
+Two sweeps, one of tiny runs and one of runs of about half a second, are run in the local process pool and on two Dask
+workers. Sweeps of two runs give the start-up time of the command and of Dask, which is printed separately. The cost of
+a run is the remaining time divided by the number of runs. Both wall-clock time and processor time (children included)
+are printed; the fastest round counts. On a machine that others use, too, compare the processor times.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ int main(int argc, char **argv)
     return 0;
 }
 """
-_TURNS: Final = {"tiny": 1000, "half": 70_000_000}  # of the program's loop
-_FEW: Final = 2  # runs of the sweep that stands for the start
+_TURNS: Final = {"tiny": 1000, "half": 70_000_000}  # iterations of the program's loop
+_FEW: Final = 2  # runs in the sweep that measures the start-up time
 _WHERE: Final = {"here": ("-j", "2"), "local:2": ("--on", "local:2")}
 
 
@@ -46,7 +46,7 @@ class _Taken(NamedTuple):
 
 
 def _sweep(place: Path, name: str, runs: int, where: tuple[str, ...]) -> _Taken:
-    """Return what a sweep of *runs* takes; the program is in the cache, none of its results is."""
+    """Return the times of a sweep of *runs*; the cache has the program but none of the results."""
     here = Path(tempfile.mkdtemp(dir=place))
     first = _TURNS[name]
     (here / "request.toml").write_text(
@@ -68,7 +68,7 @@ def _least(taken: list[_Taken]) -> _Taken:
 
 
 def main() -> None:
-    """Print what the start takes, what a run takes, here and on the cluster, and their ratios."""
+    """Print the times of the start-up and of a run, here and on the cluster, and their ratios."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tiny", type=int, default=400)
     parser.add_argument("--half", type=int, default=60)
@@ -78,7 +78,7 @@ def main() -> None:
         place = Path(directory)
         (place / "spin.c").write_text(_PROGRAM)
         os.environ["XDG_STATE_HOME"] = str(place / "state")
-        _sweep(place, "tiny", _FEW, ())  # builds
+        _sweep(place, "tiny", _FEW, ())  # fills the build cache
         sizes = {"tiny": given.tiny, "half": given.half}
         for name in (name for name, runs in sizes.items() if runs):
             runs = sizes[name]
@@ -88,7 +88,7 @@ def main() -> None:
                     for number in (_FEW, runs):
                         found.setdefault((where, number), []).append(_sweep(place, name, number, words))
             least = {key: _least(taken) for key, taken in found.items()}
-            print(f"{name}: {runs} runs, least of {given.rounds}, load {os.getloadavg()[0]:.1f}")
+            print(f"{name}: {runs} runs, fastest of {given.rounds} rounds, load {os.getloadavg()[0]:.1f}")
             for index, kind in enumerate(_Taken._fields):
                 start, run, whole = {}, {}, {}
                 for where in _WHERE:
@@ -98,9 +98,9 @@ def main() -> None:
                 there, here = _WHERE.keys() - {"here"}, "here"
                 for where in there:
                     print(
-                        f"  {kind}: start {start[here]:.2f} s here, {start[where]:.2f} s on {where}; a run "
+                        f"  {kind}: start {start[here]:.2f} s here, {start[where]:.2f} s on {where}; each run "
                         f"{1e3 * run[here]:.1f} and {1e3 * run[where]:.1f} ms: {run[where] / run[here]:.2f} times; "
-                        f"whole {whole[here]:.1f} and {whole[where]:.1f} s: {whole[where] / whole[here]:.2f} times",
+                        f"total {whole[here]:.1f} and {whole[where]:.1f} s: {whole[where] / whole[here]:.2f} times",
                         flush=True,
                     )
 

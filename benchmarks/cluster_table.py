@@ -1,10 +1,10 @@
-"""The table of faults of clusters: what was done to a sweep, and what became of it.
+"""A table of cluster faults: the fault, and how the sweep reacted.
 
     python benchmarks/cluster_table.py [WORD ..]
 
-Each row starts ``scalegraph run --on`` with state and temporary files of its own, does something to it, and says what
-it saw; rows whose name has one of the WORDs, else all. Rows with two accounts need root, and are skipped otherwise.
-Some rows wait for times that are promised in docs/howto/clusters.md, so the table takes some minutes.
+Each row starts ``scalegraph run --on`` with its own state and temporary files, causes the fault, and reports what
+happened. With WORDs, only the rows whose name contains one of them are run. Rows with two accounts need root and are
+skipped otherwise. Some rows wait for the times that docs/howto/clusters.md promises, so the table takes some minutes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.cluster.conftest import Gate  # noqa: E402 - of the checkout, which is not a package
+from tests.cluster.conftest import Gate  # noqa: E402 - from the checkout; tests is not installed
 
 _MARK: Final = "SCALEGRAPH_TABLE"
 _NOTHING_LEFT_S: Final = 60.0
@@ -34,7 +34,7 @@ _PROGRAMS: Final = ("cli.main", "link.cluster.courier")
 
 
 class Sweep:
-    """One run of a program that waits at a gate, on *where*; *home* is the directory of the user's keys for SSH."""
+    """A run, on the cluster *where*, of a program that waits at a gate; *home* holds the user's SSH keys."""
 
     def __init__(self, where: str, *settings: str, home: Path | None = None) -> None:
         self.place = Path(tempfile.mkdtemp(prefix="scalegraph-table-"))
@@ -49,16 +49,16 @@ class Sweep:
         self.began = time.monotonic()
 
     def said(self) -> str:
-        """Return what the sweep has said."""
+        """Return the sweep's output so far."""
         return (self.place / "said").read_text(errors="replace")
 
     def end(self) -> str:
-        """Wait for the end; return the time that it took, its exit code and its last line."""
+        """Wait for the end; return the elapsed time, the exit code and the last line of output."""
         code = self.process.wait()
         return f"{time.monotonic() - self.began:.0f} s, exit {code}: {self.said().strip().splitlines()[-1]}"
 
     def open(self) -> None:
-        """Let programs go on until the sweep has ended."""
+        """Let programs pass the gate until the sweep has ended."""
         while self.process.poll() is None:
             threading.Thread(target=self.gate.open, daemon=True).start()
             time.sleep(1)
@@ -73,7 +73,7 @@ class Sweep:
         return found
 
     def left(self) -> str:
-        """Return what is left of the sweep, which may take a minute to go; directories go with the next start."""
+        """Report leftover processes after at most a minute; the next start removes leftover directories."""
         began = time.monotonic()
         while (there := self.processes()) and time.monotonic() - began < _NOTHING_LEFT_S:
             time.sleep(0.5)
@@ -88,7 +88,7 @@ def _silent() -> str:
 def _web() -> str:
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_args: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with HTTPServer(("127.0.0.1", 0), Quiet) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -143,7 +143,7 @@ def _both(where: str, home: Path | None = None) -> str:
 
 @contextlib.contextmanager
 def _hosts() -> Iterator[Path]:
-    """Yield a home from which SSH reaches node1 and node2."""
+    """Yield a home directory whose SSH configuration reaches node1 and node2."""
     home = Path(tempfile.mkdtemp(prefix="scalegraph-table-")) / "home"
     command = [sys.executable, "-m", "tests.cluster.sshd", str(home)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as server:
@@ -169,18 +169,18 @@ def _test(node: str) -> Callable[[], str]:
 
 
 ROWS: Final[dict[str, Callable[[], str]]] = {
-    "an address where something listens and says nothing": _silent,
-    "an address of a web server": _web,
+    "an address where something listens but never answers": _silent,
+    "the address of a web server": _web,
     "Ctrl+C while nothing answers": _interrupted,
     "tls:// without files": lambda: Sweep("tls://127.0.0.1:9").end(),
     "port 99999": lambda: Sweep("tcp://127.0.0.1:99999").end(),
-    "a worker that is stopped for good": _stopped,
-    "the process that speaks with Dask is killed": _courier,
+    "a worker is stopped and never resumes": _stopped,
+    "the courier, which uses Dask, is killed": _courier,
     "submitter and scheduler are killed at once, local": lambda: _both("local:2"),
     "submitter and scheduler are killed at once, ssh": _both_ssh,
-    "a worker refuses at once; all do": _test("test_bad_workers.py"),
-    "another account tries every port, listens where a cluster was left, writes its contact": _test("test_accounts.py"),
-    "workers that lie": _test("test_courier.py::test_workers_that_lie_or_fail_lose_their_own_runs_only"),
+    "one worker, or every worker, refuses at once": _test("test_bad_workers.py"),
+    "another account tries every port, listens on an old cluster's port, forges its contact": _test("test_accounts.py"),
+    "workers return false answers": _test("test_courier.py::test_workers_that_lie_or_fail_lose_their_own_runs_only"),
 }
 
 

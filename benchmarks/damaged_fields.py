@@ -1,12 +1,12 @@
-"""Changes single numbers inside samples of every format, checksums right, and uses what is left, as much as wanted.
+"""Change single numbers in samples of every format, correct the checksums, and read and use the result.
 
     python benchmarks/damaged_fields.py [--cases 400] [--whole] [--only TEXT] [--seed 1] [--seconds 3600]
 
-Of each file of each sample *--cases* changes are drawn (`tests.security.fields`: every number of a text, every value of
-JSON, every column of our own traces, every field of 4 and 8 bytes of anything else). Each is read as a command reads it
-within limits of time and memory (`tests.security.cases`); with *--whole* every view and quantity of traces and
-measurements is made of it, too. Whatever ends otherwise than with a result or a sentence is printed; the exit code is 1
-then.
+For each file of each sample, *--cases* changes are drawn (`tests.security.fields`: every number in a text, every value
+in JSON, every column of our own traces, every field of 4 or 8 bytes in anything else). Each changed file is read as a
+command reads it, within limits of time and memory (`tests.security.cases`); with *--whole*, every view and quantity of
+traces and measurements is computed from it, too. Each case must end with a result or with an error message of one
+sentence. Any other case is printed, and the exit code is then 1.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tests.security.run_damage import HEAD
 
 
 def cases_of(name: str, place: Path, path: Path, use: Callable[[Path], object], count: int, seed: int) -> Cases:
-    """Return the drawn changes of every file in *place*; of files of one name the last."""
+    """Return the drawn changes of every file in *place*; of several files with the same name, only the last."""
     kinds = {file.name: file for file in sorted(place.rglob("*")) if file.is_file()}
     files = {file: file.read_bytes() for file in kinds.values()}
     drawn = [(file, change) for file, data in files.items() for change in fields.chosen(data, count, seed)]
@@ -57,7 +57,7 @@ def main() -> int:
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=3600, help="nothing is begun later")
+    parser.add_argument("--seconds", type=float, default=3600, help="start no case after this many seconds")
     asked = parser.parse_args()
     warnings.simplefilter("error", RuntimeWarning)
     os.environ.setdefault("MPLBACKEND", "agg")

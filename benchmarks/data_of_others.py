@@ -1,16 +1,16 @@
-"""How many public tables are read right, asked about, refused or read wrong: a hundred that nobody made for this.
+"""How many of a hundred third-party tables are read right, lead to a question, are refused, or are read wrong.
 
     python benchmarks/data_of_others.py DIRECTORY [--only WORD]
 
-DIRECTORY holds the files, each called `owner+name@path`, with `@` in place of `/`; they are other people's and not in
-this repository: `git clone https://github.com/owner/name` and copy them. They were chosen before one was tried: of the
-repositories that an index of GitHub lists under names such as `strong_scaling.csv`, `results/scaling.csv`,
-`speedup.csv`, `openmp_results.csv` and `mpi.csv`, every table below 60 kB whose first lines speak of threads,
-processes or sizes and of a time or speed.
+DIRECTORY holds the files, each named `owner+name@path` with `@` in place of `/`. They belong to other people and are
+not in this repository: `git clone https://github.com/owner/name` and copy them. They were chosen before any was tried:
+all tables below 60 kB, in repositories that an index of GitHub lists with files such as `strong_scaling.csv`,
+`results/scaling.csv`, `speedup.csv`, `openmp_results.csv` and `mpi.csv`, whose first lines mention threads, processes
+or sizes, and a time or speed.
 
-The right values are computed by pandas from the columns that are named in data_of_others.txt, for which each file was
-looked at: `path | processors | time | unit | answers`. Processors may be a product; `-`: the file has no scaling data.
-A file whose `answers` are not empty does not say something (mostly the unit), so that a question is right.
+pandas computes the right values from the columns named in data_of_others.txt, which was written by looking at each
+file: `path | processors | time | unit | answers`. Processors may be a product; `-` means that the file has no scaling
+data. If `answers` is not empty, the file leaves something open (mostly the unit), and asking is the right reaction.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ TABLE = Path(__file__).with_suffix(".txt")
 
 
 def rows() -> list[list[str]]:
-    """Return the parts of every line of `TABLE`."""
+    """Return the fields of every line of `TABLE`."""
     return [[part.strip() for part in line.split("|")] for line in TABLE.read_text().splitlines()]
 
 
 def right(path: Path, processors: str, time: str, unit: str) -> list[tuple[int, float]]:
-    """Return processors and seconds of every run as pandas reads them; of a rate 1 over it."""
+    """Return processors and seconds of every run as pandas reads them; a rate r gives 1/r."""
     if processors == "log":
         text = path.read_text()
         counts, times = re.findall(r"N_Threads: (\d+)", text), re.findall(r"elapsed: ([\d.]+)", text)
@@ -68,7 +68,7 @@ def read(path: Path, said: dict[str, Any]) -> list[tuple[int, float]]:
 
 
 def alike(found: list[tuple[int, float]], expected: list[tuple[int, float]], unit: str) -> bool:
-    """Whether runs are the same; of rates only their ratios to the first are."""
+    """Whether the runs agree; for rates, only the ratios to the first run are compared."""
     if len(found) != len(expected):
         return False
     scale = found[0][1] / expected[0][1] if unit == "rate" and found else 1.0
@@ -79,10 +79,10 @@ def alike(found: list[tuple[int, float]], expected: list[tuple[int, float]], uni
 
 
 def verdict(path: Path, row: list[str]) -> tuple[str, str]:
-    """Return what became of a file: right, asked, refused, wrong or silently wrong; and in words why.
+    """Return the verdict on a file (right, asked, refused, wrong or silently wrong), and the reason in words.
 
-    ``asked`` is one question of any number of points, which one answer settles: where every guess is right ``taken``,
-    else ``answered``. ``twice`` says that something was asked after the answers.
+    ``asked`` is one question about any number of points, settled by one answer: ``taken`` if every guess was right,
+    otherwise ``answered``. ``twice`` means that another question followed the answers.
     """
     _, processors, time, unit, answers = row
     expected = [] if processors == "-" else right(path, processors, time, unit)
@@ -123,10 +123,10 @@ def verdict(path: Path, row: list[str]) -> tuple[str, str]:
 
 
 def main() -> int:
-    """Print what became of every file, and how many of each; return 1 where one is silently wrong."""
+    """Print the verdict on every file and a count of each; return 1 if a file is silently wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
-    parser.add_argument("--only", default="", help="files whose names hold this")
+    parser.add_argument("--only", default="", help="only files whose names contain this")
     said = parser.parse_args()
     counted: collections.Counter[str] = collections.Counter()
     for row in rows():

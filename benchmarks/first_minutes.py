@@ -1,14 +1,14 @@
-"""The newcomer's way, timed and photographed: the demonstration on the screen, then the answer on an own program.
+"""Time a newcomer's first steps, with screenshots: the demonstration, then the answer for the user's own program.
 
-``python benchmarks/first_minutes.py [--since EPOCH] [--output DIR]``, in a fresh clone after README's install command:
+Run ``python benchmarks/first_minutes.py [--since EPOCH] [--output DIR]`` in a fresh clone, installed as README says:
 
     since=$(date +%s); git clone REPOSITORY fresh; cd fresh
     python3 -m venv .venv && .venv/bin/pip install -q .
     xvfb-run -a .venv/bin/python benchmarks/first_minutes.py --since $since --output /tmp/steps
 
-Prints seconds since *since* (else since it was started) until the window shows the demonstration's study, and what each
-click towards the answer on an own C program takes, whose serial set-up loop is what stops it. Writes a picture of each
-step. Asserts nothing about times.
+Prints the seconds from *since* (by default, from its own start) until the window shows the demonstration's study. Then
+prints the time of each click on the way to the answer for a C program, whose bottleneck is a serial set-up loop. Writes
+a screenshot of each step. Asserts nothing about times.
 """
 
 from __future__ import annotations
@@ -58,26 +58,26 @@ _LONGEST_S = 600.0
 
 
 def wait(condition: Callable[[], bool]) -> None:
-    """Let the window work until *condition* holds."""
+    """Process the window's events until *condition* holds."""
     end = time.monotonic() + _LONGEST_S
     while not condition():
         if time.monotonic() > end:
-            raise SystemExit("the window did not get there in ten minutes")
+            raise SystemExit("The window did not finish this step within ten minutes.")
         QTest.qWait(20)
 
 
 def drawn(window: MainWindow) -> bool:
-    """Return whether every view in sight shows its figure."""
+    """Return whether every visible view shows its figure."""
     area = window.study.area
     seen = [dock for dock in area.docks if not dock.visibleRegion().isEmpty()] if area is not None else []
     return bool(seen) and all(dock.figure() is not None and not dock.drawing.stale for dock in seen)
 
 
 def main() -> int:
-    """Go the way; return the exit code."""
-    parser = argparse.ArgumentParser(description="Time and photograph the newcomer's way.")
-    parser.add_argument("--since", type=float, default=time.time(), help="epoch seconds to count from")
-    parser.add_argument("--output", type=Path, default=Path("first-minutes"), help="directory of the pictures")
+    """Walk through the steps; return the exit code."""
+    parser = argparse.ArgumentParser(description="Time a newcomer's first steps and take screenshots.")
+    parser.add_argument("--since", type=float, default=time.time(), help="start of the count, in epoch seconds")
+    parser.add_argument("--output", type=Path, default=Path("first-minutes"), help="directory for the screenshots")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     app.make_application()
@@ -91,17 +91,17 @@ def main() -> int:
 
 
 def go(window: MainWindow, output: Path, since: float, place: Path) -> None:
-    """Open the demonstration, then run an own program, and say and show each step."""
+    """Open the demonstration, then run the user's program; print and photograph each step."""
 
     def step(number: int, words: str, start: float) -> float:
-        QTest.qWait(300)  # tooltips and progress lines settle; not counted
+        QTest.qWait(300)  # lets tooltips and progress lines settle; not counted
         window.grab().save(str(output / f"{number}.png"))
         print(f"{number}. {words}: {start:.1f} s")
         return time.time()
 
     window.demonstration.open()
     wait(lambda: window.page == "study" and drawn(window))
-    step(1, "the window shows the demonstration's study, from the clone on", time.time() - since)
+    step(1, "the window shows the demonstration's study, counted from the clone", time.time() - since)
     window.go("start")
     wait(lambda: not window.jobs.running)
     begin = step(2, "start page", 0.0)
@@ -110,10 +110,10 @@ def go(window: MainWindow, output: Path, since: float, place: Path) -> None:
     QFileDialog.getOpenFileNames = lambda *_a, **_k: ([str(source)], "")  # type: ignore[method-assign,assignment]
     QTest.mouseClick(window.start.sources, Qt.MouseButton.LeftButton)
     wait(lambda: window.request.can_run)
-    begin = step(3, "first click, Choose source files: the plan is there", time.time() - begin)
+    begin = step(3, "first click, Choose source files: the plan is shown", time.time() - begin)
     QTest.mouseClick(window.request.side.run, Qt.MouseButton.LeftButton)
     wait(lambda: window.page == "study" and not window.runner.busy and not window.jobs.running and drawn(window))
-    begin = step(4, "second click, Run: the answer is there", time.time() - begin)
+    begin = step(4, "second click, Run: the answer is shown", time.time() - begin)
     assert window.study.area is not None
     hottest = next(dock for dock in window.study.area.docks if dock.view.name == "hottest")
     figure = hottest.figure()

@@ -1,17 +1,16 @@
-"""What a second core of the host could gain for one simulated run: a bound, program by program.
+"""An upper bound on the speedup of one simulated run from a second host core, for each program.
 
     python benchmarks/host_cores.py [--machine ksr1] [--processors 64] [--program NAME ...]
 
-Transactions of the memory system and choices of the next processor have one order, which decides every cycle after
-them: they are serial. Between two transactions a simulated processor executes its program and what its private caches
-answer; only that could go to other cores. perf samples how much of a run's time is of which kind, and two numbers
-follow:
+The memory system's transactions and the choice of the next processor happen in one order, which decides every later
+cycle: they are serial. Between two transactions a simulated processor executes its program and accesses its private
+caches; only this work could move to other cores. perf samples the share of each kind, which gives two numbers:
 
-- the bound: 1 / (serial + private / 2) on two cores, as if handing work over cost nothing;
-- the private time between two transactions, beside what it takes to hand work to another core and to take its answer
-  back, which this program measures, too: an atomic variable that two threads set by turns.
+- the bound on two cores, 1 / (serial + private / 2), as if handing work over cost nothing;
+- the private time between two transactions. Compare it with the time to hand work to another core and get the answer
+  back, which this program also measures: two threads set an atomic variable in turn.
 
-Needs perf (Debian: linux-perf). Shares do not depend on other work on the host; times do.
+Needs perf (Debian: linux-perf). Other work on the host affects the times but not the shares.
 """
 
 from __future__ import annotations
@@ -77,14 +76,14 @@ int main(void)
 
 
 def hand_over_ns(place: Path) -> float:
-    """Return how long a hand-over to another core and back takes, in ns: the least mean of 200 series."""
+    """Return the time of a hand-over to another core and back in ns: the smallest mean among 200 series."""
     (place / "hands_over.c").write_text(HANDS_OVER, encoding="utf-8")
     subprocess.run(["gcc", "-O2", "-pthread", "hands_over.c", "-o", "hands_over"], cwd=place, check=True)
     return float(subprocess.run([place / "hands_over"], check=True, capture_output=True, text=True).stdout)
 
 
 def sampled(name: str, machine: str, processors: int, place: Path) -> tuple[dict[str, int], int]:
-    """Return the samples of each part of the simulator in a run of the program *name*, and its transactions."""
+    """Run the program *name*; return the samples in each part of the simulator, and the number of transactions."""
     source, *arguments = PROGRAMS[name]
     built = control.build([resource_dir("programs") / source], ldflags=("-lm",))
     data = place / f"{name}.data"
@@ -109,9 +108,9 @@ def main() -> None:
     parser.add_argument("--program", action="append", choices=list(PROGRAMS), dest="programs")
     options = parser.parse_args()
     if shutil.which("perf") is None:
-        raise SystemExit("perf is not installed: apt-get install linux-perf")
+        raise SystemExit("perf is not installed. On Debian: apt-get install linux-perf")
     if (os.cpu_count() or 1) < 2:
-        raise SystemExit("this computer has one processor")
+        raise SystemExit("This benchmark needs two processors; this computer has one.")
     choose_compiler()
     bounds = []
     with tempfile.TemporaryDirectory() as scratch:

@@ -1,13 +1,13 @@
-"""Compare what calls of library functions take with what they take simulated on this host's machine file.
+"""Compare native and simulated times of library functions, with a machine file calibrated on this host.
 
 ::
 
     scalegraph machines calibrate -o host.toml
     python benchmarks/library_functions.py host.toml
 
-`tests/runtime/programs/library_functions.c` measures itself by its own clock, natively (the fastest of many goes) and
-simulated. The table has both in nanoseconds, and simulated by native; it ends with the geometric mean and the worst.
-Nothing is fitted.
+`tests/runtime/programs/library_functions.c` times itself with its own clock, natively (the fastest of many repetitions)
+and simulated. The table gives both times in nanoseconds and the ratio of simulated to native; its last line gives the
+geometric mean error and the worst ratio. Nothing is fitted.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ SOURCE = Path(__file__).parents[1] / "tests" / "runtime" / "programs" / "library
 
 
 def times_of(text: str) -> dict[str, float]:
-    """Return nanoseconds by function of what the program printed."""
+    """Return the nanoseconds of each function from the program's output."""
     return {name: float(value) for name, value in map(str.split, text.splitlines())}
 
 
 def native(calls: int, goes: int, flags: list[str]) -> dict[str, float]:
-    """Return what calls take on this host."""
+    """Return the nanoseconds of each function on this host."""
     with tempfile.TemporaryDirectory() as place:
         program = Path(place) / "native"
         subprocess.run(["gcc", *flags, str(SOURCE), "-o", str(program), "-lm"], check=True)
@@ -43,7 +43,7 @@ def native(calls: int, goes: int, flags: list[str]) -> dict[str, float]:
 
 
 def simulated(on: Machine, calls: int, goes: int, flags: list[str]) -> dict[str, float]:
-    """Return what calls take on the machine *on*."""
+    """Return the nanoseconds of each function, simulated on the machine *on*."""
     record = Simulated().run(
         Job(build([SOURCE], cflags=flags, ldflags=["-lm"]), on, RunPoint(processors=1), (str(calls), str(goes)))
     )
@@ -67,7 +67,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("machine", help="a machine file of this host, as `scalegraph machines calibrate` writes it")
     parser.add_argument("--calls", type=int, default=1000)
-    parser.add_argument("--flags", default="-O1", help="of the compiler, for both")
+    parser.add_argument("--flags", default="-O1", help="compiler options for both builds")
     given = parser.parse_args()
     flags = given.flags.split()
     real = native(given.calls, 300, flags)

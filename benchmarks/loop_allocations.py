@@ -1,13 +1,13 @@
-"""What one allocation of iterations costs on this host: the schedules' library beside libgomp alone, in one run.
+"""The cost of allocating one chunk of iterations on this host, with the schedules' library and with libgomp alone.
 
     python benchmarks/loop_allocations.py [--threads 1,2] [--repeat 9] [--schedules 'dynamic;guided;ML'] [--json FILE]
 
-A program without work in its loops takes iterations one by one (``dynamic``), or shares that get smaller (``guided``),
-by the calls that gcc makes. It runs with libgomp alone, with the library in front of it that has nothing to do, and
-under each of the schedules; all take turns. Printed are nanoseconds of one thread for one allocation, the median of the
-runs, and the ratio to libgomp's own: schedules that take iterations one by one are compared with its dynamic, those
-whose chunks get smaller with its guided (there the beginning of a loop and its barrier have a large part in the time).
-Nothing is asserted: figures depend on the host, ratios less so.
+A program with empty loops allocates iterations one by one (``dynamic``) or in chunks that get smaller (``guided``),
+with the same calls that gcc generates. It runs with libgomp alone, with the library loaded but no schedule set, and
+under each schedule, in turn. For each, the table gives one thread's nanoseconds per allocation (the median of the runs)
+and the ratio to libgomp's own time. Schedules that allocate single iterations are compared with libgomp's dynamic
+schedule, and those whose chunks get smaller with its guided schedule, where the start of the loop and its barrier take
+a large part of the time. Nothing is asserted: the figures depend on the host, the ratios less so.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ ALONE, IDLE = "libgomp alone", "library, no schedule"
 
 
 def kind_of(schedule: str) -> str:
-    """Return which of libgomp's loops the schedule is compared with."""
+    """Return the libgomp schedule with which *schedule* is compared."""
     return "dynamic" if schedule.partition(",")[0] in ONE_BY_ONE else "guided"
 
 
 def alone(program: Path, threads: int, kind: str) -> float:
-    """Return the nanoseconds of an allocation by libgomp, with no library in front."""
+    """Return the nanoseconds of an allocation by libgomp alone."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_"))}
     environment = {**kept, "OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
     done = subprocess.run([program, kind], check=True, capture_output=True, text=True, env=environment)
@@ -72,7 +72,7 @@ def alone(program: Path, threads: int, kind: str) -> float:
 
 
 def served(program: native.Native, schedule: str, threads: int, kind: str) -> float:
-    """Return the same with the library, under *schedule* (empty: libgomp serves the loop)."""
+    """Return the nanoseconds of an allocation with the library under *schedule* (empty: libgomp serves the loop)."""
     done = native.run(program, schedule, threads, [kind])
     if done.exit_code != 0:
         raise SystemExit(f"{schedule}, {threads} threads: {done.stderr}")
@@ -80,7 +80,7 @@ def served(program: native.Native, schedule: str, threads: int, kind: str) -> fl
 
 
 def measure(threads: list[int], schedules: list[str], repeat: int) -> dict[tuple[str, str, int], list[float]]:
-    """Return the nanoseconds of each turn, by who serves, the kind of loop and threads."""
+    """Return the nanoseconds of each repetition, by (server, kind of loop, threads)."""
     found: dict[tuple[str, str, int], list[float]] = {}
     with tempfile.TemporaryDirectory() as place:
         source, plain = Path(place) / "allocations.c", Path(place) / "alone"

@@ -1,12 +1,12 @@
-"""Whether the parts of a loss add up, on every shipped program and on programs of others.
+"""Check that the parts of a loss add up, for every shipped program and for third-party programs.
 
     python -m benchmarks.loss_sums [--machine M] [--only TEXT] [OTHERS.toml]
 
-Each program runs on 1 and 8 processors; then ``scalegraph analyze --what loss --json``. Printed: the sum of the
-shares, the sum of the parts beside N T(N) - T(1) (with work that grows with N, N T(1)), the largest share and the place
-that is first. Shares have to add up to 1, the parts to the loss, and no place may be the program as a whole.
-OTHERS.toml has tables ``[[program]]`` with ``name``, ``folder``, ``words`` (of ``scalegraph simulate``) and, for
-programs of MPI, ``machine``.
+Each program runs on 1 and 8 processors, followed by ``scalegraph analyze --what loss --json``. Prints the sum of the
+shares, the sum of the parts beside N T(N) - T(1) (or N T(N) - N T(1) if the work grows with N), and the location with
+the largest share. The shares must add up to 1 and the parts to the loss, and the first location must not be the whole
+program. OTHERS.toml has tables ``[[program]]`` with ``name``, ``folder``, ``words`` (the arguments of ``scalegraph
+simulate``) and, for MPI programs, ``machine``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _COMMAND = str(Path(sys.executable).with_name("scalegraph"))
 
 
 class Case(NamedTuple):
-    """A program: the words for ``simulate``, and where it runs."""
+    """A program: its arguments for ``simulate``, its folder and its machine."""
 
     name: str
     words: list[str]
@@ -44,7 +44,7 @@ def _shipped(machine: str) -> Iterator[Case]:
     for name, words in SMALL.items():
         flags = [f"--cflags={' '.join(FLAGS[name])}"] if name in FLAGS else []
         yield Case(name, [str(source_of(name)), "--ldflags=-lm", *flags, "--", *words], here, machine)
-    for program in programs.available():  # those have their own arguments
+    for program in programs.available():  # these supply their own arguments
         if program.path.parent.name == "mpi":
             yield Case(f"mpi/{program.name}", [program.name], here, "cluster-hdr")
 
@@ -59,12 +59,12 @@ def _call(words: list[str], folder: Path) -> tuple[int, str, str]:
     try:
         made = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
     except subprocess.TimeoutExpired:
-        return 1, "", f"longer than {_LIMIT_S} s"
+        return 1, "", f"stopped after {_LIMIT_S} s"
     return made.returncode, made.stdout, made.stderr
 
 
 def _checked(case: Case, place: Path) -> bool | None:
-    """Print a row; return whether the parts add up, None where the program did not run."""
+    """Print a row; return whether the parts add up, or None if the program did not run."""
     study = str(place / f"{case.name.replace('/', '-').replace(' ', '-')}.sgstudy")
     at = case.words.index("--") if "--" in case.words else len(case.words)
     simulate = [_COMMAND, "simulate", *case.words[:at], "-m", case.machine, "-p", f"1,{_N}", "-o", study, "--json"]
@@ -91,7 +91,7 @@ def _checked(case: Case, place: Path) -> bool | None:
 
 
 def main() -> None:
-    """Run the shipped programs, and those of a description."""
+    """Run the shipped programs, and those in OTHERS.toml."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("others", nargs="?", type=Path)
     parser.add_argument("--machine", default="server-2x32")

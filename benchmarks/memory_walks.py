@@ -1,12 +1,13 @@
-"""Walks through memory, or loops, on this host, and on the machine that a calibration has made of it, side by side.
+"""Compare walks through memory, or loops, on this host and simulated on the machine file calibrated from it.
 
     scalegraph machines calibrate -o host.toml && python benchmarks/memory_walks.py host.toml
     python benchmarks/memory_walks.py host.toml --source benchmarks/loops.c
 
-Each walk (memory_walks.c) is limited by one thing: latency, misses under way, the prefetcher, or what is computed.
-The calibration measures walks like those at random, and none of the others. Printed are nanoseconds of a step, the
-least of so many times (--repeat), and the simulated by the native one. Nothing is asserted. The loops of loops.c have
-their data in the first cache: what limits them are chains, units, jumps and how far visits overlap.
+Each walk (memory_walks.c) has one bottleneck: latency, the number of outstanding misses, the prefetcher, or arithmetic.
+The calibration measures walks like the random ones, and none of the others. Prints the nanoseconds of a step (the
+minimum over --repeat repetitions) and the ratio of simulated to native. Nothing is asserted. The loops of loops.c keep
+their data in the first-level cache; they are limited by dependency chains, execution units, branches and the overlap of
+successive iterations.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ SCALAR = ("-O2", "-fno-tree-vectorize", "-fno-tree-slp-vectorize")
 
 
 def steps(text: str) -> dict[str, float]:
-    """Return nanoseconds by walk, from what the program has printed."""
+    """Return the nanoseconds of a step by walk, from the program's output."""
     return {name: float(ns) for name, ns in (line.split(";") for line in text.splitlines() if ";" in line)}
 
 
 def native(source: Path, repeat: int) -> dict[str, float]:
-    """Return what the walks of *source* take on this host."""
+    """Return the nanoseconds of a step by walk of *source* on this host."""
     with tempfile.TemporaryDirectory() as place:
         program = str(Path(place) / "walks")
         subprocess.run(["gcc", *SCALAR, str(source), "-o", program], check=True)
@@ -39,7 +40,7 @@ def native(source: Path, repeat: int) -> dict[str, float]:
 
 
 def simulated(source: Path, machine: machines.Machine) -> dict[str, float]:
-    """Return what they take on *machine*, by the simulated clock; the first time round brings the data in."""
+    """Return the same simulated on *machine*, by the simulated clock; the first repetition warms the caches."""
     program = control.build([source], cflags=SCALAR)
     record = Simulated().run(Job(program, machine, RunPoint(processors=1), ("3",), limits=Limits(time_s=600)))
     if record.status != "ok":
@@ -50,12 +51,12 @@ def simulated(source: Path, machine: machines.Machine) -> dict[str, float]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("machine", help="file that scalegraph machines calibrate has written")
+    parser.add_argument("machine", help="machine file written by `scalegraph machines calibrate`")
     parser.add_argument("--source", type=Path, default=SOURCE, help="program with the walks or loops")
-    parser.add_argument("--repeat", type=int, default=25, help="times that each walk is measured on this host")
+    parser.add_argument("--repeat", type=int, default=25, help="repetitions of each walk on this host")
     chosen = parser.parse_args()
     here, there = native(chosen.source, chosen.repeat), simulated(chosen.source, machines.load(chosen.machine))
-    print("| walk or loop | here (ns a step) | simulated | ratio |\n| --- | --- | --- | --- |")
+    print("| walk or loop | here (ns per step) | simulated | ratio |\n| --- | --- | --- | --- |")
     for name, ns in here.items():
         print(f"| {name} | {ns:.2f} | {there[name]:.2f} | {there[name] / ns:.2f} |")
 

@@ -1,18 +1,19 @@
-"""Processor time of simulated MPI programs, beside SimGrid's SMPI, which executes the program's code too.
+"""Processor time of simulating MPI programs, beside SimGrid's SMPI, which also executes the program's code.
 
     python benchmarks/messages.py [--ranks 64,256,1024] [--times 3] [--costs] [--program NAME=OURS:SMPI@RANKS ...]
 
-The set was chosen before it was measured: a ring of 1 KiB messages and an allreduce of 8 bytes, 20 times; and a halo
-exchange in two dimensions with arithmetic between. Ours on `ncube2` (hypercube, contention on every link, accounts of
-every cycle). SMPI twice: on a cluster of as many hosts around one switch, the simplest network that it has, and on a
-hypercube (a torus of two hosts in each dimension) with the bandwidth of ours, where it, too, shares out every link.
-Each program is built before; a figure is the processor time of the whole command, best of the runs, in turn; with the
-bytecode of ScaleGraph's modules, which installing makes. A ratio is SMPI's time over ours. Numbers of ranks are powers
-of two. Needs smpicc and smpirun (Debian: libsimgrid-dev); without them only ours is measured.
+The programs were chosen before anything was measured: 20 repetitions of a ring of 1 KiB messages and an 8-byte
+allreduce, and a halo exchange in two dimensions with arithmetic between the exchanges. ScaleGraph simulates `ncube2`
+(a hypercube, with contention on every link and an account of every cycle). SMPI runs twice: on a cluster of hosts
+around one switch, its simplest network, and on a hypercube (a torus with two hosts in each dimension) with the same
+bandwidth as ours, where it also models sharing of every link. The programs are built in advance. The two commands run
+in turn; a figure is the processor time of the whole command in its fastest run, with the bytecode of ScaleGraph's
+modules in place, as after an installation. A ratio is SMPI's time over ours. The number of ranks must be a power of
+two. Needs smpicc and smpirun (Debian: libsimgrid-dev); without them only ScaleGraph is measured.
 
-``--costs`` prints instead what one message and the exchange of static data at a change of the rank take, and processor
-time and memory of thousands of ranks. ``--program`` measures programs of yours, such as those of the NAS Parallel
-Benchmarks, that scalegraph-mpicc or scalegraph-mpifort (OURS) and smpicc or smpiff (SMPI) have compiled.
+``--costs`` instead prints the time of one message, of exchanging static data when the simulator switches ranks, and the
+processor time and memory of thousands of ranks. ``--program`` measures your own programs, such as the NAS Parallel
+Benchmarks; compile them with scalegraph-mpicc or scalegraph-mpifort (OURS) and with smpicc or smpiff (SMPI).
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ TITLE = "        ours" + "".join(f"  SMPI, {network:9}  ratio" for network in NE
 
 
 def measured(command: list[str], where: Path) -> tuple[float, str]:
-    """Return the processor time of *command* and its children in seconds, and what it prints."""
+    """Return the processor time of *command* and its children in seconds, and its output."""
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = str(where / "bytecode")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -156,7 +157,7 @@ def ours(ranks: int, program: str = "p.c", *arguments: str) -> list[str]:
 
 
 def smpi(network: str, ranks: int, where: Path, program: str = "./p") -> list[str]:
-    """Return SMPI's command for *program* on *ranks* hosts, whose files it writes into *where*."""
+    """Return SMPI's command for *program* on *ranks* hosts; write its platform and host files into *where*."""
     dimensions = ",".join("2" for _ in range(ranks.bit_length() - 1))
     described = NETWORKS[network].format(dimensions=dimensions)
     (where / f"{network}.xml").write_text(PLATFORM.format(last=ranks - 1, network=described))
@@ -165,12 +166,12 @@ def smpi(network: str, ranks: int, where: Path, program: str = "./p") -> list[st
 
 
 def beside(least: float, others: Iterable[float]) -> str:
-    """Return our time and SMPI's times with their ratios, for a line of a table."""
+    """Return our time, and SMPI's times with their ratios, as part of a table line."""
     return f"{least:10.2f} s" + "".join(f" {other:14.2f} s {other / least:6.1f}" for other in others)
 
 
 def row(ranks: int, times: int, where: Path, networks: Iterable[str]) -> str:
-    """Return a line of the table: ours and SMPI's best times, and their ratios."""
+    """Return a line of the table: the best times of ScaleGraph and SMPI, and their ratios."""
     least, answers = float("inf"), set()
     others = dict.fromkeys(networks, float("inf"))
     for _ in range(times):
@@ -187,40 +188,40 @@ def row(ranks: int, times: int, where: Path, networks: Iterable[str]) -> str:
 
 
 def best(command: list[str], where: Path, times: int) -> float:
-    """Return the least processor time of several runs in seconds."""
+    """Return the minimum processor time of several runs in seconds."""
     return min(measured(command, where)[0] for _ in range(times))
 
 
 def print_costs(times: int) -> None:
-    """Print what messages and changes of the rank take, and processor time and memory of many ranks."""
-    print("ring of 8 bytes         ns a message")
+    """Print the time per message including the switch of ranks, and the processor time and memory of many ranks."""
+    print("ring of 8 bytes       ns per message")
     for data, size in (("4 KiB", 4096), ("1 MiB", 1 << 20)):
         for ranks in (2, 64, 1024):
             with tempfile.TemporaryDirectory() as folder:
                 where, turns = Path(folder), 100_000 // ranks
                 (where / "p.c").write_text(RING.replace("BYTES", str(size)))
-                measured(ours(2, "p.c", "1"), where)  # builds
+                measured(ours(2, "p.c", "1"), where)  # fills the build cache
                 short = best(ours(ranks, "p.c", str(turns)), where, times)
                 long = best(ours(ranks, "p.c", str(4 * turns)), where, times)
                 each = (long - short) / (3 * turns * ranks)
                 print(f"{ranks:6} ranks, {data} static {each * 1e9:9.0f}", flush=True)
-    print("one turn of the ring    s of processor time, MiB at most")
+    print("one turn of the ring    processor time (s), peak memory (MiB)")
     for ranks, data, size in ((1024, "1 MiB", 1 << 20), (4096, "4 KiB", 4096), (8192, "4 KiB", 4096)):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "p.c").write_text(RING.replace("BYTES", str(size)))
             seconds = best(ours(ranks, "p.c", "1"), Path(folder), times)
-            most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # of all so far: they grow
+            most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # of all cases so far; it grows
             print(f"{ranks:6} ranks, {data} static {seconds:9.2f} {most:9.0f}", flush=True)
 
 
 def print_program(given: str, times: int) -> None:
-    """Print both times of a program of the user's: NAME=OURS:SMPI@RANKS."""
+    """Print the times of the user's program, given as NAME=OURS:SMPI@RANKS."""
     name, _, rest = given.partition("=")
     paths, _, ranks = rest.rpartition("@")
     own, _, other = paths.partition(":")
     with tempfile.TemporaryDirectory() as folder:
         where = Path(folder)
-        measured(ours(int(ranks), str(Path(own).resolve())), where)  # costs its blocks; and the bytecode
+        measured(ours(int(ranks), str(Path(own).resolve())), where)  # fills the caches of block costs and bytecode
         simulated = best(ours(int(ranks), str(Path(own).resolve())), where, times)
         theirs = str(Path(other).resolve())
         peers = [best(smpi(network, int(ranks), where, theirs), where, times) for network in NETWORKS]
@@ -249,7 +250,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             where = Path(folder)
             (where / "p.c").write_text(text)
-            measured(ours(2), where)  # builds
+            measured(ours(2), where)  # fills the build cache
             if peer:
                 measured(["smpicc", "-O2", "p.c", "-o", "p"], where)
             for ranks in map(int, options.ranks.split(",")):

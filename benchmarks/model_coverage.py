@@ -1,13 +1,13 @@
-"""How often the right law is found and how often intervals hold the truth: synthetic sets of known laws, many seeds.
+"""How often the right law is found, and how often intervals cover the truth, on synthetic data from known laws.
 
     python benchmarks/model_coverage.py [--seeds 200]
     python benchmarks/model_coverage.py --made 2000
 
-Prints the tables of docs/MODELS.md. Noise is relative and normal; *points* x *repetitions* as said. *first*: the right
-law has the best criterion; *plausible*: it is that or one of its rivals; *decided*: the fit says that the points tell;
-*wrongly*: decided for a law that differs by more than 10 % at four times the largest point. Coverage is of
-95 % intervals: of every number of the right law, and of the value at two and four times the largest point by the
-law that was chosen, with its rivals for models.
+Prints the tables of docs/MODELS.md. Noise is relative and normal; *data* is points x repetitions. *first*: the right
+law ranks first by the criterion. *plausible*: it ranks first or is among the rivals. *decided*: the fit reports that
+the data decides between the candidates. *wrongly*: decided for a law that is off by more than 10 % at four times the
+largest point. Coverage is that of 95 % intervals, for every coefficient of the right law and for the prediction at two
+and four times the largest point (for laws, of the right law; for models, of the chosen model and its rivals).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ P = np.array([4.0, 8.0, 16.0, 32.0, 64.0])
 
 
 def usl(t1: float, sigma: float, kappa: float) -> Curve:
-    """Return times by the Universal Scalability Law; Amdahl's with *kappa* 0."""
+    """Return times by the Universal Scalability Law; Amdahl's law if *kappa* is 0."""
     return lambda n: t1 * (1 + sigma * (n - 1) + kappa * n * (n - 1)) / n
 
 
@@ -45,7 +45,7 @@ MODELS: dict[str, tuple[str, Curve]] = {
 
 
 def noisy(truth: np.ndarray, noise: float, repetitions: int, seeds: int) -> np.ndarray:
-    """Return values (seeds, points, repetitions)."""
+    """Return *truth* with relative noise. Shape: (seeds, points, repetitions)."""
     random = np.random.default_rng(7)
     return np.abs(truth[None, :, None] * (1 + noise * random.standard_normal((seeds, len(truth), repetitions))))
 
@@ -106,7 +106,7 @@ def model_row(name: str, noise: float, repetitions: int, seeds: int) -> list[str
 
 
 def _coefficients(models: object, first: np.ndarray, curve: Curve) -> str:
-    """Return how often the intervals of the right models hold the true coefficients."""
+    """Return how often the intervals of correctly identified models cover the true coefficients, in per cent."""
     texts = []
     for column in range(2):
         inside = []
@@ -114,7 +114,7 @@ def _coefficients(models: object, first: np.ndarray, curve: Curve) -> str:
             fit = models[int(i)]  # type: ignore[index]
             if column >= len(fit.coefficients):
                 continue
-            # the truth follows from the curve at two places, as the basis is known
+            # the basis is known, so two points of the curve give the true coefficients
             rows = fit.curve.basis(np.array([[4.0], [64.0]]))
             size = rows.shape[1]
             true = np.linalg.solve(rows[:size], curve(np.array([4.0, 64.0]))[:size])
@@ -131,7 +131,7 @@ KINDS = ("one", "two", "three", "minimum")
 
 
 def made_series(random: np.random.Generator, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return N, the true values there, two and four times the largest N, and the true values there."""
+    """Return the points N, the true values at N, the points 2 max(N) and 4 max(N), and the true values there."""
     count = int(random.integers(5, 9))
     n = random.choice([1, 2, 4]) * 2.0 ** np.arange(count)
     far = np.array([2, 4]) * n[-1]
@@ -141,7 +141,7 @@ def made_series(random: np.random.Generator, kind: str) -> tuple[np.ndarray, np.
         values = curves[random.integers(len(curves))](every)
         return 10 ** random.uniform(-1, 0) * values / np.abs(values[:count]).max()
 
-    least = n[random.integers(count // 2, count)]  # where the minimum of such a form is
+    least = n[random.integers(count // 2, count)]  # the position of the minimum, for kind "minimum"
     truth = {
         "one": lambda: 10 ** random.uniform(-1, 0) + term((*GROWING, *FALLING)),
         "two": lambda: 10 ** random.uniform(-1, 0) + term(GROWING) + term((*GROWING, *FALLING)),
@@ -158,7 +158,7 @@ def made_series(random: np.random.Generator, kind: str) -> tuple[np.ndarray, np.
 
 
 def made_rows(number: int) -> list[list[str]]:
-    """Return how often the intervals of models and of laws hold the truth at two and four times the largest N."""
+    """Return how often the intervals of models and laws cover the truth at two and four times the largest N."""
     random = np.random.default_rng(11)
     found: dict[str, list[tuple[float, ...]]] = {}
     for index in range(number):
@@ -192,7 +192,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--only", choices=("laws", "models"))
-    parser.add_argument("--made", type=int, default=0, help="series of one to three terms and forms with a minimum")
+    parser.add_argument("--made", type=int, default=0, help="number of made series (one to three terms, or a minimum)")
     given = parser.parse_args()
     if given.made:
         _print(["series", "of", "at 2x %", "at 4x %", "decided %", "wrongly %", "width at 2x"], made_rows(given.made))

@@ -1,13 +1,13 @@
-"""Time and answers of performance models beside Extra-P, in one run on the same data.
+"""Speed and accuracy of performance modelling beside Extra-P, on the same data in one run.
 
     python benchmarks/models.py --extrap-python /path/of/venv/bin/python
 
-Extra-P needs an older numpy than ScaleGraph, so it has an environment of its own
-(``python -m venv DIR; DIR/bin/pip install extrap==4.2.5``). Without it only ScaleGraph is timed, and that is said.
+Extra-P needs an older numpy than ScaleGraph, so it needs its own environment
+(``python -m venv DIR; DIR/bin/pip install extrap==4.2.5``). Without it, only ScaleGraph is timed; a message says so.
 
-1,000 series over one parameter (5 points, 5 repetitions) are made from known models with relative noise. Timed is the
-modelling alone, in processor time, the best of several rounds: reading, writing and starting are left out on both
-sides. ScaleGraph is timed with all it gives: rivals, intervals by bootstrap, cross-validated errors.
+The data is 1,000 series over one parameter (5 points, 5 repetitions), generated from known models with relative noise.
+Only the modelling is timed, without reading, writing and start-up: the processor time of the fastest round. ScaleGraph
+is timed with everything that it computes: rivals, bootstrap intervals and cross-validated errors.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ import numpy as np
 from scalegraph.analyze.fits import fit_models
 
 POINTS = (4.0, 8.0, 16.0, 32.0, 64.0)
-# exponents of the growing term; None is constant
+# (exponent of N, exponent of log2 N) of the growing term; None is a constant
 TRUTHS = (None, (0.0, 1), (0.5, 0), (1.0, 0), (1.0, 1), (1.5, 0), (2.0, 0), (2.0, 1), (3.0, 0))
 ROUNDS = 3
 
-# Runs under Extra-P's Python: reads points and values, models, writes time, exponents and predictions.
+# Runs under Extra-P's Python: reads points and values, fits models, writes time, exponents and predictions.
 _EXTRAP = """
 import json, sys, time, warnings
 warnings.simplefilter("ignore")
@@ -76,7 +76,7 @@ with open(sys.argv[2], "w") as file:
 
 
 def series(count: int, noise: float, seed: int = 1) -> tuple[np.ndarray, list[tuple[float, int] | None]]:
-    """Return values (count, points, 5 repetitions) and the truth of each series."""
+    """Return the values, shape (count, points, 5 repetitions), and the true term of each series."""
     random = np.random.default_rng(seed)
     points = np.array(POINTS)
     truths = [TRUTHS[i % len(TRUTHS)] for i in range(count)]
@@ -89,7 +89,7 @@ def series(count: int, noise: float, seed: int = 1) -> tuple[np.ndarray, list[tu
 
 
 def ours(values: np.ndarray) -> tuple[float, list[tuple[float, int] | None], np.ndarray, np.ndarray]:
-    """Return seconds, the terms found, predictions at four times the largest point, and whether they are decided."""
+    """Return seconds, the terms found, predictions at four times the largest point, and whether the data decides."""
     best = float("inf")
     for _ in range(ROUNDS):
         start = time.process_time()
@@ -104,7 +104,7 @@ def ours(values: np.ndarray) -> tuple[float, list[tuple[float, int] | None], np.
 
 
 def extrap(python: str, values: np.ndarray) -> dict[str, object]:
-    """Return what Extra-P says of the same values: seconds, terms, predictions."""
+    """Return Extra-P's results for the same values: seconds, terms, predictions."""
     with tempfile.TemporaryDirectory() as folder:
         given, answer, script = (Path(folder) / name for name in ("in.json", "out.json", "run.py"))
         script.write_text(_EXTRAP)
@@ -131,13 +131,13 @@ def _right_of_differing(
     truths: list[tuple[float, int] | None],
     decided: np.ndarray,
 ) -> int:
-    """Return how often *first* is right where the two differ and the data decides."""
+    """Count the series where *first* is right, among those where the two differ and the data decides."""
     together = zip(first, second, truths, decided, strict=True)
     return int(sum(a == truth for a, b, truth, sure in together if sure and a != b))
 
 
 def compared(count: int, noise: float, python: str | None) -> dict[str, object]:
-    """Return one row: times, share of right models, agreement where the data decides."""
+    """Return one row: times, share of right models, and agreement where the data decides."""
     values, truths = series(count, noise)
     seconds, found, far, decided = ours(values)
     row: dict[str, object] = {
@@ -172,12 +172,12 @@ def compared(count: int, noise: float, python: str | None) -> dict[str, object]:
 def main() -> None:
     """Print one JSON line for each level of noise."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--extrap-python", help="Python of an environment that has Extra-P")
+    parser.add_argument("--extrap-python", help="Python interpreter of an environment with Extra-P")
     parser.add_argument("--series", type=int, default=1000)
-    parser.add_argument("--noise", type=float, nargs="*", default=[0.0, 0.02, 0.05, 0.1], help="relative")
+    parser.add_argument("--noise", type=float, nargs="*", default=[0.0, 0.02, 0.05, 0.1], help="relative noise levels")
     given = parser.parse_args()
     if given.extrap_python is None:
-        print("Extra-P is not timed: --extrap-python was not given.", file=sys.stderr)
+        print("Extra-P is not timed: give --extrap-python to time it.", file=sys.stderr)
     for noise in given.noise:
         print(json.dumps(compared(given.series, noise, given.extrap_python)), flush=True)
 

@@ -1,10 +1,10 @@
-"""The cost of the monitor of real runs beside other tools, on one program in one run.
+"""The overhead of the monitor for real runs beside other tools, on one program in one run.
 
     python benchmarks/monitor_overhead.py [--calls 4000000] [--repeats 5] [--json FILE]
 
-The program calls a small function again and again. It is built plain, with the monitor (`scalegraph measure`), with
-``-pg`` for gprof and for uftrace where that is installed; every build is run in turn, and the least user and system
-time of each counts. The cost of an event is the difference from the plain program over the events: an enter and a
+The program calls a small function many times. It is built plain, with the monitor (`scalegraph measure`), and with
+``-pg`` for gprof and, if installed, for uftrace. The builds run in turn, and the smallest user and system time of each
+counts. The cost of an event is the difference from the plain program divided by the number of events: one enter and one
 leave for every call.
 """
 
@@ -52,7 +52,7 @@ FLAGS = ("-O2", "-g", "-fno-inline")
 
 
 def cpu_time(command: Sequence[str], place: Path, env: Mapping[str, str] | None = None) -> float:
-    """Return the user and system time of *command* and what it starts, in seconds."""
+    """Return the user and system time of *command* and its children in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     whole = {**os.environ, **(env or {})}
     subprocess.run(command, cwd=place, env=whole, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -61,7 +61,7 @@ def cpu_time(command: Sequence[str], place: Path, env: Mapping[str, str] | None 
 
 
 def commands(place: Path, calls: int) -> dict[str, tuple[list[str], dict[str, str]]]:
-    """Return what is run for each tool, with its environment; the programs are built in *place*."""
+    """Build the programs in *place*; return the command and its environment variables for each tool."""
     (place / "step.c").write_text(PROGRAM, encoding="utf-8")
 
     def compiled(name: str, *options: str) -> str:
@@ -82,7 +82,7 @@ def commands(place: Path, calls: int) -> dict[str, tuple[list[str], dict[str, st
 
 
 def measured(calls: int, repeats: int) -> list[dict[str, object]]:
-    """Return a row for each tool: the least time, and nanoseconds for each event."""
+    """Return a row for each tool: the smallest time, and nanoseconds per event."""
     with tempfile.TemporaryDirectory(prefix="scalegraph-overhead-") as name:
         place = Path(name)
         every = commands(place, calls)
@@ -98,7 +98,7 @@ def measured(calls: int, repeats: int) -> list[dict[str, object]]:
 
 
 def main() -> None:
-    """Print the table, and write it as JSON where a file is named."""
+    """Print the table, and write it as JSON if --json names a file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--calls", type=int, default=4_000_000)
     parser.add_argument("--repeats", type=int, default=5)

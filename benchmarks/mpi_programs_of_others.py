@@ -1,24 +1,24 @@
-"""MPI programs of others, simulated and beside an MPI of this host: the tables of docs/PROGRAMS_OF_OTHERS.md.
+"""Third-party MPI programs, simulated and with a native MPI on this host: the tables of docs/PROGRAMS_OF_OTHERS.md.
 
     python benchmarks/mpi_programs_of_others.py DESCRIPTION.toml DIRECTORY [--mpiexec MPIEXEC] [--only TEXT] \
         [--counts 1,3,16,64,256] [--compare 2,4] [--again 16] [--machine cluster-hdr] [--limit 300] [--json FILE]
 
-DIRECTORY has two trees of the same programs, built beforehand as their own documentation says: ``simulated`` by
-scalegraph-mpicc and its relatives, ``native`` by the compilers of an MPI. DESCRIPTION.toml is yours. Tables
-``[[suite]]`` have ``title``, ``repository``, ``folder`` (below each tree) and ``[[suite.program]]`` with ``name``;
-``folder``, where it runs; ``run``, its words; ``counts``, the numbers of ranks that it admits (default: all);
-``verified``, a pattern that the output of a right run has; ``wrong``, one that it does not have; ``compare = false``,
-if nothing that it prints is the same in two native runs; ``ignore``, ``ordered``, ``strip``, ``tolerance`` as in
-`programs_of_others`; ``inputs``, files to write before a run; ``reads``, files whose content belongs to the output;
-``threads``, if it has OpenMP: it runs once more with four threads a process. A key of a suite holds for each of its
-programs without it. In every text {N} is the number of ranks, {X}, {Y} and {Z} are three factors of it, {P} and {Q}
+DIRECTORY has two trees of the same programs, built beforehand as their own documentation says: ``simulated`` with
+scalegraph-mpicc and the other wrappers, ``native`` with the compilers of an MPI. You write DESCRIPTION.toml. Its tables
+``[[suite]]`` have ``title``, ``repository``, ``folder`` (below each tree) and ``[[suite.program]]`` with these keys:
+``name``; ``folder``, where it runs; ``run``, its command line; ``counts``, the numbers of ranks that it accepts
+(default: all); ``verified``, a pattern that the output of a correct run contains; ``wrong``, a pattern that it must not
+contain; ``compare = false``, if two native runs never print the same; ``ignore``, ``ordered``, ``strip``, ``tolerance``
+as in `programs_of_others`; ``inputs``, files to write before a run; ``reads``, files whose content counts as output;
+``threads``, if it uses OpenMP: it then also runs with four threads per process. A key of a suite is the default for its
+programs. In every text, {N} stands for the number of ranks, {X}, {Y} and {Z} for three factors of it, {P} and {Q} for
 two.
 
-A run has passed if it ends as it should, has ``verified`` and not ``wrong``, and its accounts add up to the number of
-processors times the elapsed cycles; on the counts of ``--compare`` the output has to be that of a native run too. It
-is refused if the simulator says that it does not serve something. On the counts of ``--again`` it is made twice more,
-once traced: each number of the record but the host's time has to be the same, and ``traces_of_others.py`` examines
-the trace.
+A run passes if it ends normally, its output contains ``verified`` and not ``wrong``, and its accounts add up to the
+number of processors times the elapsed cycles; for the counts of ``--compare``, the output must also equal a native
+run's. A run is refused if the simulator reports something as unsupported. For the counts of ``--again``, the run is
+repeated twice, once with a trace: every number in the record except the host's time must be the same, and
+``traces_of_others.py`` checks the trace.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from programs_of_others import CUT, NUMBER, Program, difference, numbers
 SCRIPTS = Path(sys.executable).parent
 LIMIT_S = 300
 THREADS = 4
-TRACE_LIMIT = "64M"  # bytes of events; what is longer is cut there, and only checked
+TRACE_LIMIT = "64M"  # bytes of events; longer traces are cut here and checked less thoroughly
 SET_APART = {"host_s", "trace", "warnings"}
 
 
 @dataclass
 class MpiProgram:
-    """One program of a suite, as the description has it."""
+    """One program of a suite, with the keys of the description."""
 
     suite: str
     name: str
@@ -68,7 +68,7 @@ class MpiProgram:
 
 @dataclass
 class MpiOutcome:
-    """How one run ended: *verdict* ``passed``, ``failed`` or ``refused``; *again*: ``same``, or what is not."""
+    """The outcome of a run: *verdict* is ``passed``, ``failed`` or ``refused``; *again* is ``same`` or what differs."""
 
     suite: str
     program: str
@@ -83,7 +83,7 @@ class MpiOutcome:
 
 
 def factors(number: int, parts: int) -> list[int]:
-    """Return *parts* factors of *number*, near to each other, the largest first."""
+    """Return *parts* factors of *number*, as similar as possible, the largest first."""
     found = [1] * parts
     rest, prime = number, 2
     primes = []
@@ -98,7 +98,7 @@ def factors(number: int, parts: int) -> list[int]:
 
 
 def filled(text: str, ranks: int) -> str:
-    """Return *text* with the numbers of a run in place of {N}, {X}, {Y}, {Z}, {P} and {Q}."""
+    """Replace {N}, {X}, {Y}, {Z}, {P} and {Q} in *text* for *ranks* ranks."""
     x, y, z = factors(ranks, 3)
     p, q = factors(ranks, 2)
     for mark, number in (("N", ranks), ("X", x), ("Y", y), ("Z", z), ("P", q), ("Q", p)):
@@ -107,7 +107,7 @@ def filled(text: str, ranks: int) -> str:
 
 
 def programs(suite: dict[str, Any]) -> list[MpiProgram]:
-    """Return the programs of *suite*; what it says for all of them fills what one leaves out."""
+    """Return the programs of *suite*, with the suite's keys as defaults."""
     known = set(MpiProgram.__dataclass_fields__) - {"suite", "name", "folder"}
     shared = {key: value for key, value in suite.items() if key in known}
     found = []
@@ -119,7 +119,7 @@ def programs(suite: dict[str, Any]) -> list[MpiProgram]:
 
 
 def prepare(program: MpiProgram, place: Path, ranks: int) -> None:
-    """Write the input files of a run and take away what an earlier one has left to be read."""
+    """Write a run's input files, and delete result files of an earlier run."""
     for name, content in program.inputs.items():
         (place / name).write_text(filled(content, ranks))
     for pattern in program.reads:
@@ -128,7 +128,7 @@ def prepare(program: MpiProgram, place: Path, ranks: int) -> None:
 
 
 def written(program: MpiProgram, place: Path, output: str) -> str:
-    """Return *output* and what the run wrote into the files that are its result."""
+    """Return *output*, followed by the contents of the run's result files."""
     files = sorted(file for pattern in program.reads for file in place.glob(pattern))
     return "\n".join([output, *(file.read_text(errors="replace") for file in files)])
 
@@ -136,7 +136,7 @@ def written(program: MpiProgram, place: Path, output: str) -> str:
 def simulated(
     program: MpiProgram, tree: Path, ranks: int, machine: str, *kept: str, threads: int = 1, limit_s: int = LIMIT_S
 ) -> dict[str, Any]:
-    """Return the record of the simulated run, or one with a ``message`` that says why there is none."""
+    """Return the record of the simulated run; if there is none, a record whose ``message`` says why."""
     place = tree / program.folder
     prepare(program, place, ranks)
     executable, *arguments = [filled(word, ranks) for word in program.run]
@@ -156,14 +156,14 @@ def simulated(
     try:
         run: dict[str, Any] = json.loads(ended.stdout)["runs"][0]
     except (ValueError, LookupError):
-        said = ended.stderr.strip().splitlines() or ["nothing said"]
+        said = ended.stderr.strip().splitlines() or ["no error message"]
         return {"status": "failed", "message": said[-1], "stdout": "", "stderr": ""}
     run["output"] = written(program, place, run["stdout"])
     return run
 
 
 def natively(program: MpiProgram, tree: Path, ranks: int, mpiexec: str, limit_s: int = LIMIT_S) -> str | None:
-    """Return what the native run printed; None if it did not end as it should."""
+    """Return the output of the native run; None if it timed out or failed."""
     place = tree / program.folder
     prepare(program, place, ranks)
     words = [mpiexec, "-n", str(ranks), *(filled(word, ranks) for word in program.run)]
@@ -186,14 +186,14 @@ def natively(program: MpiProgram, tree: Path, ranks: int, mpiexec: str, limit_s:
 
 
 def compared(program: MpiProgram, ours: str, theirs: str) -> str:
-    """Return the first difference of two outputs, or an empty text."""
+    """Return the first difference between two outputs; empty if there is none."""
     alike = Program(program.suite, program.name, [], ignore=program.ignore, ordered=program.ordered)
     alike.strip, alike.tolerance = program.strip, program.tolerance
     return difference(ours, theirs, alike)
 
 
 def judge(program: MpiProgram, run: dict[str, Any], theirs: str | None) -> tuple[str, str]:
-    """Return the verdict on the simulated *run* and why; *theirs*: what a native run printed, if there is one."""
+    """Return the verdict on the simulated *run*, and the reason; *theirs* is a native run's output, if there is one."""
     if run["status"] != "ok":
         said = (run.get("message") or run["status"]).splitlines()[0]
         return ("refused" if run["status"] == "unsupported" else "failed"), said
@@ -201,9 +201,9 @@ def judge(program: MpiProgram, run: dict[str, Any], theirs: str | None) -> tuple
         return "failed", "the accounts do not add up to processors times elapsed cycles"
     output = run["output"] + run["stderr"]
     if program.wrong and (found := re.search(program.wrong, output)):
-        return "failed", f'it says "{found[0]}"'
+        return "failed", f'it prints "{found[0]}"'
     if program.verified and not re.search(program.verified, output):
-        return "failed", "its own check does not say that the result is right"
+        return "failed", "its own check does not confirm the result"
     if theirs is not None and (differs := compared(program, run["output"], theirs)):
         return "failed", differs
     return "passed", ""
@@ -212,7 +212,7 @@ def judge(program: MpiProgram, run: dict[str, Any], theirs: str | None) -> tuple
 def again(
     program: MpiProgram, tree: Path, run: dict[str, Any], ranks: int, machine: str, limit_s: int
 ) -> tuple[str, str]:
-    """Make the run twice more, once traced; return whether it was the same, and "whole", "cut" or what is wrong."""
+    """Repeat the run twice, once with a trace; return "same" or what differs, and "whole", "cut" or the fault."""
     second = simulated(program, tree, ranks, machine, limit_s=limit_s)
     other = sorted(name for name in run.keys() - SET_APART if run[name] != second.get(name))
     with tempfile.TemporaryDirectory() as place:
@@ -221,20 +221,20 @@ def again(
         third = simulated(program, tree, ranks, machine, *kept, limit_s=limit_s)
         changed = sorted(name for name in run.keys() - SET_APART if run[name] != third.get(name))
         if changed:
-            return f"differs: {', '.join(other)}" if other else "same", f"with a trace differs: {', '.join(changed)}"
+            return f"differs: {', '.join(other)}" if other else "same", f"differs with a trace: {', '.join(changed)}"
         looked = subprocess.run(
             [sys.executable, str(Path(__file__).with_name("traces_of_others.py")), str(study)],
             capture_output=True,
             text=True,
             check=False,
         )
-    said = [*looked.stdout.splitlines(), *looked.stderr.splitlines()[-1:], "nothing said"][0]
+    said = [*looked.stdout.splitlines(), *looked.stderr.splitlines()[-1:], "no error message"][0]
     trace = {0: "whole", CUT: "cut"}.get(looked.returncode, said)
     return f"differs: {', '.join(other)}" if other else "same", trace
 
 
 def measure(suite: dict[str, Any], given: argparse.Namespace, outcomes: list[MpiOutcome]) -> None:
-    """Add the outcome of each run of *suite* to *outcomes*; what is there is not made again."""
+    """Add the outcome of each run of *suite* to *outcomes*; existing outcomes are reused."""
     have = {(one.suite, one.program, one.ranks, one.threads) for one in outcomes}
     ours, native = given.directory / "simulated", given.directory / "native"
     for program in programs(suite):
@@ -251,7 +251,7 @@ def measure(suite: dict[str, Any], given: argparse.Namespace, outcomes: list[Mpi
             run = simulated(program, ours, ranks, given.machine, threads=threads, limit_s=given.limit)
             verdict, reason = judge(program, run, theirs if threads == 1 else None)
             if theirs is None and program.compare and given.mpiexec and ranks in given.compare:
-                reason += "; the native run fails"
+                reason += "; the native run failed"
             made = MpiOutcome(program.suite, program.name, ranks, verdict, reason, threads=threads)
             made.host_s, made.cycles = round(run.get("host_s") or 0, 3), run.get("time_cycles") or 0
             if verdict == "passed" and ranks in given.again and threads == 1:
@@ -268,7 +268,7 @@ def measure(suite: dict[str, Any], given: argparse.Namespace, outcomes: list[Mpi
 
 
 def table(suites: list[dict[str, Any]], given: argparse.Namespace, outcomes: list[MpiOutcome]) -> list[str]:
-    """Return the table of the suites: passed of those run, for each number of ranks."""
+    """Return the table of the suites: runs passed out of runs made, for each number of ranks."""
     counts = sorted({*given.counts, *given.compare})
     heads = ["suite", "programs", *map(str, counts), "other", f"x {THREADS}", "same again", "traces: whole, cut, wrong"]
     text = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
@@ -289,7 +289,7 @@ def table(suites: list[dict[str, Any]], given: argparse.Namespace, outcomes: lis
 
 
 def faults(outcomes: list[MpiOutcome]) -> list[str]:
-    """Return what has not passed: programs with their counts by verdict and reason."""
+    """List the runs that did not pass, by verdict and reason, and the faults of repeated and traced runs."""
     listed: dict[tuple[str, str, str], list[str]] = {}
     for one in outcomes:
         if one.verdict != "passed":
@@ -306,18 +306,18 @@ def faults(outcomes: list[MpiOutcome]) -> list[str]:
 
 
 def main() -> int:
-    """Run what is asked for and print the tables; exit code 1 if a run has failed or a trace is wrong."""
+    """Run the chosen suites and print the tables; return 1 if a run failed or a trace is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("description", type=Path, help="the TOML file that describes the programs")
     parser.add_argument("directory", type=Path)
-    parser.add_argument("--mpiexec", default="", help="of the MPI that has built the native tree")
-    parser.add_argument("--only", default="", help="suites whose title holds this")
+    parser.add_argument("--mpiexec", default="", help="mpiexec of the MPI that built the native tree")
+    parser.add_argument("--only", default="", help="only suites whose title contains this")
     parser.add_argument("--counts", type=numbers, default=[1, 3, 16, 64, 256], help="ranks (default: 1,3,16,64,256)")
     parser.add_argument("--compare", type=numbers, default=[2, 4], help="ranks of native runs (default: 2,4)")
-    parser.add_argument("--again", type=numbers, default=[16], help="ranks on which runs are repeated and traced")
+    parser.add_argument("--again", type=numbers, default=[16], help="ranks of repeated and traced runs (default: 16)")
     parser.add_argument("--machine", default="cluster-hdr")
-    parser.add_argument("--limit", type=int, default=LIMIT_S, help=f"seconds of this host a run (default: {LIMIT_S})")
-    parser.add_argument("--json", type=Path, help="keep every outcome in this file; go on where it ended")
+    parser.add_argument("--limit", type=int, default=LIMIT_S, help=f"seconds per run on this host (default: {LIMIT_S})")
+    parser.add_argument("--json", type=Path, help="save outcomes in this file; reuse those already there")
     given = parser.parse_args()
     given.directory = given.directory.resolve()
     suites = [one for one in tomllib.loads(given.description.read_text())["suite"] if given.only in one["title"]]

@@ -1,10 +1,10 @@
-"""Forty planted programs on three machines each: what is named first, and does its removal gain what it promises.
+"""Forty programs with a planted fault, on three machines each: whether it is named first and its promise holds.
 
     python -m benchmarks.planted [PROGRAM ...]
 
-Prints a row for each program and machine: the line that is named first and whether it is the planted one, its share of
-the loss, how many times as fast the program is to be without it, and is in a further run. At the end how many rows are
-right, and in how many the gain is at least half of the promise, and within a fifth of it.
+Prints a row for each program and machine: the line that is named first, whether it is the planted one, its share of the
+loss, the promised speedup without it, and the speedup of a further run that confirms it. The last lines count the rows
+that are right, those whose gain is at least half of the promise, and those whose gain is within a fifth of it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.planted.run import Planted, planted_lines, programs, verified
 def _row(program: Planted, machine: str, place: Path) -> tuple[bool, bool, bool]:
     found = verified(program.name, program.text, machine, place)
     if not found:
-        print(f"{program.name:<20} {machine:<17} nothing is named", flush=True)
+        print(f"{program.name:<20} {machine:<17} no line is named", flush=True)
         return False, False, False
     first = found[0]
     right = first.line in planted_lines(program.text)
@@ -37,7 +37,7 @@ def _row(program: Planted, machine: str, place: Path) -> tuple[bool, bool, bool]
 
 
 def main() -> None:
-    """Run the programs that are named, else all."""
+    """Run the programs named on the command line, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("programs", nargs="*")
     wanted = parser.parse_args().programs
@@ -49,7 +49,7 @@ def main() -> None:
                 rows += [_row(program, machine, Path(place)) for machine in program.machines]
     right, enough, near = (sum(row[at] for row in rows) for at in range(3))
     print(f"{len(rows)} rows: {right} right, {enough} gain at least half of the promise, {near} within 20 % of it")
-    print(f"{time.process_time() - begin:.0f} s of this process")
+    print(f"{time.process_time() - begin:.0f} s of processor time in this process")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,16 @@
-"""Programs that nobody of this project wrote, predicted from small runs, beside Extra-P on the same runs.
+"""Third-party programs predicted from small runs, beside Extra-P on the same runs.
 
     python benchmarks/predictions_of_others.py DESCRIPTION.toml --studies DIRECTORY [--extrap PYTHON] [--only TEXT]
 
-Makes the table of docs/VALIDATION_TABLES.md. DESCRIPTION.toml is yours: ``processors`` (a list), tables ``[[program]]``
-with ``name``; ``executable``, which ``scalegraph-gcc`` or another wrapper has linked; ``arguments``, words in which {n}
-is the size and {N} the number of processors (["{n}"] if there are none); ``machine`` (server-2x32 if there is none);
-``samples``, sizes that are run; ``target``, the size that is predicted, and run to compare. Sizes are chosen before
-anything is measured. Runs are kept as studies in DIRECTORY; what is there is not run again.
+Prints the table of docs/VALIDATION_TABLES.md. You write DESCRIPTION.toml. It has ``processors`` (a list) and tables
+``[[program]]`` with ``name``; ``executable``, linked by ``scalegraph-gcc`` or another wrapper; ``arguments``, in which
+{n} is the size and {N} the number of processors (default: ["{n}"]); ``machine`` (default: server-2x32); ``samples``,
+the sizes to run; ``target``, the size to predict, which is also run for comparison. Choose the sizes before you measure
+anything. Runs are saved as studies in DIRECTORY; existing results are reused.
 
-PYTHON is the interpreter of an environment that has Extra-P 4. It gets the times of the same samples (those on smaller
-caches are of another machine, and left out), and fits two models as it does by default: one of the size for each N, and
-one of size and N.
+PYTHON is the interpreter of an environment with Extra-P 4. Extra-P gets the times of the same samples, without those on
+smaller caches, which are of another machine. It fits two models with its defaults: one over the size for each N, and
+one over size and N.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 SCALEGRAPH = Path(sys.executable).parent / "scalegraph"
-# reads [{names, rows: [[coordinates, seconds], ..], at}, ..]; writes seconds at ``at`` (null: no model) and the model
+# reads [{names, rows: [[coordinates, seconds], ..], at}, ..]; writes [seconds at ``at`` (null: no model), formula], ..
 EXTRAP = """
 import json, sys, warnings
 from extrap.entities.callpath import Callpath
@@ -68,7 +68,7 @@ print(json.dumps(found))
 
 @dataclass
 class Row:
-    """One predicted point: times in s, relative errors with their sign."""
+    """One predicted point: times in s, and signed relative errors."""
 
     program: str
     processors: int
@@ -81,17 +81,17 @@ class Row:
 
     @property
     def error(self) -> float:
-        """Relative error with its sign."""
+        """Signed relative error."""
         return self.predicted_s / self.actual_s - 1
 
     @property
     def covered(self) -> bool:
-        """Whether the run is in the interval."""
+        """Whether the interval covers the actual time."""
         return self.low_s <= self.actual_s <= self.high_s
 
 
 def predict(program: dict[str, Any], processors: list[int], study: Path) -> dict[str, Any]:
-    """Return the JSON document of the prediction of *program*, whose runs are kept in *study*."""
+    """Return the JSON document of the prediction of *program*; its runs are saved in *study*."""
     sizes = ",".join(map(str, program["samples"]))
     command = [str(SCALEGRAPH), "predict", program["executable"], "-m", program.get("machine", "server-2x32")]
     command += ["-p", ",".join(map(str, processors)), "--samples", f"n={sizes}", "--at", f"n={program['target']}"]
@@ -104,7 +104,7 @@ def predict(program: dict[str, Any], processors: list[int], study: Path) -> dict
 
 
 def modelled(python: str, document: dict[str, Any], target: int) -> dict[int, tuple[float | None, float | None]]:
-    """Return what Extra-P predicts from the samples of *document* for each N, in s: size only, and size and N."""
+    """Return Extra-P's predictions in s for each N from the samples of *document*: over size, and over size and N."""
     rows = [
         ([run["parameters"]["n"], run["processors"]], run["time_s"]) for run in document["samples"] if run["time_s"]
     ]
@@ -143,17 +143,17 @@ def measured(program: dict[str, Any], given: argparse.Namespace, processors: lis
 
 
 def number(seconds: float) -> str:
-    """Return milliseconds with three digits."""
+    """Return *seconds* as milliseconds with three significant digits."""
     return f"{float(f'{seconds * 1e3:.3g}'):g}"
 
 
 def percent(value: float | None) -> str:
-    """Return a relative error with its sign."""
+    """Return a signed relative error as text."""
     return "–" if value is None else f"{100 * value:+.1f} %"
 
 
 def table(programs: list[dict[str, Any]], rows: list[Row], processors: list[int]) -> list[str]:
-    """Return the table, and below it the medians."""
+    """Return the table, followed by the median errors."""
     text = [
         "| program, sizes | N | T run | predicted | from | to | covers | error | Extra-P, n | Extra-P, n and N |",
         "| --- " * 10 + "|",
@@ -184,7 +184,7 @@ def table(programs: list[dict[str, Any]], rows: list[Row], processors: list[int]
             text.append(
                 f"- {name}: median error {middle:.1f} %, largest {most:.1f} %, {near} of {len(rows)} within 10 %"
             )
-    text.append(f"- {sum(one.covered for one in rows)} of {len(rows)} runs in their intervals")
+    text.append(f"- {sum(one.covered for one in rows)} of {len(rows)} runs are inside their intervals")
     return text
 
 
@@ -192,9 +192,9 @@ def main() -> None:
     """Predict the programs and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("description", type=Path)
-    parser.add_argument("--studies", type=Path, required=True, help="directory of the runs")
-    parser.add_argument("--extrap", default="", metavar="PYTHON", help="interpreter that has Extra-P 4")
-    parser.add_argument("--only", default="", metavar="TEXT", help="programs whose name holds this")
+    parser.add_argument("--studies", type=Path, required=True, help="directory for the saved runs")
+    parser.add_argument("--extrap", default="", metavar="PYTHON", help="Python interpreter with Extra-P 4")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only programs whose name contains this")
     given = parser.parse_args()
     described = tomllib.loads(given.description.read_text())
     programs = [one for one in described["program"] if given.only in one["name"]]

@@ -1,18 +1,17 @@
-"""What out-of-order cores cost the simulator: the twelve programs on the default machine and on one in order.
+"""The simulator's cost of out-of-order cores: the twelve programs on the default machine and on an in-order one.
 
     python benchmarks/present_cores.py [--machine server-2x32] [--processors 64] [--repeat 3] [--program NAME ...]
         [--only-first]
 
-Prints for each program, from one run of the benchmark:
+Prints for each program:
 
-- seconds of processor time of a run on `in-order-2x32.toml` (beside this file: the default machine before it had
-  out-of-order cores), and on the machine, the least of the repetitions, which take turns; their ratio; in the end the
-  geometric mean of all ratios;
-- nanoseconds of the machine's run for each reference, and mispredicted branches for a thousand operations;
+- the processor time in seconds of a run on `in-order-2x32.toml` (beside this file: the default machine before it had
+  out-of-order cores) and of a run on the machine, in turn, the fastest of the repetitions; and the ratio of the two;
+- for the run on the machine, nanoseconds per memory reference, and mispredicted branches per thousand operations.
 
-and then the wall time of README's first command (`scalegraph simulate prog.c`, 1 to 64 cores) on both. Programs are
-built and their tables made before anything is timed. Asserts nothing: figures depend on the host. Goal: a mean of at
-most 2, better 1.5, and 1.5 for the first command.
+Then prints the geometric mean of all ratios, and the wall-clock time of README's first command (`scalegraph simulate
+prog.c`, 1 to 64 cores) on both machines. Programs and timing tables are built before anything is timed. Asserts
+nothing: the figures depend on the host. The goal is a mean of at most 2, better 1.5, and 1.5 for the first command.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from speed_and_size import PROGRAMS
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 IN_ORDER = str(HERE / "in-order-2x32.toml")
-# A program of a newcomer, as in docs/TUTORIAL.md: a serial set-up, loops that stream, a reduction.
+# A newcomer's program, as in docs/TUTORIAL.md: a serial set-up, streaming loops, a reduction.
 FIRST = """\
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +59,7 @@ int main(int count, char **argument)
 
 @dataclass(frozen=True)
 class Cost:
-    """A run: *cpu_s* processor time of the simulated program; the others from its record."""
+    """The cost of a run: *cpu_s* is the host's processor time; the other values are from the run's record."""
 
     cpu_s: float
     references: int
@@ -69,7 +68,7 @@ class Cost:
 
 
 class Program:
-    """One of the twelve programs, built."""
+    """One of the twelve programs; it is built on construction."""
 
     def __init__(self, name: str) -> None:
         from scalegraph.control import build
@@ -78,7 +77,7 @@ class Program:
         self.build = build([ROOT / "resources" / "programs" / source], ldflags="-lm")
 
     def run(self, machine_name: str, processors: int) -> Cost:
-        """Return what one run costs."""
+        """Run the program once; return the cost."""
         from scalegraph import machine
         from scalegraph.base.run import RunPoint
         from scalegraph.link import Job, Limits, Simulated
@@ -96,19 +95,17 @@ class Program:
 
 
 def least(program: Program, machines: Sequence[str], processors: int, repeat: int) -> list[Cost]:
-    """Return the cheapest of *repeat* runs on each of *machines*, which take turns."""
+    """Return the cheapest of *repeat* runs on each of *machines*; the machines run in turn."""
     for name in machines:
-        program.run(name, 1)  # makes the tables of the machine's timing
+        program.run(name, 1)  # makes the machine's timing tables
     runs = [[program.run(name, processors) for name in machines] for _ in range(repeat)]
     return [min((turn[at] for turn in runs), key=lambda cost: cost.cpu_s) for at in range(len(machines))]
 
 
 def ratios(names: Sequence[str], machine: str, processors: int, repeat: int) -> None:
     """Print the table of the programs."""
-    print(f"{processors} processors; seconds of processor time, least of {repeat}")
-    print(
-        f"{'program':<12}{'in order':>9}{machine[-12:]:>13}{'ratio':>7}{'ns a reference':>16}{'wrong a 1000 ops':>18}"
-    )
+    print(f"{processors} processors; processor time in seconds, fastest of {repeat} runs")
+    print(f"{'program':<12}{'in order':>9}{machine[-12:]:>13}{'ratio':>7}{'ns/reference':>16}{'wrong/1000 ops':>18}")
     found = []
     for name in names:
         before, now = least(Program(name), (IN_ORDER, machine), processors, repeat)
@@ -120,7 +117,7 @@ def ratios(names: Sequence[str], machine: str, processors: int, repeat: int) -> 
 
 
 def first_command(machine: str, repeat: int) -> None:
-    """Print the wall time of a newcomer's first command on both machines: program built, runs not kept."""
+    """Print the wall-clock time of a newcomer's first command on both machines: program in the cache, results not."""
     times: dict[str, list[float]] = {IN_ORDER: [], machine: []}
     with tempfile.TemporaryDirectory() as scratch:
         (Path(scratch) / "prog.c").write_text(FIRST)
@@ -141,7 +138,7 @@ def first_command(machine: str, repeat: int) -> None:
                 start = time.perf_counter()
                 subprocess.run(command, cwd=scratch, check=True, capture_output=True, env={**os.environ, **state})
                 taken.append(time.perf_counter() - start)
-    before, now = (min(taken[1:]) for taken in times.values())  # the first ones build
+    before, now = (min(taken[1:]) for taken in times.values())  # the first runs build the program
     print(f"scalegraph simulate prog.c: {before:.2f} s in order, {now:.2f} s on {machine}: {now / before:.2f} times")
 
 

@@ -1,26 +1,31 @@
-"""Programs of others, natively and on a simulated machine: the table of docs/PROGRAMS_OF_OTHERS.md.
+"""Third-party programs, run natively and on a simulated machine: the table of docs/PROGRAMS_OF_OTHERS.md.
 
     python benchmarks/programs_of_others.py DESCRIPTION.toml DIRECTORY [--only TEXT] [--counts 1,3,16,64,256] \
         [--traced 16] [--machine ksr1] [--json FILE]
 
-DESCRIPTION.toml is yours and says how each program is built, run and checked; DIRECTORY holds the programs' folders. In
-every text of the description {N} is the number of processors (of threads, natively); in ``build``, {cc}, {cxx} and
-{fc} are the compilers. Tables ``[[suite]]`` have ``title``, ``repository``, ``folder`` (below DIRECTORY), ``build`` (a
-command of the shell, once for each tree) and ``programs`` (names) or ``[[suite.program]]`` with ``name``; ``folder``,
-where it runs; ``run``, its words; ``stdin``, text; ``counts``, where not all numbers of processors will do; ``check``:
-"own" (a line of the output matches ``verified``), "native" (output, ``files`` and exit code are those of a native run
-with as many threads; lines that match ``ignore`` are left out, ``ordered = false`` sorts them, ``tolerance`` is for
-numbers) or "ends"; ``accept_exit``, codes with which it may end; ``any_exit``, its exit code says nothing. A key of a
-suite holds for each of its programs that does not have it.
+You write DESCRIPTION.toml, which says how to build, run and check each program; DIRECTORY holds the programs' folders.
+In every text of the description, {N} stands for the number of processors (threads in a native run); in ``build``, {cc},
+{cxx} and {fc} stand for the compilers. Tables ``[[suite]]`` have ``title``, ``repository``, ``folder`` (below
+DIRECTORY), ``build`` (a shell command, run once for each copy), and either ``programs`` (names) or
+``[[suite.program]]`` with these keys: ``name``; ``folder``, where it runs; ``run``, its command line; ``stdin``, text;
+``counts``, if it does not accept every number of processors; ``accept_exit``, accepted exit codes; ``any_exit``, if the
+exit code means nothing; and ``check``:
 
-Each suite is copied twice: one copy is built by gcc and g++, the other by
-``scalegraph-gcc`` and ``scalegraph-g++``; sources and makefiles stay as they are. Every program runs on each number of
-processors. A run counts as verified if it ends as it should, its result passes the check, and the accounting holds:
-the leaves of all processors add up to the number of processors times the elapsed cycles. Each run that ends on one of
-the counts of ``--traced`` is made once more with everything traced: every number of the record but the host's time has
-to be that of the run without a trace, the output has to pass the same check, and ``traces_of_others.py`` looks at the
-trace, wholly if it was kept whole. Printed are the table of the suites, the speedup of every program, and each run or
-trace that is not as it should be, with the reason. ``--json`` keeps every outcome and goes on where it ended.
+- "own": a line of the output matches ``verified``;
+- "native": output, ``files`` and exit code equal those of a native run with the same number of threads (lines that
+  match ``ignore`` are left out, ``ordered = false`` sorts the lines, ``tolerance`` is for numbers);
+- "ends": the run ends.
+
+A key of a suite is the default for its programs.
+
+Each suite is copied twice. One copy is built with gcc and g++, the other with ``scalegraph-gcc`` and
+``scalegraph-g++``; sources and makefiles are not changed. Every program runs on each number of processors. A run is
+verified if it ends normally, its result passes the check, and its accounts are right: the leaves of all processors add
+up to the number of processors times the elapsed cycles. For the counts of ``--traced``, each successful run is repeated
+with everything traced. Every number in the record except the host's time must be the same, the output must pass the
+same check, and ``traces_of_others.py`` checks the trace (fully, if the trace is complete). Prints the table of the
+suites, the speedup of every program, and each faulty run or trace with the reason. ``--json`` saves every outcome; with
+the same file, a later call continues from there.
 """
 
 from __future__ import annotations
@@ -49,13 +54,13 @@ SIMULATED = {
     "{fc}": str(SCRIPTS / "scalegraph-gfortran"),
 }
 LIMIT_S = 300
-TRACE_LIMIT = "160M"  # bytes of events; what is longer is cut there, and only checked
+TRACE_LIMIT = "160M"  # bytes of events; longer traces are cut here and checked less thoroughly
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 @dataclass
 class Program:
-    """One program of a suite, as the description has it."""
+    """One program of a suite, with the keys of the description."""
 
     suite: str
     name: str
@@ -79,7 +84,7 @@ class Program:
 
 @dataclass
 class Outcome:
-    """How one run ended: ``verified``, or why not; *cycles* of the whole run; *trace*: whole, cut, or what is wrong."""
+    """The outcome of a run: *reason* if not verified, *cycles* of the whole run, *trace* whole, cut or a fault."""
 
     suite: str
     program: str
@@ -90,12 +95,12 @@ class Outcome:
 
     @property
     def verified(self) -> bool:
-        """Whether nothing speaks against the run."""
+        """Whether the run passed every check."""
         return not self.reason
 
 
 def programs(suite: dict[str, Any]) -> list[Program]:
-    """Return the programs of *suite*; what it says for all of them fills what one leaves out."""
+    """Return the programs of *suite*, with the suite's keys as defaults."""
     known = set(Program.__dataclass_fields__) - {"suite", "name", "folder"}
     shared = {key: value for key, value in suite.items() if key in known}
     listed = suite.get("program") or [{"name": name} for name in suite["programs"]]
@@ -108,7 +113,7 @@ def programs(suite: dict[str, Any]) -> list[Program]:
 
 
 def build(suite: dict[str, Any], source: Path, target: Path, compilers: dict[str, str]) -> None:
-    """Copy the suite's checkout to *target* and build it there with *compilers*; the log stays beside it."""
+    """Copy the suite's checkout to *target* and build it there with *compilers*; the log is in *target*, too."""
     shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns(".git"))
     command = suite["build"]
     for mark, compiler in compilers.items():
@@ -121,12 +126,12 @@ def build(suite: dict[str, Any], source: Path, target: Path, compilers: dict[str
 
 
 def words(program: Program, count: int) -> list[str]:
-    """Return the program's words for *count* processors."""
+    """Return the program's command line for *count* processors."""
     return [word.replace("{N}", str(count)) for word in program.run]
 
 
 def natively(program: Program, tree: Path, count: int) -> tuple[str, int | None]:
-    """Return what the native run printed and its exit code; None if it did not end in time."""
+    """Return the output and exit code of the native run; the exit code is None if the run did not end in time."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(count)}
     try:
         ended = subprocess.run(
@@ -146,14 +151,14 @@ def natively(program: Program, tree: Path, count: int) -> tuple[str, int | None]
 
 
 def printed(program: Program, stdout: str, stderr: str) -> str:
-    """Return what is compared of the two streams of output."""
+    """Return the part of the output that is compared: stdout, or both streams."""
     return stdout if program.stream == "stdout" else f"{stdout}\n{stderr}"
 
 
 def simulated(program: Program, tree: Path, count: int, machine: str, *kept: str) -> dict[str, Any]:
-    """Return the record of the simulated run, or one with a ``message`` that says why there is none.
+    """Return the record of the simulated run; if there is none, a record whose ``message`` says why.
 
-    *kept* are options that keep the run or its trace.
+    *kept* are options that save the run or its trace.
     """
     folder = tree / program.folder
     executable, *arguments = words(program, count)
@@ -169,13 +174,13 @@ def simulated(program: Program, tree: Path, count: int, machine: str, *kept: str
     try:
         run: dict[str, Any] = json.loads(ended.stdout)["runs"][0]
     except (ValueError, LookupError):
-        said = ended.stderr.strip().splitlines() or ["nothing said"]
+        said = ended.stderr.strip().splitlines() or ["no error message"]
         return {"status": "failed", "message": said[-1]}
     return run
 
 
 def lines(text: str, program: Program) -> list[str]:
-    """Return the lines of *text* that are compared."""
+    """Return the lines of *text* to compare."""
     kept = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
     kept = [line for line in kept if not (program.ignore and re.search(program.ignore, line))]
     kept = [re.sub(program.strip, "", line) for line in kept] if program.strip else kept
@@ -183,7 +188,7 @@ def lines(text: str, program: Program) -> list[str]:
 
 
 def difference(ours: str, theirs: str, program: Program) -> str:
-    """Return the first difference of two outputs, or an empty text; numbers may differ by the program's tolerance."""
+    """Return the first difference between two outputs beyond the program's tolerance; empty if there is none."""
     left, right = lines(ours, program), lines(theirs, program)
     if len(left) != len(right):
         return f"{len(left)} lines of output, natively {len(right)}"
@@ -202,15 +207,15 @@ def difference(ours: str, theirs: str, program: Program) -> str:
 
 
 def judge(program: Program, run: dict[str, Any], native: Path, count: int) -> str:
-    """Return why the simulated *run* is not verified, or an empty text."""
+    """Return why the simulated *run* is not verified; empty if it is."""
     if run["status"] != "ok":
-        said = f"{run['status']}: {run.get('message') or 'nothing said'}".splitlines()[0]
+        said = f"{run['status']}: {run.get('message') or 'no error message'}".splitlines()[0]
         return f"{said}; {how_natively(program, native, count)}"
     if sum(run["leaves"].values()) != run["processors"] * run["time_cycles"]:
         return "the leaves do not add up to processors times elapsed cycles"
     if program.check == "own":
         found = re.search(program.verified, run["stdout"] + run["stderr"])
-        return "" if found else "its own check does not say that the result is right"
+        return "" if found else "its own check does not confirm the result"
     if program.check == "native":
         theirs, code = natively(program, native, program.compare_with or count)
         if code is None:
@@ -223,7 +228,7 @@ def judge(program: Program, run: dict[str, Any], native: Path, count: int) -> st
 
 
 def how_natively(program: Program, native: Path, count: int) -> str:
-    """Return how three native runs end, for a run that is not verified: what fails natively too is not our fault."""
+    """Return how three native runs end; a program that also fails natively is not the simulator's fault."""
     many = [natively(program, native, program.compare_with or count) for _ in range(3)]
     codes = {code for _, code in many}
     if None in codes:
@@ -234,11 +239,11 @@ def how_natively(program: Program, native: Path, count: int) -> str:
     one = natively(program, native, 1)[0]
     if not alike or (program.check == "native" and difference(one, many[0][0], program)):
         return "natively: results differ from run to run, or with the number of threads"
-    return "natively: well"
+    return "natively: correct"
 
 
 def traced(program: Program, tree: Path, run: dict[str, Any], machine: str) -> str:
-    """Run once more with a trace; return "whole" or "cut" if all is as in *run*, else what is not."""
+    """Repeat *run* with a trace; return "whole" or "cut" if the results agree, otherwise what differs."""
     told = {"host_s", "trace", "warnings", "stdout", "stderr"} | ({"exit_code"} if program.any_exit else set())
     with tempfile.TemporaryDirectory() as place:
         study = Path(place) / "run.sgstudy"
@@ -246,9 +251,9 @@ def traced(program: Program, tree: Path, run: dict[str, Any], machine: str) -> s
         again = simulated(program, tree, run["processors"], machine, *kept)
         other = sorted(name for name in run.keys() - told if run[name] != again.get(name))
         if other:
-            return f"with a trace differs: {', '.join(other)}"
+            return f"differs with a trace: {', '.join(other)}"
         if program.check == "own" and not re.search(program.verified, again["stdout"] + again["stderr"]):
-            return "with a trace its own check fails"
+            return "with a trace, its own check fails"
         texts = [printed(program, one["stdout"], one["stderr"]) for one in (again, run)]
         if program.check != "own" and (differs := difference(*texts, program)):
             return f"with a trace: {differs}"
@@ -260,11 +265,11 @@ def traced(program: Program, tree: Path, run: dict[str, Any], machine: str) -> s
         )
     if looked.returncode in (0, CUT):
         return "cut" if looked.returncode else "whole"
-    return ([*looked.stdout.splitlines(), *looked.stderr.splitlines()[-1:]] or ["nothing said"])[0]
+    return ([*looked.stdout.splitlines(), *looked.stderr.splitlines()[-1:]] or ["no error message"])[0]
 
 
 def measure(suite: dict[str, Any], given: argparse.Namespace, outcomes: list[Outcome], scratch: Path) -> None:
-    """Build *suite* twice and add the outcome of each of its runs to *outcomes*; what is there is not run again."""
+    """Build *suite* twice and add the outcome of each run to *outcomes*; existing outcomes are reused."""
     have = {(one.suite, one.program, one.processors) for one in outcomes}
     todo = [
         (program, count)
@@ -290,7 +295,7 @@ def measure(suite: dict[str, Any], given: argparse.Namespace, outcomes: list[Out
 
 
 def table(suites: list[dict[str, Any]], given: argparse.Namespace, outcomes: list[Outcome]) -> list[str]:
-    """Return the table of the suites: verified of those run, for each number of processors; and traces."""
+    """Return the table of the suites: runs verified out of runs made, for each number of processors; and traces."""
     counts = given.counts
     text = [
         f"| suite | programs | {' | '.join(map(str, counts))} | traces: whole, cut, wrong | checked by |",
@@ -313,9 +318,9 @@ def table(suites: list[dict[str, Any]], given: argparse.Namespace, outcomes: lis
 
 
 def speedups(suites: list[dict[str, Any]], counts: list[int], outcomes: list[Outcome]) -> list[str]:
-    """Return the speedup of every program over its run on one processor, of the whole run; a paragraph a suite."""
+    """Return the whole-run speedup of every program over the first count of processors; one paragraph per suite."""
     cycles = {(one.suite, one.program, one.processors): one.cycles for one in outcomes if one.cycles}
-    text = ["", f"Speedups on {', '.join(map(str, counts[1:]))} processors, of the whole run:", ""]
+    text = ["", f"Speedups of the whole run on {', '.join(map(str, counts[1:]))} processors:", ""]
     for suite in suites:
         parts = []
         for program in programs(suite):
@@ -328,7 +333,7 @@ def speedups(suites: list[dict[str, Any]], counts: list[int], outcomes: list[Out
 
 
 def faults(outcomes: list[Outcome]) -> list[str]:
-    """Return what is not verified: programs with their counts by what went wrong first and how it is natively."""
+    """List the programs with unverified runs, by their first fault and the native result, and the faulty traces."""
     programs_of: dict[tuple[str, str], list[Outcome]] = {}
     for one in outcomes:
         if not one.verified:
@@ -336,7 +341,7 @@ def faults(outcomes: list[Outcome]) -> list[str]:
     listed: dict[tuple[str, str], list[str]] = {}
     for (suite, program), several in programs_of.items():
         what, _, natively_so = several[0].reason.rpartition("; natively: ")
-        said = f"{'another output' if what.startswith(chr(34)) else what}; natively: {natively_so}"
+        said = f"{'different output' if what.startswith(chr(34)) else what}; natively: {natively_so}"
         counts = ", ".join(str(one.processors) for one in several)
         listed.setdefault((suite, said), []).append(f"{program} on {counts}")
     text = ["", "Not verified:" if listed else "All runs are verified.", ""]
@@ -347,20 +352,20 @@ def faults(outcomes: list[Outcome]) -> list[str]:
 
 
 def numbers(text: str) -> list[int]:
-    """Return the whole numbers of a list with commas."""
+    """Return the integers of a comma-separated list."""
     return [int(word) for word in text.split(",") if word]
 
 
 def main() -> int:
-    """Run what is asked for and print the tables; exit code 1 if a run is not verified or a trace is wrong."""
+    """Run the chosen suites and print the tables; return 1 if a run is not verified or a trace is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("description", type=Path, help="the TOML file that describes the programs")
     parser.add_argument("directory", type=Path)
-    parser.add_argument("--only", default="", help="suites whose title holds this")
+    parser.add_argument("--only", default="", help="only suites whose title contains this")
     parser.add_argument("--counts", type=numbers, default=[1, 3, 16, 64], help="processors (default: 1,3,16,64)")
-    parser.add_argument("--traced", type=numbers, default=[], help="counts whose runs are traced as well")
+    parser.add_argument("--traced", type=numbers, default=[], help="processor counts of runs to repeat with a trace")
     parser.add_argument("--machine", default="ksr1")
-    parser.add_argument("--json", type=Path, help="keep every outcome in this file; go on where it ended")
+    parser.add_argument("--json", type=Path, help="save outcomes in this file; reuse those already there")
     given = parser.parse_args()
     given.directory = given.directory.resolve()
     described = tomllib.loads(given.description.read_text())["suite"]

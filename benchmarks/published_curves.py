@@ -1,22 +1,22 @@
-"""How often the interval of a prediction holds what was published: curves over N with the largest N left out.
+"""How often a prediction interval covers the published value: curves over N, fitted without the largest N.
 
     python benchmarks/published_curves.py [--powers] FILE ..
 
 A FILE is one of
 
-- a table (CSV) with columns that name a curve, then N and a time, or a rate whose name ends in ``_s`` after a unit of
-  work (``gb_s``),
-- a table (CSV) that begins with the number of cores or nodes and has a rate in a column *Actual* or *Total ..*, as
-  those of github.com/lanl/benchmarks (``doc/sphinx``),
+- a CSV table whose first columns name a curve, followed by N and a time, or by N and a rate named after a unit of work
+  with the suffix ``_s`` (``gb_s``),
+- a CSV table whose first column is the number of cores or nodes, with a rate in a column *Actual* or *Total ..*, as
+  in github.com/lanl/benchmarks (``doc/sphinx``),
 - a machine file (``.yml``) of github.com/RRZE-HPC/kerncraft (``examples/machine-files``): bandwidth by level and
-  kernel, over the cores, one thread each; L1 is left out, as it cannot but scale,
+  kernel, over cores with one thread each; L1 is left out, because its bandwidth always scales,
 - a summary (``.agg``) of github.com/JimCownie/CpuFun (``scaling``): times of miniBUDE,
 - a pair (``.toml``) with ``n`` and ``time_s`` in its table ``measured``.
 
-Each curve of five or more N is fitted without its largest N; the 95 % interval of one new measurement there is
-compared with the published value. A curve that several files have counts once. *--powers* takes the powers of 2 and the
-largest N only, as most scaling tables have them. Prints curves, coverage, the median width of the interval and the
-median error.
+Each curve with at least five N is fitted without its largest N, and the 95 % interval for one new measurement there is
+compared with the published value. A curve that occurs in several files counts once. *--powers* uses only the powers of
+2 and the largest N, as in most scaling tables. Prints the number of curves, the coverage, the median width of the
+interval and the median error.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ import yaml
 from scalegraph.analyze.fits.averaging import averaged
 from scalegraph.analyze.fits.noise import condense
 
-LEAST = 5  # different N of a curve
+LEAST = 5  # minimum number of different N in a curve
 COUNTS = re.compile(r"(no\. )?(cores|nodes|nprocs)", re.IGNORECASE)
 
 
 class Curve(NamedTuple):
-    """Times over N; *group* is the row of the table that it counts for, *name* is its own."""
+    """Times over N; *group* is the table row in which the curve counts, *name* identifies it."""
 
     group: str
     name: str
@@ -61,7 +61,7 @@ def of_columns(file: Path) -> Iterator[Curve]:
 
 
 def of_rates(file: Path) -> Iterator[Curve]:
-    """Yield the curve of a table of cores or nodes and a rate."""
+    """Yield the curve of a table with a rate over cores or nodes."""
     with file.open(encoding="utf-8-sig") as lines:
         rows = [[cell.strip() for cell in row] for row in csv.reader(lines)]
     at = next((i for i, name in enumerate(rows[0]) if name.startswith(("Actual", "Total"))), None)
@@ -72,7 +72,7 @@ def of_rates(file: Path) -> Iterator[Curve]:
 
 
 def of_machine(file: Path) -> Iterator[Curve]:
-    """Yield the bandwidths that a machine file has."""
+    """Yield the bandwidth curves of a machine file."""
     measured = yaml.safe_load(file.read_text(encoding="utf-8"))["benchmarks"]["measurements"]
     for level, by_threads in measured.items():
         one = by_threads.get(1) if level != "L1" else None
@@ -84,14 +84,14 @@ def of_machine(file: Path) -> Iterator[Curve]:
 
 
 def of_summary(file: Path) -> Iterator[Curve]:
-    """Yield the mean times of a summary."""
+    """Yield the curve of the mean times in a summary."""
     rows = [line.split(",") for line in file.read_text(encoding="utf-8").splitlines() if line[:1].isdigit()]
     numbers = np.array([[float(row[0]), float(row[2].split()[0])] for row in rows if len(row) == LEAST])
     yield Curve("programs", file.name, numbers[:, 0], numbers[:, 1])
 
 
 def of_pair(file: Path) -> Iterator[Curve]:
-    """Yield the times of a pair."""
+    """Yield the curve of a pair."""
     measured = tomllib.loads(file.read_text(encoding="utf-8"))["measured"]
     yield Curve("programs", file.name, np.array(measured["n"], float), np.array(measured["time_s"], float))
 
@@ -105,7 +105,7 @@ def of_file(file: Path) -> Iterator[Curve]:
 
 
 def tested(n: np.ndarray, times: np.ndarray) -> tuple[bool, float, float]:
-    """Return whether the interval holds the time at the largest N, its relative width, and the error of its middle."""
+    """Return whether the interval covers the time at the largest N, its relative width, and its midpoint's error."""
     shown = n < n.max()
     together = averaged(n[shown], condense(times[None, shown, None]))
     assert together is not None

@@ -1,11 +1,11 @@
-"""Random programs that must print the same simulated as natively: the long search, in parts that may run side by side.
+"""A long search with random programs that must print the same simulated as natively; its parts may run side by side.
 
     python benchmarks/random_programs.py --threads 500 --openmp 250 --mpi 250 --first 0
 
-Threads of their own talk by conditions, semaphores, pipes, sockets, events and signals; OpenMP programs have nested
-teams, tasks, pipes, events and signals; ranks of MPI programs have threads and teams that do all that between messages.
-The MPI programs need a native MPI (pip install mpich). The exit code is 1 where one differs. The tests have a few of
-each.
+In the threads programs, threads communicate by conditions, semaphores, pipes, sockets, events and signals. OpenMP
+programs use nested teams, tasks, pipes, events and signals. In MPI programs, every rank has threads and teams that do
+all of this between messages; they need a native MPI (pip install mpich). The exit code is 1 if any output differs. The
+test suite runs a few programs of each kind.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def searched(words: list[str]) -> bool:
 
 
 def main() -> int:
-    """Run the searches that are asked for; return the exit code."""
+    """Run the requested searches; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, many in (("threads", 500), ("openmp", 250), ("mpi", 250), ("first", 0)):
         parser.add_argument(f"--{name}", type=int, default=many, metavar="N")

@@ -2,9 +2,9 @@
 
     python benchmarks/reading.py [--values 1000000]
 
-Files of the same values are written to a temporary directory: 100 points, 5 repetitions, as many call paths as that
-takes. Timed is reading alone, from the file to the measurement set, in processor time. Cube profiles are made with 64
-threads, 2,000 call paths and 5 metrics, so that most of their values are put together and fewer are kept.
+The same values are written in every format to a temporary directory: 100 points, 5 repetitions, and as many call paths
+as needed. Only reading is timed, from the file to the measurement set, in processor time. The Cube profiles have up to
+64 threads, 2,000 call paths and 5 metrics; the reader combines the threads' values, so it keeps fewer of them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CUBE_NODES, CUBE_THREADS, CUBE_METRICS = 2000, 64, 5
 
 
 def series(count: int) -> Iterator[tuple[str, list[list[float]]]]:
-    """Yield name and values (points, repetitions) of *count* call paths."""
+    """Yield the name of each of *count* call paths, and its values of shape (points, repetitions)."""
     chance = np.random.default_rng(1)
     for number in range(count):
         yield f"main->region{number}", chance.random((len(POINTS), REPETITIONS)).tolist()
@@ -66,7 +66,7 @@ def write_lines(path: Path, count: int) -> None:
 
 
 def write_talpas(path: Path, count: int) -> None:
-    """Write TaLPas, one value a line."""
+    """Write TaLPas, one value per line."""
     with path.open("w") as file:
         for name, values in series(count):
             for (p, n), row in zip(POINTS, values, strict=True):
@@ -136,7 +136,7 @@ FILES: dict[str, Callable[[Path, int], None]] = {
 
 
 def main() -> None:
-    """Write and read every file, and print what it took."""
+    """Write and read every file; print size, number of values and processor time."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--values", type=int, default=1_000_000)
     count = max(1, parser.parse_args().values // (len(POINTS) * REPETITIONS))

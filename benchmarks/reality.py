@@ -1,20 +1,21 @@
-"""Measured tables of real machines beside the simulated ones: bandwidth, latency, barriers, messages, programs.
+"""Compare measurements on real machines with simulation: bandwidth, latency, barriers, messages, programs.
 
-    python benchmarks/reality.py                          # all tables of benchmarks/reality but programs
+    python benchmarks/reality.py                          # all tables of benchmarks/reality except programs
     python benchmarks/reality.py xeon-6148 --all-cores    # these tables, at every number of cores
-    python benchmarks/reality.py --kind program --programs DIRECTORY  # all pairs: programs of others, fetched with git
-    python benchmarks/reality.py my-pair.toml --programs DIRECTORY    # one of your own
+    python benchmarks/reality.py --kind program --programs DIRECTORY  # all pairs: third-party programs, fetched by git
+    python benchmarks/reality.py my-pair.toml --programs DIRECTORY    # a pair of your own
     python benchmarks/reality.py --keep FILE.json --pictures docs/images
 
-A table (benchmarks/reality/*.toml; `reality_tables.py` says what it may have) names its source, its machine and what is
-doubtful. Our kernels (benchmarks/reality/kernels) and the program of a pair run on that machine; printed are measured
-and simulated values side by side, the error of each, its mean size and the worst. Every table is printed, and so are
-runs that fail, and pairs that do not fit a small computer, with the reason. Nothing is asserted, and nothing in a
-machine is fitted to a program. Without --all-cores: one core, half, and all; of a pair the N that it names. --keep
-FILE.json keeps what was computed; a later call with the same file goes on from there, and --pictures draws all of it.
+A table (benchmarks/reality/*.toml; its keys are defined in `reality_tables.py`) names its source, its machine and its
+doubts. Our kernels (benchmarks/reality/kernels), or the program of a pair, are simulated on that machine. The script
+prints measured and simulated values side by side, with the error of each, the mean absolute error and the worst. Every
+table is printed, including runs that fail and pairs that do not fit a small computer, with the reason. Nothing is
+asserted, and no value of a machine is fitted to a program.
 
---programs: where the text of the pairs lies, each in a directory REPOSITORY-COMMIT (its first twelve digits) that is
-fetched if it is not there.
+Without --all-cores, one core, half and all of them are simulated; of a pair, the N that it names. --keep FILE.json
+saves the results; a later call with the same file continues from there, and --pictures draws all of them. --programs is
+the directory with the sources of the pairs, each in a directory REPOSITORY-COMMIT (the commit's first twelve digits),
+which is fetched if it is missing.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ LEVELS = get_args(tables.Level)
 
 
 class Kept:
-    """Results by table, in a file if one is named: what is there is not computed again."""
+    """Results by table, saved in a file if one is named; existing results are reused."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -50,14 +51,14 @@ class Kept:
             self.found = json.loads(path.read_text(encoding="utf-8"))
 
     def put(self, name: str, result: dict[str, Any]) -> None:
-        """Keep the *result* of table *name*."""
+        """Save the *result* of table *name*."""
         self.found[name] = result
         if self._path is not None:
             self._path.write_text(json.dumps(self.found, indent=1) + "\n", encoding="utf-8")
 
 
 def computed(table: tables.AnyTable, chosen: argparse.Namespace) -> dict[str, Any]:
-    """Return the points of *table*, and why some are missing."""
+    """Simulate *table*; return its points and, if some are missing, the reason."""
     counts = (lambda numbers: numbers) if chosen.all_cores else runs.few
     points: list[runs.Point] = []
     failure, start = "", time.monotonic()
@@ -65,7 +66,7 @@ def computed(table: tables.AnyTable, chosen: argparse.Namespace) -> dict[str, An
         for point in runs.compared(
             table, counts, lambda text: print(text, file=sys.stderr, flush=True), chosen.programs
         ):
-            points.append(point)  # noqa: PERF402 - what is finished is kept
+            points.append(point)  # noqa: PERF402 - keeps the finished points after an error
     except ScaleGraphError as error:
         failure = str(error)
     about = {"kind": table.kind, "title": table.title, "machine": table.machine, "source": table.source}
@@ -95,7 +96,7 @@ def show(name: str, result: dict[str, Any]) -> list[runs.Point]:
 
 
 def said(points: Iterable[runs.Point]) -> str:
-    """Return the summary of errors in words; of programs that of their speedups, and how far off one processor is."""
+    """Summarise the errors in words; for programs, those of the speedups and of the time on one processor."""
     everything = list(points)
     speedups = [point for point in everything if point.series == "speedup"]
     if speedups:
@@ -112,7 +113,7 @@ def _errors(points: list[runs.Point]) -> str:
 
 
 def row(name: str, points: list[runs.Point]) -> str:
-    """Return the line of a pair in the table of all: speedups by N, their errors, the time on one processor."""
+    """Return a pair's line in the table of all pairs: speedups by N, their errors, and the time on one processor."""
     curve = [point for point in points if point.series == "speedup"]
     alone = next((point.error + 1 for point in points if point.series == "time" and point.at == "1"), None)
     measured, simulated = (
@@ -124,16 +125,16 @@ def row(name: str, points: list[runs.Point]) -> str:
 
 
 def main() -> None:
-    """Compute what is missing, and print all tables that were chosen."""
+    """Compute the missing results and print all chosen tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("tables", nargs="*", help="names in benchmarks/reality, or files; all without it")
+    parser.add_argument("tables", nargs="*", help="names in benchmarks/reality, or files (default: all but programs)")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only tables of this kind; repeatable")
-    parser.add_argument("--level", action="append", choices=LEVELS, help="only data in this level; repeatable")
-    parser.add_argument("--all-cores", action="store_true", help="every number of cores that was measured")
-    parser.add_argument("--programs", type=Path, metavar="DIRECTORY", help="where programs of others are fetched to")
-    parser.add_argument("--keep", type=Path, metavar="FILE.json", help="keep results, and go on from those kept")
-    parser.add_argument("--pictures", type=Path, metavar="DIRECTORY", help="draw the curves of all results kept")
-    parser.add_argument("--jobs", type=int, default=1, help="tables at a time")
+    parser.add_argument("--level", action="append", choices=LEVELS, help="only data in this memory level; repeatable")
+    parser.add_argument("--all-cores", action="store_true", help="simulate every measured number of cores")
+    parser.add_argument("--programs", type=Path, metavar="DIRECTORY", help="where third-party programs are, or go")
+    parser.add_argument("--keep", type=Path, metavar="FILE.json", help="save results, and reuse those already saved")
+    parser.add_argument("--pictures", type=Path, metavar="DIRECTORY", help="draw the curves of all saved results")
+    parser.add_argument("--jobs", type=int, default=1, help="number of tables computed at a time")
     chosen = parser.parse_args()
     try:
         found = tables.chosen(chosen.tables, chosen.kind or (), chosen.level or ())
@@ -141,7 +142,7 @@ def main() -> None:
         raise SystemExit(str(error)) from error
     if "program" in (chosen.kind or ()) and chosen.programs is None:
         raise SystemExit(
-            "--kind program: --programs DIRECTORY says where the programs of others are, or are fetched to"
+            "--kind program needs --programs DIRECTORY: where the third-party programs are, or are fetched to"
         )
     if not chosen.tables and chosen.programs is None:
         found = {name: table for name, table in found.items() if table.kind != "program"}
@@ -159,7 +160,7 @@ def main() -> None:
         curves += [row(name, points)] if any(point.series == "speedup" for point in points) else []
     print("\n### All tables\n")
     for kind, points in by_kind.items():
-        print(f"- {kind}: {said(points)}" if points else f"- {kind}: nothing was computed")
+        print(f"- {kind}: {said(points)}" if points else f"- {kind}: no results")
     if curves:
         print("\n| pair | speedup measured | simulated | mean error | worst | time on one |")
         print("| --- | --- | --- | ---: | ---: | ---: |", *curves, sep="\n")

@@ -1,4 +1,4 @@
-"""Pictures of the results of benchmarks/reality.py: measured points, and the simulated curves through them."""
+"""Pictures of the results of benchmarks/reality.py: measured points with the simulated curves."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from matplotlib.axes import Axes
 
 Results = Mapping[str, Mapping[str, Any]]
 _SERIES = ("load", "copy", "update", "triad", "daxpy")
-_WIDE = 3.4  # inches of a panel
-_TITLE = 52  # letters of a line of a panel's title
+_WIDE = 3.4  # width of a panel in inches
+_TITLE = 52  # characters per line of a panel's title
 _DPI = 110
 
 
@@ -52,7 +52,7 @@ def _grid(results: Results, panel: Any, path: Path) -> Path:
 
 
 def _curves(here: Axes, result: Mapping[str, Any], chosen: Mapping[str, str]) -> None:
-    """Draw the series *chosen*, name to label: circles are measured, lines simulated."""
+    """Draw the series of *chosen* (name to label): measured values as circles, simulated ones as lines."""
     for number, (series, label) in enumerate(chosen.items()):
         points = [point for point in result["points"] if point["series"] == series]
         n = [int(point["at"]) for point in points]
@@ -79,7 +79,7 @@ def _program(here: Axes, result: Mapping[str, Any]) -> None:
 
 
 def _latencies(results: Results, path: Path) -> Path:
-    """Draw all latencies as one dot each: simulated over measured, both logarithmic."""
+    """Draw each latency as a dot: simulated over measured, on logarithmic axes."""
     figure, here = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
     units = {"ns": 1.0, "us": 1000.0}
     ends: list[float] = []
@@ -90,7 +90,7 @@ def _latencies(results: Results, path: Path) -> Path:
         measured = [point["measured"] * units[point["unit"]] for point in points]
         simulated = [point["simulated"] * units[point["unit"]] for point in points]
         ends += measured + simulated
-        label = {"latency": "levels of caches and memory", "core_to_core": "core to core", "barrier": "barrier"}[kind]
+        label = {"latency": "cache levels and memory", "core_to_core": "core to core", "barrier": "barrier"}[kind]
         here.plot(measured, simulated, "os^"[number], color=f"C{number}", markersize=5, fillstyle="none", label=label)
     low, high = min(ends) / 1.5, max(ends) * 1.5
     here.plot([low, high], [low, high], "-", color="0.4", linewidth=0.8)

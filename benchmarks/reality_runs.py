@@ -1,4 +1,4 @@
-"""Simulated counterparts of measured tables: our kernels, and programs of others, on the machines of the tables."""
+"""Simulated counterparts of measured tables: our kernels and third-party programs on the machines of the tables."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from scalegraph.link.build import Build
 from scalegraph.machine import Machine
 
 KERNELS: Final = tables.TABLES / "kernels"
-# vectors of 32 bytes, whatever the host is; a loop that copies shall not become a call of memcpy
+# vectors of 32 bytes on every host; the last option keeps copy loops from becoming calls of memcpy
 _FLAGS: Final = ("-O3", "-mavx2", "-mfma", "-fopenmp", "-fno-tree-loop-distribute-patterns")
 _LIMIT_S: Final = 1800.0
-_PAIRS: Final = 2016  # of a machine's cores, all of 64, else drawn once
-_ROUNDS: Final = 20  # of a pair
-_CALLS: Final = 10  # of an operation of MPI
+_PAIRS: Final = 2016  # maximum number of core pairs: all pairs of 64 cores; of more cores, a random sample
+_ROUNDS: Final = 20  # round trips of a pair
+_CALLS: Final = 10  # calls of an MPI operation
 
 
 @dataclass(frozen=True)
 class Point:
-    """One value of a table, measured and simulated in *unit*; *series* and *at* say which: N, a size, a quantile."""
+    """One value of a table in *unit*; *series* and *at* (an N, a size or a quantile) identify it."""
 
     series: str
     at: str
@@ -43,7 +43,7 @@ class Point:
 
     @property
     def error(self) -> float:
-        """Simulated by measured, less one."""
+        """Relative error: simulated / measured - 1."""
         return self.simulated / self.measured - 1
 
 
@@ -52,7 +52,7 @@ Few = Callable[[list[int]], list[int]]
 
 
 def few(counts: list[int]) -> list[int]:
-    """Return the first, the middle and the last of *counts*: one core, half of a socket, and all."""
+    """Return the first, middle and last of *counts*: one core, half of them, and all."""
     return sorted({counts[0], counts[(len(counts) - 1) // 2], counts[-1]})
 
 
@@ -62,7 +62,7 @@ def _kernel(name: str) -> Build:
 
 
 def run(machine: Machine, processors: int, name: str, *arguments: object, ranks_per_node: int = 0) -> list[list[str]]:
-    """Return the rows that kernel *name* prints on *machine*, split at semicolons."""
+    """Simulate the kernel *name* on *machine*; return the rows that it prints, split at semicolons."""
     job = Job(
         _kernel(name),
         machine,
@@ -85,7 +85,7 @@ def _output(job: Job) -> str:
 
 
 def level_kib(machine: Machine, level: str, cores: int, *, streams: bool = False) -> int:
-    """Return how much data of each core stays in *level* on *cores* cores, the first ones; for memory: does not."""
+    """Return the KiB of data per core that fit *level* on the first *cores* cores; for memory, that fit no cache."""
     private = [cache.size_kib for cache in machine.cache if cache.shared_by == 1]
     shared = [cache for cache in machine.cache if cache.shared_by > 1]
     number = {"L1": 0, "L2": 1, "L3": 2}.get(level)
@@ -134,8 +134,8 @@ def latency(table: tables.Latency, _counts: Few, report: Report) -> Iterator[Poi
 
 
 def core_to_core(table: tables.CoreToCore, _counts: Few, report: Report) -> Iterator[Point]:
-    """Yield quantiles of the latencies of pairs."""
-    report(f"{table.machine}: a line between {_PAIRS} pairs of {table.cores} cores")
+    """Yield measured and simulated quantiles of the core-to-core latencies."""
+    report(f"{table.machine}: cache line transfers between at most {_PAIRS} pairs of {table.cores} cores")
     values = sorted(pairs(table.described(), table.cores).values())
     cuts = statistics.quantiles(values, n=10, method="inclusive")
     simulated = {"tenth": cuts[0], "median": statistics.median(values), "ninetieth": cuts[-1]}
@@ -144,7 +144,7 @@ def core_to_core(table: tables.CoreToCore, _counts: Few, report: Report) -> Iter
 
 
 def pairs(machine: Machine, cores: int, most: int = _PAIRS) -> dict[tuple[int, int], float]:
-    """Return what a line takes one way between pairs of the first *cores* processors, ns: *most* pairs, or all."""
+    """Return the one-way time of a cache line in ns, by pair of the first *cores* processors; at most *most* pairs."""
     known = list(itertools.combinations(range(cores), 2))
     drawn = known if len(known) <= most else random.Random(1).sample(known, most)
     rows = run(machine, cores, "pingpong", _ROUNDS, *itertools.chain.from_iterable(drawn))
@@ -161,7 +161,7 @@ def barrier(table: tables.Barriers, counts: Few, report: Report) -> Iterator[Poi
 
 
 def messages(table: tables.Messages, _counts: Few, report: Report) -> Iterator[Point]:
-    """Yield measured and simulated times of operations of MPI."""
+    """Yield measured and simulated times of MPI operations."""
     machine = table.described()
     for calls in table.measured:
         by_ranks: dict[int, dict[int, float]] = {}
@@ -177,11 +177,11 @@ def messages(table: tables.Messages, _counts: Few, report: Report) -> Iterator[P
                 yield Point(calls.operation, at, sizes[int(size)], float(value), unit)
 
 
-# ---- programs of others ----
+# ---- third-party programs ----
 
 
 def fetched(program: tables.Source, directory: Path) -> Path:
-    """Return where *program* is below *directory*, brought there with git if it is not yet."""
+    """Return the checkout of *program* below *directory*; fetch it with git if it is missing."""
     place = directory / f"{Path(program.repository).stem}-{program.commit[:12]}"
     if not (place / ".git").is_dir():
         place.mkdir(parents=True, exist_ok=True)
@@ -200,19 +200,19 @@ def _done(command: Sequence[str], place: Path) -> None:
     try:
         done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
     except OSError as error:
-        raise WorkError(f"{command[0]} cannot be started in {place}: {error.strerror}") from error
+        raise WorkError(f"Cannot start {command[0]} in {place}: {error.strerror}") from error
     if done.returncode != 0:
         raise WorkError(f"'{' '.join(command)}' failed in {place}: {done.stderr.strip()}")
 
 
 def program(table: tables.Program, counts: Few, report: Report, directory: Path) -> Iterator[Point]:
-    """Yield measured and simulated times, and the speedups over the fewest processors."""
+    """Yield measured and simulated times, and the speedups over the smallest N."""
     if table.unfit:
         raise WorkError(table.unfit)
     place, machine = fetched(table.program, directory), hastened(table.described(), table.run.scale)
     sources = sorted({path for name in table.program.sources for path in place.glob(name)})
     if not sources:
-        raise WorkError(f"{place}: no file is called {' or '.join(table.program.sources)}")
+        raise WorkError(f"{place}: no file matches {' or '.join(table.program.sources)}")
     for command in table.run.before:
         _done(command, place)
     for picture in table.run.pictures:
@@ -232,18 +232,18 @@ def program(table: tables.Program, counts: Few, report: Report, directory: Path)
 
 
 def hastened(machine: Machine, scale: float) -> Machine:
-    """Return *machine* with automatic NUMA balancing sped up *scale* times, for a run that does 1/*scale* of the work.
+    """Return *machine* with automatic NUMA balancing *scale* times as fast, for a run that does 1/*scale* of the work.
 
-    The system marks and moves pages by the clock. With a clock *scale* times as fast and work that costs *scale* times
-    less, it moves as many pages in the short run as in the whole one, for the same share of the time. The part before
-    the first parallel region is not shortened, so the clock keeps its pace there.
+    The operating system marks and moves pages at a rate per second. With a clock *scale* times as fast, and each action
+    *scale* times cheaper, it moves as many pages in the short run as in the full one, for the same share of the time.
+    The part before the first parallel region is not shortened, so there the clock keeps its normal pace.
     """
     pace = max(1, round(scale))
     return machine.model_copy(update={"balancing": machine.balancing.model_copy(update={"pace": pace})})
 
 
 def _draw(path: Path, picture: tables.Picture) -> None:
-    """Write *picture*, the same cells each time."""
+    """Write *picture* with random cells, always the same."""
     path.parent.mkdir(parents=True, exist_ok=True)
     either = bytes(picture.most * (value % 2) for value in range(256))
     cells = random.Random(1).randbytes(picture.side**2).translate(either)
@@ -251,7 +251,7 @@ def _draw(path: Path, picture: tables.Picture) -> None:
 
 
 def compared_at(table: tables.Program, counts: Few) -> list[int]:
-    """Return the N of *table* that are compared: what *counts* leaves, all or a few; a table may name the few."""
+    """Return the N of *table* to compare: all, or the few that the table names or *counts* selects."""
     there = list(table.measured.processors)
     return there if counts(there) == there else list(table.run.at) or counts(there)
 
@@ -287,15 +287,15 @@ def _time(how: tables.Run, job: Job) -> float:
     text = record.stdout if written is None else written.read_text(encoding="utf-8", errors="replace")
     found = re.findall(how.time_from, text, re.MULTILINE)
     if not found:
-        raise RunError(f"{job.name}: nothing in its output matches time_from, {how.time_from!r}")
+        raise RunError(f"{job.name}: nothing in the output matches time_from = {how.time_from!r}")
     return float(found[-1]) * how.time_unit_s * how.scale
 
 
 def compared(table: tables.AnyTable, counts: Few, report: Report, directory: Path | None) -> Iterator[Point]:
-    """Yield the points of *table*; a program's text goes to *directory*."""
+    """Yield the points of *table*; a program's source is fetched into *directory*."""
     if isinstance(table, tables.Program):
         if directory is None:
-            raise WorkError(f"{table.title}: a program of others; --programs DIRECTORY says where it is fetched to")
+            raise WorkError(f"{table.title}: third-party program; name a directory for it with --programs DIRECTORY")
         yield from program(table, counts, report, directory)
     elif isinstance(table, tables.Bandwidth):
         yield from bandwidth(table, counts, report)
@@ -310,7 +310,7 @@ def compared(table: tables.AnyTable, counts: Few, report: Report, directory: Pat
 
 
 def summary(points: Iterable[Point]) -> Mapping[str, float]:
-    """Return mean and worst size of the errors, and the shares within 10, 15 and 20 %."""
+    """Return the mean and the largest absolute error, and the shares within 10, 15 and 20 %."""
     sizes = [abs(point.error) for point in points]
     within = {f"within {p} %": sum(size <= p / 100 for size in sizes) / len(sizes) for p in (10, 15, 20)}
     return {"mean": statistics.mean(sizes), "worst": max(sizes), **within}

@@ -1,7 +1,8 @@
-"""What benchmarks/reality/*.toml says: measured tables of real machines, each with its source.
+"""The format of benchmarks/reality/*.toml: measured tables of real machines, each with its source.
 
-A file has one `kind`: ``bandwidth``, ``latency``, ``core_to_core``, ``barrier``, or ``program``, the measured scaling
-of somebody's program. Facts only: of a program its repository and commit, never its text.
+A file has one `kind`: ``bandwidth``, ``latency``, ``core_to_core``, ``barrier``, ``messages``, or ``program``, the
+published scaling of a third-party program. Files contain facts only: a program's repository and commit, never its
+source code.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ class _Part(BaseModel):
 
 
 class Table(_Part):
-    """What all tables say: which machine stands for the real one, with what changed, and who measured what."""
+    """The keys of all tables: the simulated machine, its changed settings, and who measured what."""
 
     title: str = Field(min_length=1, max_length=120)
     machine: str = Field(min_length=1)
-    settings: dict[str, str] = Field(default_factory=dict)  # as --set
+    settings: dict[str, str] = Field(default_factory=dict)  # as for --set
     source: str = Field(min_length=1)
     doubts: str = ""
 
     def described(self) -> Machine:
-        """Return the machine, as this table has it."""
+        """Return the machine with the table's settings."""
         return machines.load(self.machine, self.settings)
 
 
 class Curve(_Part):
-    """GB/s of *kernel* with the data in *level*, on 1, 2, .. cores, or on those of *cores*."""
+    """GB/s of *kernel* with the data in *level*, on 1, 2, .. cores or on the numbers of cores in *cores*."""
 
     level: Level
     kernel: Literal["load", "copy", "update", "daxpy", "triad"]
@@ -60,16 +61,16 @@ class Curve(_Part):
 
 
 class Bandwidth(Table):
-    """Bandwidth by level, kernel and cores of one socket, one thread a core, first cores first."""
+    """Bandwidth by level, kernel and number of cores, one thread per core, filling the cores from the first."""
 
     kind: Literal["bandwidth"]
     measured: tuple[Curve, ...] = Field(min_length=1, strict=False)
 
 
 class Chased(_Part):
-    """Latency of loads that depend on each other, *ns*, from data of *kib* (0: as fits the level).
+    """Latency *ns* of dependent loads from *kib* of data (0: a size that fits the level).
 
-    *window_kib*: the order is random within so much, 0: within all, so that translation of addresses counts.
+    The order is random within windows of *window_kib*, or within all data (0), where address translation counts, too.
     """
 
     level: Level
@@ -86,7 +87,7 @@ class Latency(Table):
 
 
 class Spread(_Part):
-    """Quantiles of the latencies of pairs, ns one way."""
+    """Quantiles of the one-way latencies between pairs, in ns."""
 
     tenth: Positive
     median: Positive
@@ -94,7 +95,7 @@ class Spread(_Part):
 
 
 class CoreToCore(Table):
-    """A line that two threads change in turn, over all pairs of so many *cores*."""
+    """One-way latency of a cache line that two threads write in turn, over all pairs of *cores* cores."""
 
     kind: Literal["core_to_core"]
     cores: Count
@@ -102,7 +103,7 @@ class CoreToCore(Table):
 
 
 class Barriers(Table):
-    """Time of a barrier of OpenMP by the number of threads."""
+    """Time of an OpenMP barrier by the number of threads."""
 
     kind: Literal["barrier"]
     cores: tuple[Count, ...] = Field(min_length=1, strict=False)
@@ -110,9 +111,9 @@ class Barriers(Table):
 
 
 class Calls(_Part):
-    """Times of an operation of MPI, microseconds (MB/s of a bandwidth), by *ranks* and *bytes*.
+    """Times of an MPI operation in microseconds (for bandwidth: MB/s), by *ranks* and *bytes*.
 
-    One of either stands for all. latency and bandwidth are those between the first rank and the last one.
+    A single value of *ranks* or *bytes* holds for all times. latency and bandwidth are between the first and last rank.
     """
 
     operation: Literal["latency", "bandwidth", "bcast", "allreduce", "barrier"]
@@ -125,11 +126,11 @@ class Calls(_Part):
     def _as_many(self) -> Self:
         for name, found in (("ranks", self.ranks), ("bytes", self.bytes)):
             if len(found) not in (1, len(self.us)):
-                raise ValueError(f"expected one or {len(self.us)} {name}, as there are values of us; got {len(found)}")
+                raise ValueError(f"expected one or {len(self.us)} values of {name}, as many as of us; got {len(found)}")
         return self
 
     def points(self) -> list[tuple[int, int, float]]:
-        """Return ranks, bytes and the value of each."""
+        """Return (ranks, bytes, value) of each time."""
         count = len(self.us)
         ranks = self.ranks * count if len(self.ranks) == 1 else self.ranks
         sizes = self.bytes * count if len(self.bytes) == 1 else self.bytes
@@ -137,16 +138,16 @@ class Calls(_Part):
 
 
 class Messages(Table):
-    """Operations of MPI, as the OSU micro-benchmarks time them, a rank on each core, first cores first."""
+    """MPI operations, as timed by the OSU micro-benchmarks; one rank per core, filling the cores from the first."""
 
     kind: Literal["messages"]
     measured: tuple[Calls, ...] = Field(min_length=1, strict=False)
 
 
 class Source(_Part):
-    """A program: where its text is, and how it is built. Paths are those of its repository."""
+    """A program: where its source is, and how to build it. Paths are relative to its repository."""
 
-    repository: str = Field(min_length=1)  # what `git fetch` takes
+    repository: str = Field(min_length=1)  # as for `git fetch`
     commit: str = Field(pattern=r"^[0-9a-f]{40}$")
     sources: tuple[str, ...] = Field(min_length=1, strict=False)
     include: tuple[str, ...] = Field(default=(), strict=False)
@@ -155,7 +156,7 @@ class Source(_Part):
 
 
 class Picture(_Part):
-    """A square picture (PGM, binary) of *side* x *side* cells that a program reads, each 0 or *most* by chance."""
+    """An input picture (binary PGM) of *side* x *side* cells, each randomly 0 or *most*."""
 
     path: str = Field(min_length=1)
     side: int = Field(ge=1, le=30_000)
@@ -163,15 +164,20 @@ class Picture(_Part):
 
 
 class Run(_Part):
-    """How it runs: ``{N}`` in an argument stands for the processors, *threads_per_process* makes them MPI processes.
+    """How to run the program: ``{N}`` in an argument stands for the number of processors.
 
-    *processes*: N counts the threads of each of this many processes. *ranks_per_node*: as `simulate` has
-    it. *arguments_at*: other arguments at that N. *time_from*: a regular expression whose group is the time in the
-    program's output, or in the file *time_in* that it writes (its last match), in seconds times *time_unit_s*; without
-    it the time is that of the whole run. *before*: commands, word by word, in the program's directory before the first
-    run, for files that it reads, and *pictures*. *scale*: factor of the time, where a smaller problem stands
-    for the measured one (*doubts* says why that is right); automatic NUMA balancing is sped up by the same factor
-    (`reality_runs.hastened`). *at*: the N that are compared; with --all-cores, all are.
+    - *threads_per_process*: splits the processors into MPI processes with this many threads.
+    - *processes*: with it, N is the number of threads in each of this many processes.
+    - *ranks_per_node*: as for `simulate`.
+    - *arguments_at*: different arguments for some N.
+    - *time_from*: a regular expression whose group is the time, in units of *time_unit_s* seconds; its last match in
+      the output, or in the file *time_in* that the program writes, counts. By default, the time is that of the whole
+      run.
+    - *before*: commands, as lists of words, that run in the program's directory before the first run to make input
+      files; *pictures* are input files, too.
+    - *scale*: the factor by which the time is multiplied if a smaller problem stands for the measured one (*doubts*
+      says why that is valid); automatic NUMA balancing is sped up by the same factor (`reality_runs.hastened`).
+    - *at*: the N to compare; with --all-cores, all are compared.
     """
 
     arguments: tuple[str, ...] = Field(default=(), strict=False)
@@ -180,8 +186,8 @@ class Run(_Part):
     stdin: str = ""
     before: tuple[Annotated[tuple[str, ...], Field(min_length=1, strict=False)], ...] = Field(default=(), strict=False)
     pictures: tuple[Picture, ...] = Field(default=(), strict=False)
-    threads_per_process: int = Field(default=1, ge=0)  # 0: all threads are of one process
-    processes: int = Field(default=0, ge=0)  # 0: as threads_per_process says
+    threads_per_process: int = Field(default=1, ge=0)  # 0: all threads in one process
+    processes: int = Field(default=0, ge=0)  # 0: follows from threads_per_process
     ranks_per_node: int = Field(default=0, ge=0)  # 0: as many as fit
     at: tuple[Count, ...] = Field(default=(), strict=False)
     time_from: str = ""
@@ -202,14 +208,14 @@ class Times(_Part):
         if len(self.processors) != len(self.time_s):
             raise ValueError(f"expected a time for each of {len(self.processors)} processors, got {len(self.time_s)}")
         if list(self.processors) != sorted(set(self.processors)):
-            raise ValueError("expected processors that rise")
+            raise ValueError("expected processors in increasing order")
         return self
 
 
 class Program(Table):
-    """The scaling of a program, measured by somebody; whoever compares fetches the program.
+    """The published scaling of a third-party program, which is fetched for the comparison.
 
-    *unfit*: why it cannot be compared here, such as data of many gigabytes; its table is printed all the same.
+    *unfit*: why the program cannot be simulated here, such as many gigabytes of data; the table is printed anyway.
     """
 
     kind: Literal["program"]
@@ -222,7 +228,7 @@ class Program(Table):
     def _measured_there(self) -> Self:
         unknown = sorted({*self.run.at, *map(int, self.run.arguments_at)} - set(self.measured.processors))
         if unknown:
-            raise ValueError(f"expected numbers of processors that were measured, got {unknown[0]}")
+            raise ValueError(f"expected measured numbers of processors, got {unknown[0]}")
         return self
 
 
@@ -234,14 +240,14 @@ class _File(RootModel[Annotated[AnyTable, Field(discriminator="kind")]]):
 
 
 def read(path: Path) -> AnyTable:
-    """Return the table of the file at *path*; raise `InputError` with every fault of it."""
+    """Return the table in the file *path*; raise `InputError` with all its faults."""
     return toml.load_model(_File, toml.read_text(path), str(path)).root
 
 
 def chosen(names: Iterable[str], kinds: Iterable[str] = (), levels: Iterable[str] = ()) -> dict[str, AnyTable]:
-    """Return tables by name: those of *names* (of benchmarks/reality, or paths), all without one.
+    """Return the tables *names* (names in benchmarks/reality, or paths; all if empty), by name.
 
-    Of *kinds* only, and of bandwidths and latencies what is measured in *levels*, if there are any.
+    *kinds* selects kinds of tables; *levels* selects rows of bandwidth and latency tables.
     """
     shipped = {path.stem: path for path in sorted(TABLES.glob("*.toml"))}
     paths = {name: shipped.get(name, Path(name)) for name in names} or shipped
@@ -255,7 +261,7 @@ def chosen(names: Iterable[str], kinds: Iterable[str] = (), levels: Iterable[str
 
 
 def _in_levels(table: AnyTable, levels: set[str]) -> AnyTable | None:
-    """Return *table* with what is measured in *levels*; None if that is nothing."""
+    """Return *table* with only the rows measured in *levels*; None if there are none."""
     if not levels or not isinstance(table, Bandwidth | Latency):
         return table
     kept = tuple(row for row in table.measured if row.level in levels)

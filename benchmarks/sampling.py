@@ -1,17 +1,17 @@
-"""Sampled runs of long programs beside whole ones: how much faster, how far off, and whether the intervals hold.
+"""Sampled runs of long programs beside full runs: the speedup, the error, and whether the intervals cover the truth.
 
     python benchmarks/sampling.py [--machine ksr1] [--processors 64] [--program NAME ...] [--schedule static]
 
-The twelve programs of `speed_and_size.py`, with so many iterations, or so large a problem where these follow from the
-size, that the whole run takes some seconds. Prints one row for each and asserts nothing:
+Runs the twelve programs of `speed_and_size.py` with enough iterations (or a problem large enough) for a full run of
+some seconds. Prints one row for each program and asserts nothing:
 
-- processor time of the host, whole and sampled (user and system, of one run each), and the ratio;
-- part of the visits of phases that were skipped;
-- the error of the simulated time in per cent, and half the width of its interval of 95 %;
-- the error of the misses in per cent, and half the width of theirs;
-- of the categories that take more than 1 % of the processors' time how many lie in their intervals.
+- the host's processor time (user and system) of one full and one sampled run, and the ratio;
+- the share of phase visits that were skipped;
+- the error of the simulated time in per cent, and half the width of its 95 % interval;
+- the error of the misses in per cent, and half the width of their interval;
+- how many of the categories with more than 1 % of the processors' time lie in their intervals.
 
-Below the table: why programs were not sampled. *--schedule* is for loops with ``schedule(runtime)``.
+Below the table, prints why programs were not sampled. *--schedule* is for loops with ``schedule(runtime)``.
 """
 
 from __future__ import annotations
@@ -43,29 +43,29 @@ PROGRAMS = {
     "sor": ("sor.c", "1024", "100"),
     "water": ("water.c", "512", "60"),
 }
-_MATTERS = 0.01  # of the processors' time
+_MATTERS = 0.01  # share of the processors' time from which a category counts
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A whole run and a sampled one of the same program."""
+    """A full run and a sampled run of the same program."""
 
     whole: RunRecord
     sampled: RunRecord
 
     @property
     def times_as_fast(self) -> float:
-        """Host's processor time of the whole run over that of the sampled one."""
+        """Host processor time of the full run over that of the sampled run."""
         return (self.whole.host_cpu_s or math.nan) / (self.sampled.host_cpu_s or math.nan)
 
     def error(self, name: str) -> tuple[float, float]:
-        """Return by how much the estimate of *name* differs, and half its interval, in per cent of the whole run's."""
+        """Return the error of *name*'s estimate and half the interval's width, in per cent of the full run's value."""
         width = self.sampled.sampled.intervals.get(name, 0.0) if self.sampled.sampled else 0.0
         real, found = _value(self.whole, name), _value(self.sampled, name)
         return (100 * (found / real - 1), 100 * width / real) if real else (0.0, 0.0)
 
     def categories_inside(self) -> tuple[int, int]:
-        """Return how many of the categories that matter lie in their intervals, and how many there are."""
+        """Return the number of counted categories that lie in their intervals, and the number of counted categories."""
         least = _MATTERS * self.whole.processor_cycles
         errors = [self.error(name) for name, cycles in self.whole.categories.items() if cycles >= least]
         return sum(abs(error) <= width for error, width in errors), len(errors)
@@ -78,7 +78,7 @@ def _value(record: RunRecord, name: str) -> float:
 
 
 def compared(program: Build, machine_name: str, processors: int, arguments: tuple[str, ...], schedule: str) -> Compared:
-    """Run *program* as a whole and sampled."""
+    """Run *program* in full and sampled."""
     found = []
     for collect in ((), (SAMPLES,)):
         job = Job(
@@ -95,7 +95,7 @@ def compared(program: Build, machine_name: str, processors: int, arguments: tupl
             raise SystemExit(f"{program.program}: {record.message}")
         found.append(record)
     if found[0].stdout != found[1].stdout:
-        print(f"{program.program}: the sampled run printed something else", file=sys.stderr)
+        print(f"{program.program}: the sampled run's output differs from the full run's", file=sys.stderr)
     return Compared(*found)
 
 
@@ -126,8 +126,8 @@ def main() -> None:
     parser.add_argument("--program", action="append", choices=list(PROGRAMS), dest="programs")
     parser.add_argument("--schedule", default="")
     options = parser.parse_args()
-    print(f"{options.processors} processors of {options.machine}; host's seconds of processor time, one run each")
-    print("| program | whole s | sampled s | x | skipped | time % | ± | misses % | ± | categories inside |")
+    print(f"{options.processors} processors of {options.machine}; host processor time in seconds, one run each")
+    print("| program | full s | sampled s | x | skipped | time % | ± | misses % | ± | categories inside |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     pairs: dict[str, Compared] = {}
     for name in options.programs or PROGRAMS:
@@ -138,7 +138,7 @@ def main() -> None:
     ratios = [pair.times_as_fast for pair in pairs.values() if pair.sampled.estimated]
     if ratios:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        print(f"geometric mean of the {len(ratios)} that were sampled: {mean:.1f} times as fast")
+        print(f"geometric mean of the {len(ratios)} sampled programs: {mean:.1f} times as fast")
     for name, pair in pairs.items():
         if pair.sampled.sampled and pair.sampled.sampled.why:
             print(f"{name}: {pair.sampled.sampled.why}")

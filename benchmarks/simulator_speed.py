@@ -1,11 +1,10 @@
-"""How fast the simulator is, beside cachegrind and the native program, all in one run.
+"""Speed of the simulator beside cachegrind and the native program, all in one run.
 
     python benchmarks/simulator_speed.py [--n 500] [--program ge-owner] [--machine server-2x32] [--repeat 3]
 
-Prints for 1, 16, 64, 256 and 1,024 simulated processors: host seconds (the best of the repetitions),
-references a second, slowdown against the native run with one thread, speed relative to cachegrind on the
-same program, and cost relative to one processor. Processor counts that the machine does not have are left
-out; ksr1 has them all. Nothing is asserted: figures depend on the host; compare within one run.
+Prints for 1, 16, 64, 256 and 1,024 simulated processors: host seconds (the fastest repetition), memory references per
+second, slowdown against the native run with one thread, speed relative to cachegrind on the same program, and cost
+relative to one processor. Nothing is asserted: the figures depend on the host, so compare only within one run.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def best(command: list[str], repeat: int, threads: int = 1) -> float:
-    """Return the least wall time of *repeat* runs of *command*, in seconds."""
+    """Return the minimum wall-clock time of *repeat* runs of *command* in seconds."""
     times = []
     for _ in range(repeat):
         start = time.perf_counter()
@@ -63,7 +62,7 @@ def main() -> None:
             cachegrind_s = best([*tool, native, *options.arguments], 1)
     print(f"{options.program} {' '.join(options.arguments)} on {options.machine}; native, one thread: {native_s:.3f} s")
     if cachegrind_s is None:
-        print("cachegrind: valgrind is not installed (apt-get install valgrind)")
+        print("cachegrind is left out: valgrind is not installed (on Debian: apt-get install valgrind)")
     else:
         print(f"cachegrind: {cachegrind_s:.2f} s")
     print(f"{'N':>5} {'host s':>8} {'M refs/s':>9} {'x native':>9} {'x cachegrind':>13} {'x N = 1':>8}")

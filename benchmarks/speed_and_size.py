@@ -1,17 +1,17 @@
-"""Speed and size of the simulator over five programs of different character, all in one run.
+"""Speed and memory use of the simulator for five programs of different character, all in one run.
 
     python benchmarks/speed_and_size.py [--machine ksr1] [--repeat 3] [--program NAME ...] [--all]
         [--no-sweep] [--no-size]
 
-Prints three things and asserts nothing, since figures depend on the host:
+Prints three results. It asserts nothing, because the figures depend on the host:
 
-- for each program at 64 simulated processors: seconds of the simulator, of the native program with one thread and of
-  cachegrind on it, the ratios, and their geometric means;
+- for each program on 64 simulated processors: the times in seconds of the simulator, of the native program with one
+  thread and of cachegrind on it, the ratios, and their geometric means;
 - the peak resident memory of a run with 1,024 processors;
-- how much faster a sweep of independent runs is with two workers than with one.
+- the speedup of a sweep of independent runs with two workers over one.
 
-Of programs the least processor time of the repetitions is taken (user and system, as the host charges it), which other
-work on the host disturbs less than wall time; the sweep needs wall time and an idle host.
+The time of a program is the smallest user and system time among the repetitions, which other work on the host disturbs
+less than wall-clock time. The sweep needs wall-clock time and an idle host.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = str(Path(__file__).resolve())
-# All are those of the papers. The five stand for dense elimination, a search through all, dynamic programming, a
-# triangle of sums, and a task queue with unpredictable branches; the others communicate so much at 64 processors that
-# most of the time goes into the memory system.
+# All are the papers' programs. The five represent dense elimination, exhaustive search, dynamic programming, a triangle
+# of sums, and a task queue with unpredictable branches. The others communicate so much on 64 processors that most of
+# the time goes into the memory system.
 FIVE = ("ge2-owner", "billiard", "apsp", "adjoint", "quicksort")
 PROGRAMS = {
     "ge2-owner": ("ge-owner.c", "500"),
@@ -56,7 +56,7 @@ LARGE = ("ge2-owner", 1024)
 
 @dataclass(frozen=True)
 class Used:
-    """What a process used: *cpu_s* processor time, *wall_s*, *peak_mib* resident; *references* that it simulated."""
+    """What a process used: processor time, wall-clock time, peak resident memory; and the references it simulated."""
 
     cpu_s: float
     wall_s: float
@@ -65,7 +65,7 @@ class Used:
 
 
 def run(command: Sequence[str]) -> Used:
-    """Return what *command* used; it runs with one OpenMP thread."""
+    """Run *command* with one OpenMP thread; return what it used."""
     start = time.perf_counter()
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
@@ -77,19 +77,19 @@ def run(command: Sequence[str]) -> Used:
 
 
 def least(command: Sequence[str], repeat: int) -> float:
-    """Return the least processor time of *repeat* runs of *command*, in seconds."""
+    """Return the minimum processor time of *repeat* runs of *command* in seconds."""
     return min(run(command).cpu_s for _ in range(repeat))
 
 
 def simulate(source: str, machine: str, processors: int, arguments: Sequence[str]) -> Used:
-    """Return what one simulated run used, in a process of its own, so that its peak is its own."""
+    """Return what one simulated run used; it has its own process, so that the peak memory is only its own."""
     command = [sys.executable, SCRIPT, "--run", source, machine, str(processors), *arguments]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return Used(**json.loads(done.stdout))
 
 
 def one_run(source: str, machine_name: str, processors: str, *arguments: str) -> None:
-    """Run one point and print what it used as JSON: the part of the child process of `simulate`."""
+    """Run one point and print what it used as JSON; the child process of `simulate` calls this."""
     from scalegraph import machine
     from scalegraph.base.run import RunPoint
     from scalegraph.control import build
@@ -114,9 +114,9 @@ def one_run(source: str, machine_name: str, processors: str, *arguments: str) ->
 def speeds(names: Sequence[str], machine: str, processors: int, repeat: int) -> None:
     """Print the table of ratios."""
     has_cachegrind = shutil.which("valgrind") is not None
-    print(f"{processors} processors of {machine}; seconds of processor time, least of {repeat}")
+    print(f"{processors} processors of {machine}; processor time in seconds, fastest of {repeat} runs")
     if not has_cachegrind:
-        print("cachegrind: valgrind is not installed (apt-get install valgrind)")
+        print("cachegrind is left out: valgrind is not installed (on Debian: apt-get install valgrind)")
     print("program      native  cachegrind  simulated  M refs/s  x native  x cachegrind")
     to_native, to_cachegrind = [], []
     for name in names:
@@ -145,12 +145,12 @@ def size(machine: str) -> None:
     name, processors = LARGE
     source, *arguments = PROGRAMS[name]
     used = simulate(source, machine, processors, arguments)
-    text = f"{used.peak_mib:.0f} MiB resident at most, {used.wall_s:.1f} s"
+    text = f"{used.peak_mib:.0f} MiB peak resident memory, {used.wall_s:.1f} s"
     print(f"{name} {' '.join(arguments)} on {processors} processors of {machine}: {text}")
 
 
 def sweep(machine: str) -> None:
-    """Print how much faster two workers are than one, over runs that do not depend on each other."""
+    """Print the speedup of two workers over one for independent runs."""
     from scalegraph.request import Session
     from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
 
@@ -158,7 +158,7 @@ def sweep(machine: str) -> None:
     path = str(ROOT / "resources" / "programs" / source)
     program = ProgramChoice(sources=(path,), args=tuple(arguments), ldflags=("-lm",))
     request = Request(program=program, machine=MachineChoice(name=machine), processors=tuple(range(1, 17)))
-    with contextlib.closing(Session(workers=1)) as session:  # builds the program, which the others find in the cache
+    with contextlib.closing(Session(workers=1)) as session:  # builds the program into the cache
         session.submit(request.model_copy(update={"processors": (1,)}), None)
     times = []
     for workers in (1, 2):

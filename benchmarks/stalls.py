@@ -1,21 +1,21 @@
-"""How long the window's thread is busy in one turn of its event loop: the longest turn of every action a user takes.
+"""Measure how long the window stalls: the longest turn of the event loop in every user action.
 
     python benchmarks/stalls.py [--study FILE] [--trace FILE] [--only WORDS] [--profile] [--json FILE]
     python benchmarks/stalls.py --random 60 [--seeds 1,2,3]
 
-Drives the real window off the screen through one session: start, a study, every arrangement for the first and the
-second time, themes, selections, options, every view, the other pages, tables that are imported, a trace, zooms,
-closing. Each turn of the event loop (what was posted, timers, input, painting) is timed: by the clock, and by the
-processor time of the thread, which other programs on the machine disturb less. While a turn runs, no key and no click
-is answered, so its length is the delay that a user feels. Work of other threads counts only where it holds Python's
-lock (the clock shows it). Printed for every action: the longest turn, how many turns took longer than 50 ms, the
-processor time of the window's thread in all, and how long it took until everything was there.
+Drives the real window off-screen through one session: start, a study, every arrangement for the first and the second
+time, themes, selections, options, every view, the other pages, imported tables, a trace, zooms, closing. It times each
+turn of the event loop (posted events, timers, input, painting) in wall-clock time and in the thread's processor time,
+which other programs on the machine disturb less. During a turn the window answers no key and no click, so its length
+is the delay that a user feels. Other threads only add to it while they hold Python's global lock (this shows in the
+wall-clock time). For every action the script prints the longest turn, the number of turns above 50 ms, the total
+processor time of the window's thread, and the time until everything was shown.
 
-With *--random* it does as many random actions for each seed instead: tile, float, maximise, arrange, resize, select,
-filter, zoom, replay, themes.
+With *--random* it performs that many random actions for each seed instead: tile, float, maximise, arrange, resize,
+select, filter, zoom, replay, themes.
 
-Without *--study* the demonstration is computed first. *--profile* adds for every action whose longest turn exceeds
-50 ms of processor time where that turn was spent. `benchmarks/README.md` has figures.
+Without *--study* it first computes the demonstration. With *--profile* it also prints, for every action whose longest
+turn exceeds 50 ms of processor time, the functions in which that turn was spent. `benchmarks/README.md` has figures.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from scalegraph.gui.shell.main_window import MainWindow
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-os.environ["QT_NO_GLIB"] = "1"  # Qt's own event loop: one call is one turn
+os.environ["QT_NO_GLIB"] = "1"  # Qt's own event loop, where one call is one turn
 
-LIMIT_S: Final = 0.1  # longest turn that no user feels
+LIMIT_S: Final = 0.1  # longest turn that a user does not feel
 LONG_S: Final = 0.05
-IDLE_S: Final = 0.001  # between two turns in which nothing happened
-QUIET_S: Final = 0.45  # without a busy turn after which an action is over; the collector comes every 0.4 s
+IDLE_S: Final = 0.001  # pause after a turn in which nothing happened
+QUIET_S: Final = 0.45  # an action has ended after this time without a busy turn; garbage collection runs every 0.4 s
 BUSY_S: Final = 0.002
-MOST_S: Final = 120.0  # after which an action that does not end is given up
+MOST_S: Final = 120.0  # time after which an action is abandoned
 SIZE: Final = (1280, 720)
 Step = tuple[str, Callable[[], object]]
 
@@ -71,26 +71,26 @@ class Action:
     longest_wall: float
     long: int  # turns above 50 ms of processor time
     busy: float
-    wall: float  # s until everything was there
+    wall: float  # s until everything was shown
     profile: str = ""
 
 
 class Driver:
-    """Runs the event loop turn by turn and keeps the longest of each action."""
+    """Runs the event loop turn by turn and records the longest turn of each action."""
 
     def __init__(self, profile: bool, only: str = "") -> None:
         self.profile, self.only = profile, only
         self.actions: list[Action] = []
         self.window: MainWindow | None = None
         self.application: QApplication | None = None
-        self.waits: Callable[[], bool] = lambda: False  # whether more is to come that only the caller knows of
+        self.waits: Callable[[], bool] = lambda: False  # whether the caller expects more
         self._worst = Turn()
         self._longest_wall = self._busy = 0.0
         self._long = 0
         self._stats: cProfile.Profile | None = None
 
     def do(self, name: str, act: Callable[[], object]) -> None:
-        """Do *act* as a turn of its own and run the loop until everything that comes of it is there."""
+        """Call *act* as one turn, then run the loop until all its effects are shown."""
         self._worst, self._longest_wall, self._busy, self._long, self._stats = Turn(), 0.0, 0.0, 0, None
         begun = last = time.perf_counter()
         self._turn(act)
@@ -131,7 +131,7 @@ class Driver:
         from PySide6.QtCore import QCoreApplication, QEvent
 
         QCoreApplication.processEvents()
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # as a running loop does by itself
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # a running loop does this itself
 
     def _working(self) -> bool:
         return self.waits() or (self.window is not None and bool(self.window.jobs.running))
@@ -146,11 +146,11 @@ def row(action: Action) -> str:
     )
 
 
-HEAD: Final = f"{'action':44} {'turn, ms':>8} {'wall, ms':>8} {'>50 ms':>6} {'all, ms':>9} {'there, s':>9}\n{'-' * 90}"
+HEAD: Final = f"{'action':44} {'turn, ms':>8} {'wall, ms':>8} {'>50 ms':>6} {'all, ms':>9} {'done, s':>9}\n{'-' * 90}"
 
 
 def _told(profile: cProfile.Profile | None) -> str:
-    """Return where the longest turn went: functions by their time with what they call, then by their own."""
+    """Return the profile of the longest turn: functions by cumulative time, then by their own time."""
     import io
 
     if profile is None:
@@ -167,7 +167,7 @@ def _told(profile: cProfile.Profile | None) -> str:
 
 
 def walk(driver: Driver, study: Path, trace: Path, table: Path, values: Path, home: Path) -> None:
-    """Do everything once, as a user would."""
+    """Perform every action once, as a user would."""
     _start(driver, home)
     window = driver.window
     assert window is not None
@@ -188,7 +188,7 @@ def walk(driver: Driver, study: Path, trace: Path, table: Path, values: Path, ho
 
 
 def wander(driver: Driver, study: Path, trace: Path, home: Path, seeds: list[int], count: int) -> None:
-    """Do *count* random actions for each of *seeds*, with a study and a trace open."""
+    """Perform *count* random actions for each of *seeds*, with a study and a trace open."""
     _start(driver, home)
     window = driver.window
     assert window is not None
@@ -203,7 +203,7 @@ def wander(driver: Driver, study: Path, trace: Path, home: Path, seeds: list[int
 
 
 def _any(window: MainWindow, keys: list[str], chance: Random) -> Step:
-    """Return one action of a user, chosen at random."""
+    """Return a random user action."""
     from scalegraph.gui.dock.arrangements import ARRANGEMENTS, TRACE_ARRANGEMENTS
 
     area, handle = window.study.area, window.study.handle
@@ -244,7 +244,7 @@ def _any(window: MainWindow, keys: list[str], chance: Random) -> Step:
 
 
 def _filter(dock: ViewDock, text: str) -> None:
-    """Type into every field for filtering in *dock*."""
+    """Type *text* into every filter field in *dock*."""
     from PySide6.QtWidgets import QLineEdit
 
     for field in dock.findChildren(QLineEdit):
@@ -275,7 +275,7 @@ def _start(driver: Driver, home: Path) -> None:
 
     driver.do("start: modules and application", application)
     driver.waits = lambda: driver.window is None
-    driver.do("start: first picture, window, what views need", begin)
+    driver.do("start: first picture, window, modules for views", begin)
     driver.waits = lambda: False
     assert driver.window is not None
 
@@ -320,13 +320,13 @@ def _choices(window: MainWindow) -> Iterator[Step]:
     yield "wider window", lambda: window.resize(1920, 1080)
     yield "smaller window", lambda: window.resize(*SIZE)
     yield "what if", lambda: window.panels.want("whatif", True)
-    yield "what if away", lambda: window.panels.want("whatif", False)
+    yield "close what if", lambda: window.panels.want("whatif", False)
     yield "queue", lambda: window.panels.want("queue", True)
-    yield "queue away", lambda: window.panels.want("queue", False)
+    yield "close queue", lambda: window.panels.want("queue", False)
     yield "palette", window.actions_["palette"].trigger
-    yield "palette away", window.palette_.close
+    yield "close palette", window.palette_.close
     yield "shortcuts", window.actions_["shortcuts"].trigger
-    yield "shortcuts away", window.sheet.close
+    yield "close shortcuts", window.sheet.close
     for dock in _docks(window)[:4]:
         for option in dock.view.options[:2]:
             values: list[Any] = [*option.choices[1:2], *([True] if option.type == "bool" else [])]
@@ -379,11 +379,11 @@ def _end(window: MainWindow, study: Path, trace: Path) -> Iterator[Step]:
     yield "close the window", window.close
 
 
-# what is opened
+# the files to open
 
 
 def small_table(path: Path) -> None:
-    """Write times of a program that somebody measured."""
+    """Write a table of measured times."""
     rows = [f"{n},{size},{size * size / n + 40 * n}" for n in (1, 2, 4, 8, 16, 32) for size in (100, 200, 400)]
     path.write_text("\n".join(["processors,n,time (s)", *rows]) + "\n")
 
@@ -419,15 +419,15 @@ def made_trace(home: Path) -> Path:
 
 
 def main() -> None:
-    """Run everything and print the table."""
+    """Run the session or the random actions, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--study", type=Path, help="a study to open; without it the demonstration is computed")
-    parser.add_argument("--trace", type=Path, help="a trace to open; without it one is made")
-    parser.add_argument("--only", default="", help="with --profile: actions whose names have this")
-    parser.add_argument("--profile", action="store_true", help="say where the longest turns were spent")
-    parser.add_argument("--json", type=Path, help="write the table as JSON, too")
+    parser.add_argument("--study", type=Path, help="a study to open (default: compute the demonstration)")
+    parser.add_argument("--trace", type=Path, help="a trace to open (default: generate one)")
+    parser.add_argument("--only", default="", help="with --profile: only actions whose names contain this")
+    parser.add_argument("--profile", action="store_true", help="print where the longest turns were spent")
+    parser.add_argument("--json", type=Path, help="also write the table as JSON")
     parser.add_argument("--random", type=int, default=0, metavar="N", help="N random actions for each seed instead")
-    parser.add_argument("--seeds", default="1,2,3", help="with --random (default: 1,2,3)")
+    parser.add_argument("--seeds", default="1,2,3", help="seeds of --random (default: 1,2,3)")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="stalls-") as place:
         home = Path(place)

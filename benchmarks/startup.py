@@ -1,11 +1,11 @@
-"""Processor time of a short run from the command line, beside what others take to do nothing.
+"""Processor time of a short run from the command line, beside that of other tools doing nothing.
 
     python benchmarks/startup.py [--times 10]
 
-`scalegraph simulate sum.c -p 4 --json --no-reference` with a cached build: the whole process with its children
-(preprocessor, simulated program). Its peers, in turn with it: a Python that imports numpy, and valgrind (where it is
-installed) that runs `true` without any tool. Best of the runs, since other load on the machine makes each longer; with
-bytecode, which installing makes, and without, which is a checkout that may not be written. Modules loaded are counted.
+Times `scalegraph simulate sum.c -p 4 --json --no-reference` with a cached build: the whole process with its children
+(preprocessor, simulated program). In turn with it, times a Python that imports numpy and, if installed, valgrind
+running `true` without a tool. The fastest run counts, because other load only makes runs longer. ScaleGraph is timed
+with bytecode, as after an installation, and without, as in a read-only checkout. Also counts the loaded modules.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ARGUMENTS = ["simulate", "sum.c", "-p", "4", "--json", "--no-reference"]
 
 
 def seconds(command: list[str], where: str, bytecode: Path | None) -> float:
-    """Return the processor time of *command* and its children in seconds, with its Python's bytecode if it is given."""
+    """Return the processor time of *command* and its children in seconds; *bytecode* is Python's cache, or None."""
     environment = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
     environment |= {"PYTHONDONTWRITEBYTECODE": "1"} if bytecode is None else {"PYTHONPYCACHEPREFIX": str(bytecode)}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -57,7 +57,7 @@ def main() -> None:
         (Path(where) / "sum.c").write_text(PROGRAM)
         made, none = Path(where) / "bytecode", Path(where) / "none"
         rows = {
-            "scalegraph, bytecode": (run, made),
+            "scalegraph, with bytecode": (run, made),
             "scalegraph, no bytecode of its own": (run, None),
             "python -c 'import numpy'": ([python, "-c", "import numpy"], made),
             "python -c pass": ([python, "-c", "pass"], made),

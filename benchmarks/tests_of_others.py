@@ -1,12 +1,12 @@
-"""Test programs of one file each, natively with gcc and on a simulated machine, test by test.
+"""Compare third-party test programs of one file each: native with gcc, and on a simulated machine.
 
     python benchmarks/tests_of_others.py DIRECTORY [--include DIR ..] [--only PART] [--threads 8] [--json FILE]
 
-Every source in C, C++ and Fortran below DIRECTORY is one test: it passes if it ends with exit code 0. It is compiled
-and run twice with the same options: by gcc with libgomp on this host, where target regions fall back to the host, and
-by ScaleGraph on a simulated server. The table counts, for each folder of DIRECTORY and language, the tests, those that
-pass natively, and of these those that pass when simulated; below it stands every test that passes natively and fails
-simulated, with the first line that says why.
+Every C, C++ or Fortran source below DIRECTORY is one test, which passes if it ends with exit code 0. Each is compiled
+and run twice with the same options: with gcc and libgomp on this host, where target regions fall back to the host, and
+with ScaleGraph on a simulated server. For each folder of DIRECTORY and each language, the table counts the tests, those
+that pass natively, and those of them that also pass simulated. Below the table, the script lists every test that passes
+natively but fails simulated, with the first line of the reason.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LIMIT_S = 120
 
 @dataclass
 class Outcome:
-    """What became of one test: ``passes``, ``does not compile``, ``fails`` or ``does not end``."""
+    """The outcome of one test: ``passes``, ``does not compile``, ``fails`` or ``does not end``."""
 
     test: str
     folder: str
@@ -43,13 +43,13 @@ class Outcome:
 
 
 def options(include: list[Path], source: Path) -> list[str]:
-    """Return the compiler's options, the same for both sides."""
+    """Return the compiler options, which are the same for both builds."""
     fortran = ["-ffree-line-length-none", "-cpp"] if source.suffix.lower() == ".f90" else []
     return [*fortran, "-O1", "-fopenmp", *(f"-I{place}" for place in (*include, source.parent)), "-w"]
 
 
 def natively(include: list[Path], source: Path, scratch: Path, threads: int) -> str:
-    """Compile and run *source* with gcc; return how it ended."""
+    """Compile *source* with gcc and run it; return the outcome."""
     program = scratch / "native"
     words = [COMPILERS[source.suffix.lower()], *options(include, source), str(source), "-o", str(program), "-lm"]
     if subprocess.run(words, capture_output=True, cwd=scratch, check=False).returncode:
@@ -67,7 +67,7 @@ def natively(include: list[Path], source: Path, scratch: Path, threads: int) -> 
 
 
 def simulated(include: list[Path], source: Path, threads: int) -> tuple[str, str]:
-    """Run *source* on a simulated machine; return how it ended and the first line that says why."""
+    """Run *source* on a simulated machine; return the outcome and the first line of the reason."""
     flags = " ".join(word for word in options(include, source) if word != "-fopenmp")
     words = [str(source), "-m", "server-2x32-inorder", "-p", str(threads), "--no-reference", "--json"]
     words += [f"--cflags={flags}", "--ldflags=-lm", "--timeout", str(LIMIT_S)]
@@ -76,20 +76,20 @@ def simulated(include: list[Path], source: Path, threads: int) -> tuple[str, str
         run = json.loads(ended.stdout)["runs"][0]
     except (ValueError, LookupError):
         lines = [line for line in (ended.stderr or str(ended.exception)).splitlines() if "error" in line.lower()]
-        return "does not compile", (lines or ended.stderr.splitlines() or ["nothing said"])[0]
+        return "does not compile", (lines or ended.stderr.splitlines() or ["no error message"])[0]
     if ended.exit_code == 0 and run["exit_code"] == 0:
         return "passes", ""
     return "fails", (run.get("message") or run.get("stdout") or "").strip().partition("\n")[0]
 
 
 def tests(directory: Path, only: str) -> list[Path]:
-    """Return the tests' sources in order."""
+    """Return the test sources, sorted by path."""
     found = [path for path in sorted(directory.rglob("*")) if path.suffix.lower() in COMPILERS]
     return [path for path in found if only in str(path)]
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """Return the counts by folder and language, and every test that only fails simulated."""
+    """Return the counts by folder and language, and every test that fails only simulated."""
     total, native, both = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for one in outcomes:
         key = (one.folder, one.language)
@@ -108,13 +108,13 @@ def table(outcomes: list[Outcome]) -> str:
 
 
 def main() -> int:
-    """Run the tests and print the table; exit code 1 if a test that passes natively fails simulated."""
+    """Run the tests and print the table; return 1 if a test that passes natively fails simulated."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--include", type=Path, action="append", default=[], help="a directory of headers; repeatable")
-    parser.add_argument("--only", default="", help="tests whose path holds this")
+    parser.add_argument("--only", default="", help="only tests whose path contains this")
     parser.add_argument("--threads", type=int, default=8)
-    parser.add_argument("--json", type=Path, help="keep every outcome in this file; go on where it ended")
+    parser.add_argument("--json", type=Path, help="save outcomes in this file; reuse those already there")
     given = parser.parse_args()
     directory = given.directory.resolve()
     include = [place.resolve() for place in given.include]
@@ -126,7 +126,7 @@ def main() -> int:
         folder, name = source.relative_to(directory).parts[0], str(source.relative_to(directory))
         if name in known:
             continue
-        with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):  # compilers leave modules there
+        with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):  # compilers leave module files there
             outcome = Outcome(name, folder, source.suffix[1:], natively(include, source, Path(scratch), given.threads))
             if outcome.native == "passes":
                 outcome.simulated, outcome.reason = simulated(include, source, given.threads)

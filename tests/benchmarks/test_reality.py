@@ -91,10 +91,10 @@ time_s = [2.0, 1.0]
         (BANDWIDTH, "[1.0,", "[-1.0,", ":9:9: measured.0.gb_s.0: input should be greater than 0"),
         (BANDWIDTH, "gb_s", "cores = [1]\ngb_s", "expected as many cores as values of gb_s (2), got 1"),
         (PROGRAM, "[2.0, 1.0]", "[2.0]", "expected a time for each of 2 processors, got 1"),
-        (PROGRAM, "[1, 2]", "[2, 1]", "expected processors that rise"),
+        (PROGRAM, "[1, 2]", "[2, 1]", "expected processors in increasing order"),
         (PROGRAM, '"0123', '"main', ":8:1: program.commit: "),
-        (PROGRAM, "[measured]", "[run]\nat = [3]\n\n[measured]", "numbers of processors that were measured, got 3"),
-        (MESSAGES, "[1.5, 2.0]", "[1.5]", "expected one or 1 bytes, as there are values of us; got 2"),
+        (PROGRAM, "[measured]", "[run]\nat = [3]\n\n[measured]", "measured numbers of processors, got 3"),
+        (MESSAGES, "[1.5, 2.0]", "[1.5]", "expected one or 1 values of bytes, as many as of us; got 2"),
     ],
 )
 def test_a_fault_of_a_table_is_placed(
