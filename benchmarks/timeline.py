@@ -1,13 +1,13 @@
-"""How fast a large trace opens and how fast any place and zoom of it is there; see docs/TRACES.md for the figures.
+"""How fast a large trace opens, and how fast any part of it is shown; see docs/TRACES.md for the figures.
 
     python benchmarks/timeline.py [--events 10000000] [--large] [--locations 64] [--place DIRECTORY]
                                   [--pipit PYTHON [--peer 400000]]
 
-Writes a trace of nested calls with messages, waits, counters and bursts (with *--large* 100 million events too), then,
-in processes of their own, opens it and walks: zooms and pans by a fixed sequence of 200 places. A look is 64 lanes in
-2,000 bins; a whole step is that for 1,280 pixels, the figure, its colours, and drawing it off the screen. With
-*--pipit*, an interpreter that has pipit and otf2, both read the same OTF2 archive of calls and messages and say
-what time went to which function in 2,000 bins of the whole run.
+Writes a trace of nested calls with messages, waits, counters and bursts (with *--large*, also one of 100 million
+events). Separate processes then open the trace and walk through it: a fixed sequence of 200 zooms and pans. A look
+computes 64 lanes in 2,000 bins. A whole step computes them for 1,280 pixels, builds the figure and its colours, and
+draws it off-screen. With *--pipit*, an interpreter with pipit and otf2, both tools read the same OTF2 archive of calls
+and messages and compute the time of each function in 2,000 bins over the whole run.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from scalegraph.traces.model import Communicator, Definitions, Group, Location, 
 from scalegraph.traces.reading import read
 
 WIDTH, LANES = 2000, 64
-LEAST = 2e-5  # s: what is shown where only what lasts is; two thirds of the calls do
-ROUND = 1 << 16  # events of a location that are written together
+LEAST = 2e-5  # minimum duration (s) of the filtered walk; two thirds of the calls are this long
+ROUND = 1 << 16  # events of a location that are written at once
 
 
 def definitions(locations: int) -> Definitions:
-    """Return what the trace refers to: 200 functions, some of them of MPI."""
+    """Return the definitions of the trace: 200 functions, four of them of MPI."""
     names = ["MPI_Barrier", "MPI_Send", "MPI_Recv", "MPI_Allreduce", *(f"function {n}" for n in range(196))]
     return Definitions(
         groups=[Group(f"rank {n}") for n in range(locations)],
@@ -57,9 +57,9 @@ def definitions(locations: int) -> Definitions:
 
 
 def calls(random: np.random.Generator, rows: int, start: int, burst: bool) -> Columns:
-    """Return *rows* (a multiple of 8) of one location: functions in functions, four deep at most, from *start* (ns).
+    """Return *rows* (a multiple of 8) of one location from *start* (ns): nested functions, at most four deep.
 
-    In a burst everything is a thousand times as fast.
+    In a burst, everything is a thousand times as fast.
     """
     blocks = rows // 8
     enter, leave = What.ENTER, What.LEAVE
@@ -79,7 +79,7 @@ def calls(random: np.random.Generator, rows: int, start: int, burst: bool) -> Co
 
 
 def make(path: Path, events: int, locations: int) -> None:
-    """Write a trace of *events* to *path*, without ever holding it."""
+    """Write a trace of *events* to *path*, without holding it in memory."""
     random = np.random.default_rng(7)
     writer = ContainerWriter(path)
     now = np.zeros(locations, np.int64)
@@ -107,7 +107,7 @@ def _append(writer: ContainerWriter, kind: str, parts: list[Columns]) -> None:
 
 
 def _others(writer: ContainerWriter, random: np.random.Generator, now: Array, events: float, locations: int) -> None:
-    """Write messages, waits and counters of the time up to *now*."""
+    """Write messages, waits and counters for the time since the last call, up to *now*."""
     count = int(events / 3)
     whole = max(int(now.max()), 1)
     low = getattr(_others, "since", 0)
@@ -160,12 +160,12 @@ def _others(writer: ContainerWriter, random: np.random.Generator, now: Array, ev
 
 
 def peak() -> float:
-    """Return the greatest memory of this process so far (GiB)."""
+    """Return the peak resident memory of this process so far (GiB)."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 def own() -> float:
-    """Return the memory of this process that is not a file's (GiB), as the system counts it; 0 where it does not."""
+    """Return the resident memory of this process without mapped files (GiB); 0 if the system does not report it."""
     try:
         told = Path("/proc/self/status").read_text("ascii")
     except OSError:
@@ -174,7 +174,7 @@ def own() -> float:
 
 
 def walk(begin: int, end: int) -> list[tuple[int, int]]:
-    """Return 200 windows: zooms into places by steps of 1.5 and out again, with pans of a tenth at every depth."""
+    """Return 200 windows: zooms in by factors of 1.5 and out again, with pans by a tenth at every depth."""
     random = np.random.default_rng(11)
     steps = []
     for _ in range(5):
@@ -189,7 +189,7 @@ def walk(begin: int, end: int) -> list[tuple[int, int]]:
 
 
 def opened(path: Path) -> dict[str, Any]:
-    """Open *path*, look at all of it and walk; return the times (s and ms) and the memory (GiB)."""
+    """Open *path*, compute the whole run and walk; return the times (s and ms) and the memory (GiB)."""
     start, busy = time.perf_counter(), time.process_time()
     line = Timeline.open(read(path))
     ready = time.perf_counter()
@@ -217,7 +217,7 @@ def opened(path: Path) -> dict[str, Any]:
 
 
 def drawn(path: Path) -> dict[str, Any]:
-    """Open *path* in a window off the screen and walk: looks, figure, colours and drawing; return as `opened`."""
+    """Open *path* in an off-screen window and walk (looks, figure, colours, drawing); return as `opened` does."""
     from scalegraph.gui.app import make_application
     from scalegraph.gui.figures.timeline.step import Stepper
     from scalegraph.subjects.trace import TraceData
@@ -244,7 +244,7 @@ def drawn(path: Path) -> dict[str, Any]:
 
 
 def filtered(path: Path) -> dict[str, Any]:
-    """Open *path* in a window off the screen, show only what lasts `LEAST` or longer, and walk; return as `opened`."""
+    """Open *path* in an off-screen window, filter by `LEAST`, and walk; return as `opened` does."""
     from scalegraph.gui.app import make_application
     from scalegraph.gui.figures.timeline.step import Stepper
     from scalegraph.subjects.trace import TraceData
@@ -252,7 +252,7 @@ def filtered(path: Path) -> dict[str, Any]:
     application = make_application()
     trace = read(path)
     data = TraceData(trace, Timeline.open(trace), path.name, path)
-    Stepper(data).close()  # as it was before
+    Stepper(data).close()  # the state before the user filters
     application.processEvents()
     start, busy = time.perf_counter(), time.process_time()
     stepper = Stepper(data, duration=LEAST)
@@ -270,7 +270,7 @@ def filtered(path: Path) -> dict[str, Any]:
 
 
 def beside(work: Callable[[], object], measured: Callable[[], list[float]]) -> list[float]:
-    """Return what *measured* returns while another thread does *work* over and over."""
+    """Return the result of *measured* while another thread repeats *work*."""
     token = CancelToken()
 
     def run() -> None:
@@ -288,7 +288,7 @@ def beside(work: Callable[[], object], measured: Callable[[], list[float]]) -> l
 
 
 def timed(look: Callable[[int, int], object], places: list[tuple[int, int]]) -> list[float]:
-    """Return of the times of *look*: median, what 95 of 100 stay below, worst, median of the processor's (ms)."""
+    """Return median, 95th percentile, maximum of the wall-clock times of *look*, and median processor time (ms)."""
     times, work = [], []
     for begin, end in places:
         start, busy = time.perf_counter(), time.process_time()
@@ -299,9 +299,9 @@ def timed(look: Callable[[int, int], object], places: list[tuple[int, int]]) -> 
 
 
 def windowed(path: Path) -> dict[str, Any]:
-    """Open *path* as the window does and walk with its spacetime diagram, 1,280 x 720 pixels off the screen.
+    """Open *path* as the window does and walk in an off-screen spacetime diagram of 1,280 x 720 pixels.
 
-    Returns seconds to the first picture, and median, 95th of 100 and worst of a step by its parts (ms).
+    Returns the seconds to the first picture, and the median, 95th percentile and maximum of each part of a step (ms).
     """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from scalegraph.gui.app import make_application
@@ -325,7 +325,7 @@ def windowed(path: Path) -> dict[str, Any]:
 
 
 def alone(*arguments: str) -> dict[str, Any]:
-    """Run a part of this benchmark in a process of its own. Raises `CalledProcessError`."""
+    """Run a part of this benchmark in a separate process. Raises `CalledProcessError`."""
     done = subprocess.run(
         [sys.executable, __file__, *arguments],
         capture_output=True,
@@ -337,42 +337,42 @@ def alone(*arguments: str) -> dict[str, Any]:
 
 
 def measure(place: Path, events: int, locations: int) -> None:
-    """Make, open and walk one trace, and print what it took."""
+    """Write, open and walk one trace; print times and memory."""
     path = place / f"{events}-{locations}.sgtrace"
     if not path.exists():
         done = alone("--make", str(path), "--events", str(events), "--locations", str(locations))
         print(
-            f"{events:,} events of {locations} locations: written with its pyramid in {done['seconds']:.1f} s, "
+            f"{events:,} events on {locations} locations: written with its pyramid in {done['seconds']:.1f} s, "
             f"{done['memory']:.2f} GiB of memory, {path.stat().st_size / 2**20:,.0f} MiB"
         )
     found = alone("--walk", str(path))
     try:
         found |= alone("--draw", str(path))
     except subprocess.CalledProcessError as error:
-        print(f"not drawn: {error.stderr.strip().splitlines()[-1:]}")
+        print(f"Drawing failed: {error.stderr.strip().splitlines()[-1:]}")
     print(
         f"opened in {found.pop('open'):.2f} s, first picture after {found.pop('first'):.2f} s "
-        f"({found.pop('busy'):.2f} s of the processor), "
+        f"({found.pop('busy'):.2f} s of processor time), "
         f"{found.pop('memory'):.2f} GiB of memory"
     )
     if "shown" in found:
         shown, memory, mine = found.pop("shown"), found.pop("window"), found.pop("own")
         print(
-            f"shown in a window after {shown:.2f} s; {mine:.2f} GiB of memory of its own, {memory:.2f} GiB with what "
-            "of the file the system keeps for it"
+            f"shown in a window after {shown:.2f} s; {mine:.2f} GiB of memory, {memory:.2f} GiB with the mapped parts "
+            "of the file"
         )
     try:
         kept = alone("--filter", str(path))
         print(
-            f"only what lasts {LEAST:g} s: first picture after {kept.pop('filtered'):.2f} s "
-            f"({kept.pop('busy'):.2f} s of the processor), {kept.pop('own'):.2f} GiB of its own memory"
+            f"filtered by a duration of {LEAST:g} s: first picture after {kept.pop('filtered'):.2f} s "
+            f"({kept.pop('busy'):.2f} s of processor time), {kept.pop('own'):.2f} GiB of memory"
         )
         found |= kept
     except subprocess.CalledProcessError as error:
-        print(f"not filtered: {error.stderr.strip().splitlines()[-1:]}")
+        print(f"Filtering failed: {error.stderr.strip().splitlines()[-1:]}")
     for name, (median, most, worst, work) in found.items():
         print(
-            f"  {name:10} median {median:6.1f} ms ({work:.1f} ms of the processor), 95 of 100 below {most:.1f} ms, "
+            f"  {name:10} median {median:6.1f} ms ({work:.1f} ms of processor time), 95 % below {most:.1f} ms, "
             f"worst {worst:.1f} ms"
         )
 
@@ -390,7 +390,7 @@ print(json.dumps({"read": read, "first": time.perf_counter() - start}))
 
 
 def ours(archive: Path, place: Path) -> dict[str, float]:
-    """Read *archive*, make the pyramid, and return the seconds that it and a look took."""
+    """Read *archive*, build the pyramid, and look at it; return the seconds of both."""
     start = time.perf_counter()
     with read(archive) as trace:
         write_container(trace, place / "peer.sgtrace")
@@ -401,7 +401,7 @@ def ours(archive: Path, place: Path) -> dict[str, float]:
 
 
 def compare(place: Path, events: int, python: str) -> None:
-    """Measure beside Pipit and print."""
+    """Measure beside Pipit and print the comparison."""
     alone("--make", str(place / "events.sgtrace"), "--events", str(events), "--locations", "8")
     archive = place / "archive" / "traces.otf2"
     with read(place / "events.sgtrace") as trace:
@@ -411,8 +411,8 @@ def compare(place: Path, events: int, python: str) -> None:
     done = subprocess.run([python, "-c", _PIPIT, str(archive.parent)], capture_output=True, text=True, check=True)
     other = json.loads(done.stdout.strip().splitlines()[-1])
     print(
-        f"{events:,} events of OTF2: read and ready after {mine['read']:.2f} s, pipit {other['read']:.2f} s; where "
-        f"the time went in 2,000 bins after {mine['first']:.4f} s, pipit {other['first']:.2f} s "
+        f"{events:,} events of OTF2: read and ready after {mine['read']:.2f} s, pipit {other['read']:.2f} s; time "
+        f"by function in 2,000 bins after {mine['first']:.4f} s, pipit {other['first']:.2f} s "
         f"({other['first'] / mine['first']:,.0f} times)"
     )
 
@@ -422,8 +422,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--locations", type=int, default=LANES)
-    parser.add_argument("--large", action="store_true", help="100 million events too")
-    parser.add_argument("--place", type=Path, help="where the traces are kept; else they are temporary")
+    parser.add_argument("--large", action="store_true", help="also measure 100 million events")
+    parser.add_argument("--place", type=Path, help="directory to keep the traces in (default: a temporary one)")
     parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--walk", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--window", type=Path, help=argparse.SUPPRESS)
@@ -431,7 +431,7 @@ def main() -> None:
     parser.add_argument("--filter", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--ours", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--pipit", metavar="PYTHON", help="interpreter of an environment with pipit and otf2")
-    parser.add_argument("--peer", type=int, default=400_000, help="events of the comparison with pipit")
+    parser.add_argument("--peer", type=int, default=400_000, help="events in the comparison with pipit")
     given = parser.parse_args()
     if given.make:
         start = time.perf_counter()

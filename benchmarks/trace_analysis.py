@@ -1,13 +1,13 @@
-"""How fast the critical path, the wait states and the sums over intervals of a large trace are found.
+"""How fast the critical path, the wait states and the sums over intervals of a large trace are computed.
 
     python benchmarks/trace_analysis.py [--events 10000000] [--locations 64] [--derived]
     python benchmarks/trace_analysis.py --events 100000000 --write FILE.sgtrace
     python benchmarks/trace_analysis.py --by-times FILE.sgtrace
 
-The trace is a loop of steps: every location calls functions for a random time, sends round the ring and waits at a
-barrier. With --derived the trace records no waits: they come from the calls of the barrier and the messages. With
---by-times a trace that --write has written is examined one time after the other, as those of more than 25 million
-events are, and the memory that is the process's own is said.
+The trace is a loop of steps. In each step, every location calls functions for a random time, sends a message around the
+ring and waits at a barrier. With --derived, the trace records no waits; they are derived from the barrier calls and the
+messages. With --by-times, a trace written by --write is analysed one time interval after the other, as traces of more
+than 25 million events are, and the process's memory without mapped files is printed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from scalegraph.traces.model import Communicator, Group, Location, Meta, Region,
 from scalegraph.traces.reading import read
 
 _Made = TypeVar("_Made")
-_ROWS = 11  # of a location in a step
+_ROWS = 11  # rows per location and step
 _BARRIER = 40
 
 
@@ -109,34 +109,34 @@ def made(events: int, locations: int, *, derived: bool) -> Trace:
 
 
 def timed(name: str, work: Callable[[], _Made]) -> _Made:
-    """Run *work*, say how long it took, and return what it made."""
+    """Run *work*, print its time, and return its result."""
     start, used = time.perf_counter(), time.process_time()
     result = work()
-    print(f"{name:34} {time.perf_counter() - start:7.2f} s, {time.process_time() - used:7.2f} s of the processor")
+    print(f"{name:34} {time.perf_counter() - start:7.2f} s, {time.process_time() - used:7.2f} s of processor time")
     return result
 
 
 def own_gib() -> float:
-    """Return the memory that is the process's own, without mapped files, in GiB."""
+    """Return the process's resident memory without mapped files in GiB."""
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssAnon"))
     return int(line.split()[1]) / 2**20
 
 
 def by_times(path: Path) -> None:
-    """Measure waits and critical path of the trace at *path*, one time after the other."""
+    """Time the waits and critical path of the trace at *path*, one time interval after the other."""
     with read(path) as trace:
         print(f"{sum(trace.counts().values()):,} events: {trace.counts()}")
         table = timed("calls matched, with their paths", lambda: CallTable(trace))
         times = times_of(trace)
-        print(f"{len(times)} times, {own_gib():.2f} GiB of its own")
+        print(f"{len(times)} time intervals, {own_gib():.2f} GiB of memory")
         waits = timed("waits", lambda: waits_by_times(trace, table, times))
-        print(f"{len(waits.rows):,} waits, {own_gib():.2f} GiB of its own")
+        print(f"{len(waits.rows):,} waits, {own_gib():.2f} GiB of memory")
         found = timed("critical path", lambda: critical_path(trace, waits))
-        timed("what lies on it", lambda: on_path_by_times(trace, table, times, waits, found))
+        timed("time on the path", lambda: on_path_by_times(trace, table, times, waits, found))
         states = timed("wait states", lambda: wait_states(trace, waits))
         timed("worst waits and places", lambda: (worst(trace, states), by_place(trace, states)))
         share = found.length / (trace.meta.end - trace.meta.begin)
-        print(f"length {share:.6f} of the run, {own_gib():.2f} GiB of its own")
+        print(f"length {share:.6f} of the run, {own_gib():.2f} GiB of memory")
 
 
 def main() -> None:
@@ -145,8 +145,8 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--locations", type=int, default=64)
     parser.add_argument("--derived", action="store_true")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the trace, measure nothing")
-    parser.add_argument("--by-times", type=Path, metavar="FILE", help="examine this trace one time after the other")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the trace and measure nothing")
+    parser.add_argument("--by-times", type=Path, metavar="FILE", help="analyse this trace interval by interval")
     options = parser.parse_args()
     if options.by_times:
         by_times(options.by_times)
@@ -157,9 +157,9 @@ def main() -> None:
         write_container(trace, options.write)
         return
     start = time.perf_counter()
-    waits = timed("waits: read, derived, in order", lambda: Waits.of(trace))
+    waits = timed("waits: read, derived, sorted", lambda: Waits.of(trace))
     path = timed("critical path", lambda: critical_path(trace, waits))
-    timed("what lies on it", lambda: on_path(Contents(trace, waits), path))
+    timed("time on the path", lambda: on_path(Contents(trace, waits), path))
     print(
         f"{'critical path, all':34} {time.perf_counter() - start:7.2f} s, {path.hops:,} hops, {len(waits.rows):,} waits"
     )

@@ -1,11 +1,11 @@
-"""How fast and in how much memory traces of every format are read, beside Pipit on the same archive in the same run.
+"""Time and memory for reading traces of every format, beside Pipit on the same archive in the same run.
 
     python benchmarks/traces.py [--events 400000] [--pipit PYTHON]
 
-*PYTHON* is the interpreter of an environment that has pipit and otf2; without it only ScaleGraph is measured. Every
-time is the best of three, in a process of its own; events are what the OTF2 library counts. The peak is what reading
-adds to the process's resident memory, silence the longest time between two reports of progress, where reading can be
-stopped; stopped says how long it went on when it was stopped at a third.
+*PYTHON* is the interpreter of an environment with pipit and otf2; without it, only ScaleGraph is measured. Every time
+is the best of three runs, each in its own process. Events are counted as the OTF2 library counts them. *peak* is the
+resident memory that reading adds to the process. *silence* is the longest time between two progress reports, at which
+reading can be cancelled. *stopped* is the time until reading ended after it was cancelled at a third of the file.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled
 from scalegraph.traces.reading import read, readers
 path = Path(sys.argv[1])
-readers()  # what is loaded anyway is no memory of reading
+readers()  # loads all readers, which should not count as memory of reading
 if path.suffix == ".otf2":
     import otf2
-def most():  # not ru_maxrss, which begins at what the parent had
+def most():  # not ru_maxrss, which starts at the parent's peak
     return int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
 before = most()
 seen = [time.perf_counter()]
@@ -75,7 +75,7 @@ print(peak / 1024, max(b - a for a, b in zip(seen, seen[1:])), after)
 
 
 def made(events: int, locations: int = 8) -> Trace:
-    """Return a trace of *events*: nested calls, and a message around the ring in every tenth."""
+    """Return a trace of *events*: nested calls, and a message around the ring for every 20 rows of calls."""
     builder = Builder()
     builder.meta = Meta(program="made")
     found = builder.definitions
@@ -106,7 +106,7 @@ def made(events: int, locations: int = 8) -> Trace:
 
 
 def write_text(trace: Trace, place: Path) -> list[Path]:
-    """Write the calls as Pipit's CSV, and calls and messages as PICL's records; return the files."""
+    """Write the calls as Pipit's CSV, and calls and messages as PICL records; return the files."""
     columns = trace.columns("calls")
     table, records = place / "a.csv", place / "a.trf"
     rows = list(zip(*(columns[name].tolist() for name in ("time", "location", "what", "region")), strict=True))
@@ -127,7 +127,7 @@ def write_text(trace: Trace, place: Path) -> list[Path]:
 
 
 def best(python: str, code: str, path: Path, runs: int = 3) -> tuple[float, int]:
-    """Return the least time (s) of *runs* processes and the rows they found. Raises `CalledProcessError`."""
+    """Return the minimum time (s) of *runs* processes and the number of rows. Raises `CalledProcessError`."""
     times = []
     rows = 0
     for _ in range(runs):
@@ -141,7 +141,7 @@ def best(python: str, code: str, path: Path, runs: int = 3) -> tuple[float, int]
 def _told(path: Path, seconds: float, rows: int) -> str:
     done = subprocess.run([sys.executable, "-c", _MEMORY, str(path)], capture_output=True, text=True, check=True)
     peak, silence, after = map(float, done.stdout.split())
-    stopped = f"stopped after {after:.2f} s" if after >= 0 else "was read before it could be stopped"
+    stopped = f"stopped after {after:.2f} s" if after >= 0 else "finished before it could be stopped"
     return (
         f"read {seconds:6.3f} s, {rows:9,} rows, {rows / seconds:12,.0f} rows/s, peak {peak:5.0f} MiB, "
         f"silence {silence:.2f} s, {stopped}"
@@ -162,7 +162,7 @@ def main() -> None:
             archive,
             *(Path(place) / f"a{ending}" for ending in (".prv", ".prv.gz", ".json", ".json.gz", ".sgtrace")),
         ]
-        print(f"{total:,} events of OTF2, {sum(trace.counts().values()):,} rows of ours")
+        print(f"{total:,} OTF2 events, {sum(trace.counts().values()):,} ScaleGraph rows")
         ours = 0.0
         for path in files:
             start = time.perf_counter()

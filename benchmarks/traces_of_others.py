@@ -1,11 +1,12 @@
-"""What the trace of a simulated run says, beside what the run itself counted: for `programs_of_others.py`.
+"""Check the trace of a simulated run against the run's own accounts; `programs_of_others.py` uses this script.
 
     python benchmarks/traces_of_others.py STUDY
 
-STUDY holds one run with its trace, all classes of events. The checker has to find nothing. If the trace is whole, the
-shares have to be the accounting of each processor and region, leaf by leaf; the critical path has to be as long as the
-run, without an unexplained piece, and its parts by leaf and by region have to add up to it; all idle time has to be a
-wait. The first fault is printed; the exit code is 0 without one, 1 with one, 3 if the trace was cut at its limit.
+STUDY holds one run with a trace of all event classes. The trace checker must report no violation. If the trace is
+whole, its shares must equal the accounts of each processor and region, leaf by leaf. Its critical path must be as long
+as the run, without an unexplained piece, and the path's parts by leaf and by region must add up to it. All idle time
+must be waits. The first fault is printed. The exit code is 0 without a fault, 1 with one, and 3 if the trace was cut at
+its limit.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ CUT = 3
 
 
 def shares_fault(record: RunRecord, trace: Trace) -> str:
-    """Return where the trace's shares are not the accounting of *record*, or an empty text."""
+    """Return where the trace's shares differ from the accounts of *record*; empty if nowhere."""
     states, shares = trace.definitions.states, trace.columns("shares")
     processors = np.zeros((record.point.processors, len(states)), np.int64)
     np.add.at(processors, (shares["location"], shares["state"]), shares["ticks"])
@@ -40,16 +41,16 @@ def shares_fault(record: RunRecord, trace: Trace) -> str:
     for number, state in enumerate(states):
         counted = record.processor_categories.get(state.key, [0] * record.point.processors)
         if processors[:, number].tolist() != counted:
-            return f"shares of {state.key} by processor are not the accounting"
+            return f"shares of {state.key} by processor differ from the accounts"
     for cost in record.regions:
         told = {state.key: int(regions[cost.region, n]) for n, state in enumerate(states) if regions[cost.region, n]}
         if told != {category: cycles for category, cycles in cost.categories.items() if cycles}:
-            return f"shares of region {cost.region} are not the accounting"
+            return f"shares of region {cost.region} differ from the accounts"
     return ""
 
 
 def path_fault(record: RunRecord, trace: Trace) -> str:
-    """Return what is wrong with the critical path or the waits of *trace*, or an empty text."""
+    """Return the first fault of the critical path or the waits of *trace*; empty if there is none."""
     waits = Waits.of(trace)
     path = critical_path(trace, waits)
     if path.length != record.time_cycles or (path.begin[1:] != path.end[:-1]).any():
@@ -66,7 +67,7 @@ def path_fault(record: RunRecord, trace: Trace) -> str:
 
 
 def main() -> int:
-    """Look at the trace of the run in the study; return the exit code."""
+    """Check the trace of the run in the study; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("study", type=Path)
     session = Session()

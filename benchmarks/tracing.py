@@ -1,12 +1,12 @@
-"""What tracing a simulated run costs: time of the host, size of the trace, time of its conversion.
+"""The cost of tracing a simulated run: host time, size of the trace, conversion time.
 
     python benchmarks/tracing.py [--machine ksr1] [--processors 64] [--repeat 3]
         [--program NAME ...] [--interval CYCLES]
 
-For each program prints the processor time (user and system, least of the repetitions, runs with and without a trace in
-turn) of the simulated run without and with a trace and their ratio, how many events the runtime wrote, how many bytes
-an event of the finished trace takes, and how long its conversion took. Asserts nothing but that the simulated time is
-the same: figures depend on the host.
+Prints for each program the processor time (user and system) of the simulated run without and with a trace, and the
+ratio; the number of events that the runtime wrote; the bytes per row of the finished trace; and the conversion time.
+Runs with and without a trace alternate, and the smallest time of the repetitions counts. Asserts only that the
+simulated time is the same, because the figures depend on the host.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PROGRAMS = {
 
 @dataclass(frozen=True)
 class Cost:
-    """Processor time of a run in seconds, its simulated cycles; of a traced one the records, and what they became."""
+    """A run's processor time and simulated cycles; for a traced run also its records and the finished trace."""
 
     cpu_s: float
     cycles: int
@@ -54,7 +54,7 @@ class Cost:
 
 
 def one(program: Build, on: Machine, processors: int, arguments: Sequence[str], interval: int | None) -> Cost:
-    """Run once, with a trace whose stretches are *interval* cycles long, or without one if that is None."""
+    """Run once with a trace that sums shares over *interval* cycles, or without a trace if *interval* is None."""
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
         raw, out = place / tracing.RAW, place / "trace.sgtrace"
@@ -99,11 +99,11 @@ def main() -> None:
     parser.add_argument("--machine", default="ksr1")
     parser.add_argument("--processors", type=int, default=64)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--interval", type=int, default=0, help="cycles; 0: a 2,000th of the simulated time")
+    parser.add_argument("--interval", type=int, default=0, help="cycles; 0: 1/2,000 of the simulated time")
     parser.add_argument("--program", action="append", choices=list(PROGRAMS), dest="programs")
     options = parser.parse_args()
     on = machine.load(options.machine)
-    print(f"{options.processors} processors of {options.machine}; processor time, least of {options.repeat}")
+    print(f"{options.processors} processors of {options.machine}; processor time, fastest of {options.repeat} runs")
     print("program     off s    on s  ratio    records       rows  bytes/row  conversion s")
     for name in options.programs or PROGRAMS:
         program = build([ROOT / "resources" / "programs" / f"{name}.c"], ldflags="-lm")

@@ -1,9 +1,9 @@
-/* Lines that bounce: processors p and p + N / 2 share LINES lines and take turns to increment a word of each.
- * Visiting a line that the other one has takes a fetch from its cache and an upgrade. */
+/* Bouncing cache lines: processors p and p + N / 2 share LINES lines, and both increment a word of each line. To
+ * access a line that the other processor holds, a processor fetches it from the other's cache and upgrades it. */
 #include <omp.h>
 #include <stdlib.h>
 
-enum { LINES = 16, WORDS = 32 }; /* 256 bytes: a line of its own on every machine */
+enum { LINES = 16, WORDS = 32 }; /* 256 bytes: at least one line on every machine */
 
 static volatile double shared[2048][LINES][WORDS];
 

@@ -1,12 +1,12 @@
-"""Instructions of the host for each transaction of the memory system, by kind of network: callgrind counts them.
+"""Host instructions per transaction of the memory system for each kind of network, counted by callgrind.
 
     python benchmarks/transactions.py [--machine ksr1 ...] [--program sor.c --arguments 512 8 --less 512 4]
 
-Lines go to and fro between pairs of processors (transactions.c), half of a machine apart. Every machine is run twice,
-with few rounds and with many; what the second run executes more, divided by the transactions that it makes more, is
-printed, so the start of a program and its end are not in it. A transaction is what leaves the private caches: a fetch
-or an upgrade. The columns are parts of the runtime, by the source file of each instruction; the program and the C
-library are in the last one. With --lines the most expensive source lines are printed, too.
+In transactions.c, cache lines bounce between pairs of processors that are half a machine apart. Each machine runs
+twice, with few rounds and with many. The figures are the additional instructions of the second run divided by its
+additional transactions, so they exclude the program's start and end. A transaction is a request that leaves the private
+caches: a fetch or an upgrade. The columns are parts of the runtime, assigned by the source file of each instruction;
+the last column has the program and the C library. --lines also prints the most expensive source lines.
 
 The counts repeat exactly on the same compiler; nothing is asserted.
 """
@@ -31,9 +31,9 @@ from scalegraph.base.run import RunPoint
 from scalegraph.link import Build, Job, Limits, Simulated
 from scalegraph.runtime.cache import cache_root
 
-COLUMNS = 3  # of a line of callgrind: address, line, instructions
+COLUMNS = 3  # columns of a cost line in callgrind's output: address, line, instructions
 ROUNDS = ("10", "30")
-# One machine of each kind of network, and on ksr1 pairs on one ring and on two.
+# One machine for each kind of network; on ksr1, pairs on one ring and pairs on two.
 CASES = {
     "ring, one level": ("ksr1", 32),
     "ring, two levels": ("ksr1", 64),
@@ -54,14 +54,14 @@ PARTS = {
 
 @dataclass
 class Counted:
-    """Transactions of a run and the instructions of the host, by source file and line."""
+    """The transactions of a run, and its host instructions by source file and line."""
 
     transactions: int
     lines: Counter[tuple[str, int]]
 
 
 def read_callgrind(path: Path) -> Counter[int]:
-    """Return the instructions executed at each code address by callgrind's file; a call counts only as itself."""
+    """Return the instructions at each code address from callgrind's file; calls do not include their callees."""
     counts: Counter[int] = Counter()
     address, is_call = 0, False
     for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -78,7 +78,7 @@ def read_callgrind(path: Path) -> Counter[int]:
 
 
 def by_line(counts: Counter[int], executable: Path) -> Counter[tuple[str, int]]:
-    """Return the instructions of each source line of *executable*, of which callgrind finds no lines itself."""
+    """Return the instructions of each source line of *executable*; callgrind cannot find the lines itself."""
     addresses = sorted(counts)
     text = "".join(f"{address:#x}\n" for address in addresses)
     command = ["addr2line", "-e", str(executable)]
@@ -91,16 +91,16 @@ def by_line(counts: Counter[int], executable: Path) -> Counter[tuple[str, int]]:
 
 
 def script(path: Path, text: str) -> Path:
-    """Write *text* as an executable script of the shell."""
+    """Write *text* as an executable shell script."""
     path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
 
 
 def choose_compiler() -> None:
-    """Have the runtime built with its source lines, and its heaps where callgrind leaves room.
+    """Make builds of the runtime include line information, and place its heaps where callgrind leaves room.
 
-    The compiler is a script at one place, so that what it built is found in the cache again.
+    The compiler is a script with a fixed path, so that its builds are found in the cache later.
     """
     usual = os.environ.get("SCALEGRAPH_CC", "gcc")
     wrapped = script(cache_root() / "compiler-of-benchmarks", f'exec {usual} "$@" -g -DSG_BASE=0x10000000000ull')
@@ -111,7 +111,7 @@ def count(built: Build, machine: str, processors: int, arguments: tuple[str, ...
     """Run *built* under callgrind in *place*."""
     out = place / "callgrind.out"
     tool = f"valgrind --tool=callgrind --callgrind-out-file={out} --dump-instr=yes"
-    # A program that starts itself anew would leave callgrind: SCALEGRAPH_EXEC says that it has done so.
+    # The program normally re-executes itself, which would escape callgrind; SCALEGRAPH_EXEC says that it already has.
     starter = script(place / "start", f'shift\nprogram=$1\nshift 2\nSCALEGRAPH_EXEC=1 exec {tool} "$program" "$@"')
     point, limits = RunPoint(processors=processors), replace(Limits(), time_s=1800)
     loaded = machines.load(machine)
@@ -122,7 +122,7 @@ def count(built: Build, machine: str, processors: int, arguments: tuple[str, ...
 
 
 def parts_of(lines: Counter[tuple[str, int]]) -> dict[str, int]:
-    """Return the instructions of each part of the runtime, and of the rest."""
+    """Return the instructions by part of the runtime, and the rest."""
     parts = dict.fromkeys([*PARTS, "rest"], 0)
     for (file, _), instructions in lines.items():
         parts[next((part for part, pattern in PARTS.items() if re.search(pattern, file)), "rest")] += instructions
@@ -133,13 +133,13 @@ def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--machine", action="append", help="only the cases of this machine; repeatable")
-    parser.add_argument("--program", help="a shipped program in place of the lines that go to and fro, as sor.c")
+    parser.add_argument("--program", help="a shipped program instead of transactions.c, such as sor.c")
     parser.add_argument("--arguments", nargs="*", default=[ROUNDS[1]])
     parser.add_argument("--less", nargs="*", default=[ROUNDS[0]], help="arguments of the shorter run")
     parser.add_argument("--lines", type=int, default=0, metavar="N", help="print the N most expensive lines")
     options = parser.parse_args()
     if shutil.which("valgrind") is None:
-        raise SystemExit("valgrind is not installed: apt-get install valgrind")
+        raise SystemExit("valgrind is not installed. On Debian: apt-get install valgrind")
     source = resource_dir("programs") / options.program if options.program else Path(__file__).with_suffix(".c")
     choose_compiler()
     built = control.build([source], ldflags=("-lm",))

@@ -1,11 +1,10 @@
-"""Small loops as vector code on this host, and on the machine that a calibration has made of it, side by side.
+"""Compare small vectorised loops on this host and simulated on the machine file calibrated from it.
 
     scalegraph machines calibrate -o host.toml && python benchmarks/vector_loops.py host.toml
 
-The loops (vector_loops.c) work on data in the first cache, so that only what is computed decides. Each set of flags is
-measured and predicted as it is; *scalar* is the first one without vectorisation. Printed are nanoseconds of an element,
-the least of so many times (--repeat), the simulated time by the native one, and the mean size of the error. Nothing is
-asserted.
+The loops (vector_loops.c) work on data in the first-level cache, so that only computation determines the time. Each set
+of compiler flags is measured and simulated; *scalar* is without vectorisation. Prints the nanoseconds per element (the
+minimum over --repeat repetitions), the ratio of simulated to native, and the mean error. Nothing is asserted.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ BUILDS = {
 
 
 def elements(text: str) -> dict[str, float]:
-    """Return nanoseconds by loop, from what the program has printed."""
+    """Return the nanoseconds per element by loop, from the program's output."""
     return {name: float(ns) for name, ns in (line.split(";") for line in text.splitlines() if ";" in line)}
 
 
 def native(flags: tuple[str, ...], repeat: int) -> dict[str, float]:
-    """Return what the loops take on this host."""
+    """Return the nanoseconds per element by loop on this host."""
     with tempfile.TemporaryDirectory() as place:
         program = str(Path(place) / "loops")
         subprocess.run(["gcc", *flags, str(SOURCE), "-o", program], check=True)
@@ -45,7 +44,7 @@ def native(flags: tuple[str, ...], repeat: int) -> dict[str, float]:
 
 
 def simulated(flags: tuple[str, ...], machine: machines.Machine) -> dict[str, float]:
-    """Return what they take on *machine*, by the simulated clock; the first time round brings the data in."""
+    """Return the same simulated on *machine*, by the simulated clock; the first repetition warms the caches."""
     program = control.build([SOURCE], cflags=flags)
     record = Simulated().run(Job(program, machine, RunPoint(processors=1), ("2",), limits=Limits(time_s=600)))
     if record.status != "ok":
@@ -56,17 +55,17 @@ def simulated(flags: tuple[str, ...], machine: machines.Machine) -> dict[str, fl
 def main() -> None:
     """Print one table for each set of flags."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("machine", help="file that scalegraph machines calibrate has written")
-    parser.add_argument("--repeat", type=int, default=200, help="times that each loop is measured on this host")
+    parser.add_argument("machine", help="machine file written by `scalegraph machines calibrate`")
+    parser.add_argument("--repeat", type=int, default=200, help="repetitions of each loop on this host")
     chosen = parser.parse_args()
     machine = machines.load(chosen.machine)
     for name, flags in BUILDS.items():
         here, there = native(flags, chosen.repeat), simulated(flags, machine)
-        print(f"\n| {name} | here (ns an element) | simulated | ratio |\n| --- | --- | --- | --- |")
+        print(f"\n| {name} | here (ns per element) | simulated | ratio |\n| --- | --- | --- | --- |")
         for loop, ns in here.items():
             print(f"| {loop} | {ns:.3f} | {there[loop]:.3f} | {there[loop] / ns:.2f} |")
         sizes = [max(there[loop] / ns, ns / there[loop]) for loop, ns in here.items()]
-        print(f"\nMean size of the error: a factor of {statistics.geometric_mean(sizes):.2f}.")
+        print(f"\nMean error: a factor of {statistics.geometric_mean(sizes):.2f}.")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""Energy by the number of cores: what machine files state, beside what others measured.
+"""Energy by the number of cores: computed with machine files, beside published measurements.
 
     python benchmarks/energy/energy.py              # both parts
-    python benchmarks/energy/energy.py --watts      # the first alone: seconds
+    python benchmarks/energy/energy.py --watts      # only the first part; takes seconds
 
-*Watts*: the measured times and bytes of `energy.toml` with the watts of the machine file, beside the measured joules:
-what of an error is the watts'. None of these programs is one of those that the watts come from (SPEChpc). *Whole*: pi
-is simulated, and its energy stands beside the measured one. Everything is printed; nothing is fitted or asserted.
+*Watts* combines the measured times and bytes of `energy.toml` with the watts of the machine file and compares the
+result with the measured joules; this isolates the error of the watts. The watts come from other programs (SPEChpc).
+*Whole* simulates pi and compares its energy with the measured one. Everything is printed; nothing is fitted or
+asserted.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from scalegraph.base.run import RunPoint, RunRecord
 from scalegraph.machine.model import Machine
 
 HERE = Path(__file__).parent
-SIZES = (4_000_000, 8_000_000)  # of pi: what the larger takes more is what iterations take, without the threads' start
+SIZES = (4_000_000, 8_000_000)  # iterations of pi; the difference is free of the threads' start
 MEASURED_AT = {"xeon-8360y": "2400.0", "xeon-8470": "2000.0"}  # MHz, turbo off
-PACKAGE_W = 102.8  # of xeon-8360y without memory, as the origin of its power.socket_w has it
+PACKAGE_W = 102.8  # xeon-8360y without memory; from the origin of its power.socket_w
 
 
 def machine_of(table: dict[str, object]) -> Machine:
-    """Return the machine of a table, at its clock; without memory where the table has packages alone."""
+    """Return the machine of *table* at the measured clock; without memory power if only packages were measured."""
     name = str(table["machine"])
     found = machines.load(name, _clock(name))
     assert found.power is not None
@@ -52,7 +53,7 @@ def _scalegraph(*words: str) -> str:
 
 
 def stated(machine: Machine, cores: int, seconds: float, gbytes: float) -> float:
-    """Return the joules of *cores* cores that work for so many *seconds* and move so many *gbytes*."""
+    """Return the joules for *cores* busy cores during *seconds* that move *gbytes* GB from memory."""
     clock = 1e9
     run = RunRecord(
         source="simulated",
@@ -70,7 +71,7 @@ def stated(machine: Machine, cores: int, seconds: float, gbytes: float) -> float
 
 
 def watts(tables: list[dict[str, object]]) -> None:
-    """Print the first part."""
+    """Print the first part: measured times with the machine's watts."""
     for table in tables:
         machine, errors = machine_of(table), []
         print(f"\n{table['title']}\n  {table['source']}\n  cores   measured J   stated J    error")
@@ -86,11 +87,11 @@ def watts(tables: list[dict[str, object]]) -> None:
 
 def _sum(errors: list[float]) -> None:
     sizes = [abs(error) for error in errors]
-    print(f"  mean {100 * statistics.fmean(sizes):.1f} %, most {100 * max(sizes):.1f} %")
+    print(f"  mean error {100 * statistics.fmean(sizes):.1f} %, largest {100 * max(sizes):.1f} %")
 
 
 def whole(table: dict[str, object]) -> None:
-    """Print the second part: pi simulated, the energy of 2e9 iterations from that of few."""
+    """Print the second part: pi simulated with few iterations and extrapolated to 2e9."""
     cores = [int(n) for n in table["cores"]]  # type: ignore[attr-defined]
     changed = {**_clock(str(table["machine"])), "power.socket_w": str(PACKAGE_W), "power.memory_j_gb": "0.0"}
     found: dict[tuple[int, int], tuple[float, float]] = {}
@@ -131,7 +132,7 @@ def whole(table: dict[str, object]) -> None:
         min(zip(column, cores, strict=True))[1] for column in (table["joules"], [found[(large, n)][1] for n in cores])
     ]  # type: ignore[call-overload]
     print(
-        f"  least energy at {least[0]} cores measured, at {least[1]} simulated; times: mean error "
+        f"  minimum energy: measured at {least[0]} cores, simulated at {least[1]}; times: mean error "
         f"{100 * statistics.fmean(map(math.fabs, of_time)):.1f} %"
     )
 
@@ -139,7 +140,7 @@ def whole(table: dict[str, object]) -> None:
 def main() -> None:
     """Print both parts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--watts", action="store_true", help="the first part alone")
+    parser.add_argument("--watts", action="store_true", help="only the first part")
     chosen = parser.parse_args()
     tables = tomllib.loads((HERE / "energy.toml").read_text(encoding="utf-8"))["program"]
     watts(tables)

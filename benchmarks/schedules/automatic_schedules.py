@@ -1,12 +1,13 @@
-"""Automatic schedules beside static and the best of all: loops of the scheduling paper, and programs of others.
+"""Automatic schedules beside static and the best schedule: the scheduling paper's loops and third-party programs.
 
     python benchmarks/schedules/automatic_schedules.py --programs DIRECTORY [--only NAME,..] [--keep FILE.json]
 
-For each case of `automatic_schedules.toml`: `scalegraph schedules --schedules automatic`, and then `--schedules all`
-into the same study. Printed are the time as written, with static loops, of what automatic ends with, and of the best
-that all schedules and the best of each loop together give; how many runs each took; and what automatic chose. Every
-case is printed, and so is one that fails. Nothing is asserted. DIRECTORY has the programs in folders REPOSITORY-COMMIT,
-whatever the commit; without it only the paper's loops run. Processors: 8 on ksr1, 16 on epyc-7763.
+For each case of `automatic_schedules.toml`, runs `scalegraph schedules --schedules automatic`, and then `--schedules
+all` into the same study. Prints four times: of the program as written, with static loops, with the automatic choice,
+and the best of all schedules, including the best schedule for each loop combined. Also prints the number of runs of
+both commands, and their choices. Failing cases are printed, too. Nothing is asserted. DIRECTORY holds the programs in
+folders REPOSITORY-COMMIT with any commit; without it, only the paper's loops run. The number of processors is 8 on ksr1
+and 16 on epyc-7763.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ COMMAND = [sys.executable, "-c", "from scalegraph.cli.main import main; main()",
 
 
 def compared(case: dict[str, Any], place: Path | None) -> dict[str, Any]:
-    """Return the times of a case, in seconds."""
+    """Run a case; return its times in seconds, choices and numbers of runs."""
     machine = case.get("machine", "epyc-7763")
     count = PROCESSORS[machine]
     words = [*map(str, case.get("parameters", {}).values()), *case.get("args", ())]
@@ -76,13 +77,13 @@ def compared(case: dict[str, Any], place: Path | None) -> dict[str, Any]:
 
 
 def folder(case: dict[str, Any], programs: Path | None) -> Path | None:
-    """Return where the sources of a case are; None for a shipped program. Raises `RuntimeError` without them."""
+    """Return the folder of a case's sources; None for a shipped program. Raises `RuntimeError` if it is missing."""
     if "repository" not in case:
         return None
     name = str(case["repository"]).rpartition("/")[2]
     there = sorted(programs.glob(f"{name}*")) if programs is not None else []
     if not there:
-        raise RuntimeError(f"{case['repository']} is not in --programs")
+        raise RuntimeError(f"no checkout of {case['repository']} in --programs")
     found = there[0] / str(case["folder"])
     if not found.is_dir():
         raise RuntimeError(f"no folder {found}")
@@ -92,9 +93,9 @@ def folder(case: dict[str, Any], programs: Path | None) -> Path | None:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=Path, metavar="DIRECTORY", help="where programs of others are")
-    parser.add_argument("--only", default="", metavar="NAME,..", help="these cases alone")
-    parser.add_argument("--keep", type=Path, metavar="FILE", help="keep what was found, and go on from there")
+    parser.add_argument("--programs", type=Path, metavar="DIRECTORY", help="directory with the third-party programs")
+    parser.add_argument("--only", default="", metavar="NAME,..", help="only these cases")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="save results, and reuse those already saved")
     chosen = parser.parse_args()
     cases = tomllib.loads((HERE / "automatic_schedules.toml").read_text(encoding="utf-8"))["case"]
     kept: dict[str, Any] = {}
@@ -125,8 +126,8 @@ def main() -> None:
     if kept:
         static, best = ([row["automatic"] / row[name] for row in kept.values()] for name in ("static", "best"))
         print(
-            f"times in ms. automatic over static: most {max(static):.3f}; over the best: mean "
-            f"{statistics.fmean(best):.3f}, most {max(best):.3f}"
+            f"times in ms. automatic / static: maximum {max(static):.3f}; automatic / best: mean "
+            f"{statistics.fmean(best):.3f}, maximum {max(best):.3f}"
         )
 
 

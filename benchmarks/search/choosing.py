@@ -1,8 +1,8 @@
-"""Successive halving on ten spaces of 200 points with a fifth of the runs: how near the best found is to the best.
+"""Successive halving on ten spaces of 200 points with a fifth of the runs: how close it comes to the best point.
 
-The spaces are of an analytic model (below), chosen before anything was measured: 4 machines x 5 splits x 2 schedules x
-5 processor counts each; the seed decides speeds, latencies, bandwidths, serial share, imbalance. Beside it: the same
-number of runs at random, the mean of 200 draws.
+The spaces come from an analytic model (below) that was chosen before anything was measured. Each has 4 machines x 5
+splits x 2 schedules x 5 processor counts; the seed decides speeds, latencies, bandwidths, serial share and imbalance.
+For comparison, the same number of runs is chosen at random (mean of 200 draws).
 
     python benchmarks/search/choosing.py
 """
@@ -25,7 +25,7 @@ RUNS = 40
 
 
 def space(seed: int) -> dict[Place, float]:
-    """Return the time (s) of each place of the space of *seed*."""
+    """Return the time (s) of each point in the space of *seed*."""
     draw = random.Random(seed)
     serial, imbalance = draw.uniform(0.0005, 0.01), draw.uniform(0.0, 0.6)
     chunk, volume, traffic = draw.uniform(1e-5, 2e-3), draw.uniform(0.2, 3.0), draw.uniform(0.2, 1.0)
@@ -49,13 +49,13 @@ def space(seed: int) -> dict[Place, float]:
 
 
 def searched(times: dict[Place, float], runs: int) -> tuple[float, int]:
-    """Return how many times the best time the search finds, and how many runs it took."""
+    """Return the ratio of the best time found to the best time in the space, and the number of runs."""
     _places, known = runs_of(times, runs)
     return min(known.values()) / min(times.values()), len(known)
 
 
 def runs_of(times: dict[Place, float], runs: int) -> tuple[list[Place], dict[int, float]]:
-    """Return the places, and the times of those that the search runs."""
+    """Return the points, and the times of those that the search runs (by index)."""
     places = list(times)
     known: dict[int, float] = {}
     for at in halving.first(places, halving.opening(runs, len(places))):
@@ -70,7 +70,7 @@ def runs_of(times: dict[Place, float], runs: int) -> tuple[list[Place], dict[int
 
 
 def stated(budgets: tuple[int, ...] = (8, 12, 16, 24, 40), seeds: range = range(1, 21)) -> None:
-    """Print the stated risk beside how often it came true: a point left out was more than 5 % faster."""
+    """Print the stated risk that a skipped point is more than 5 % faster, beside how often this was the case."""
     print("runs  stated risk  came true")
     for runs in budgets:
         risks, true = [], []
@@ -84,7 +84,7 @@ def stated(budgets: tuple[int, ...] = (8, 12, 16, 24, 40), seeds: range = range(
 
 
 def at_random(times: dict[Place, float], runs: int, draws: int = 200) -> float:
-    """Return the mean of what so many random runs find."""
+    """Return the mean ratio of the best of *runs* random points to the best point."""
     draw = random.Random(0)
     values, best = list(times.values()), min(times.values())
     return statistics.mean(min(draw.sample(values, runs)) / best for _ in range(draws))

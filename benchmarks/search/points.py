@@ -1,7 +1,7 @@
-"""How long a study of 2,000 points takes to open, to choose from, and to filter: 2 s and 50 ms are the aim.
+"""The time to open a study of 2,000 points (goal: 2 s), to choose from it, and to filter it (goal: 50 ms).
 
-The runs are made up: 10 machines x 5 splits x 4 schedules x 10 processor counts of an analytic time, each with an
-account of its cycles and ten regions, as simulated runs have them. Times are of the processor, not of the clock.
+The runs are synthetic: 10 machines x 5 splits x 4 schedules x 10 processor counts with an analytic time. Each has an
+account of its cycles and ten regions, like a simulated run. The times are processor times.
 
     python benchmarks/search/points.py
 """
@@ -35,7 +35,7 @@ REGIONS = 10
 
 
 def make(path: Path) -> int:
-    """Write the study to *path*; return how many points it has."""
+    """Write the study to *path*; return its number of points."""
     from scalegraph.base.points import RunPoint
     from scalegraph.base.run import PROGRAM, Region, RegionCost, RunRecord
     from scalegraph.store import Manifest, Study
@@ -111,7 +111,7 @@ def main() -> None:
 
 
 def window(figure: object) -> None:
-    """Print how long the table of all points takes to be shown and to be filtered."""
+    """Print the time to show the table of all points, and to filter it."""
     from PySide6.QtWidgets import QApplication
 
     from scalegraph.gui.base.theme import Theme

@@ -1,11 +1,11 @@
-"""Processor time of scalegraph-gcc, beside gcc's, for sources of three sizes.
+"""Processor time of scalegraph-gcc beside gcc, for sources of three sizes.
 
     python benchmarks/speed/compiling.py [--times 5] [--options="-O2 -fopenmp"]
 
-Sources: two shipped programs of 34 and 430 lines, and a generated one of 5,400 (300 functions with loops). Each is
-compiled to an object; a figure is the least processor time of several runs in turn, children included, with the
-bytecode of ScaleGraph's modules, which installing makes. *hooks alone*: gcc with the options that plant the hooks and
-its own assembler, which no wrapper can go below.
+The sources are two shipped programs of 34 and 430 lines, and a generated one of 5,400 lines (300 functions with loops).
+Each is compiled to an object. The compilers run in turn; a figure is the processor time of the fastest run, children
+included, with the bytecode of ScaleGraph's modules in place, as after an installation. *hooks alone* is gcc with the
+options that insert the hooks, and its own assembler: a lower bound for any wrapper.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def main() -> None:
                 [*gcc.command, "-g", *words, *gcc.hooks, *end],
                 [sys.executable, "-c", START, *words, *end],
             ]
-            seconds(ways[2], where)  # bytecode, and what is kept about the compiler
+            seconds(ways[2], where)  # fills the caches of bytecode and of facts about the compiler
             rounds = [[seconds(way, where) for way in ways] for _ in range(options.times)]
             plain, hooks, ours = (min(times) for times in zip(*rounds, strict=True))
             count = len(path.read_text().splitlines())

@@ -1,12 +1,13 @@
-"""What a large executable costs before it simulates: seconds of its first and its second run, beside objdump's.
+"""The time before a large executable starts to simulate, in its first and second run, beside objdump.
 
     python benchmarks/speed/large_executable.py [--files 6] [--functions 43] [--machine server-2x32]
 
-The program is generated: C++ templates over a vector, a sort and a switch, instantiated once for each number. With 6
-files of 43 it has 258 instances and about 19 MB, of which a run would execute a few. Compiling it takes some three
-minutes. A run makes the block table and the line table (*describing*) and the block times on the machine (*timing*);
-the second one finds both in the cache. The build without hooks, which a run on a machine with a pipeline makes, too,
-is left out. Figures are processor seconds, and those by the clock in brackets; `objdump -d` disassembles the same code.
+The program is generated: a C++ template with a vector, a sort and a switch, instantiated once for each number. With 6
+files of 43 instances, it has 258 instances and about 19 MB, of which a run would execute only a few. Compiling it takes
+about three minutes. A run makes the block table and the line table (*describing*) and the block times for the machine
+(*timing*); the second run finds both in the cache. On a machine with a pipeline, a run also makes a build without
+hooks, which is not measured here. Figures are processor seconds, with wall-clock seconds in brackets. `objdump -d`
+disassembles the same code.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ for step in ("describing", "timing"):
 
 
 def write(files: int, functions: int, where: Path) -> None:
-    """Write the program into *where*: *files* of *functions* each, and a file with main."""
+    """Write the program into *where*: *files* files with *functions* functions each, and a file with main."""
     for file in range(files):
         instances = ", ".join(f"work<{file * functions + k}>" for k in range(functions))
         (where / f"part{file}.cpp").write_text(f"{TEMPLATE}double (*table{file}[])(int) = {{{instances}}};\n")
@@ -86,7 +87,7 @@ def write(files: int, functions: int, where: Path) -> None:
 
 
 def told(command: Sequence[str], where: Path) -> tuple[str, float, float]:
-    """Return the output of *command*, its processor seconds and those by the clock."""
+    """Return the output of *command*, its processor seconds and its wall-clock seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
     output = subprocess.run(command, cwd=where, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -95,7 +96,7 @@ def told(command: Sequence[str], where: Path) -> tuple[str, float, float]:
 
 
 def main() -> None:
-    """Make the program and print what each step takes."""
+    """Build the program and print the time of each step."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=6)
     parser.add_argument("--functions", type=int, default=43)
@@ -112,7 +113,7 @@ def main() -> None:
         print(f"executable: {(where / 'program').stat().st_size / 1e6:.1f} MB, load {os.getloadavg()[0]:.1f}")
         for number in ("first", "second"):
             text, cpu, clock = told([sys.executable, "-c", RUN, "program", asked.machine], where)
-            print(f"{number} run: {text} with start and imports {cpu:.1f} ({clock:.1f})")
+            print(f"{number} run: {text} including start and imports {cpu:.1f} ({clock:.1f})")
         _, cpu, clock = told(["/bin/sh", "-c", "objdump -d program > /dev/null"], where)
         print(f"objdump -d: {cpu:.1f} ({clock:.1f})")
 

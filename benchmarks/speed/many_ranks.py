@@ -2,12 +2,13 @@
 
     python benchmarks/speed/many_ranks.py [--ranks 1024,4096,16384] [--machine cluster-hdr] [--smpi 1024]
 
-Programs: those of `messages.py` (a ring of 1 KiB messages with an allreduce of 8 bytes, 20 times, and a halo exchange
-with arithmetic between), one that only begins and ends, and ranks of four threads each that share a loop. The machine
-models caches, so each reference of the halo's arithmetic is simulated; SMPI executes it natively, on hosts around one
-switch. A figure is of one run: seconds by the clock, processor time, and the largest resident memory of a process, in
-MiB. With ``--smpi N`` SMPI runs up to N ranks (it needs minutes for more). Needs smpicc and smpirun (Debian:
-libsimgrid-dev); without them only ours is measured.
+The programs are those of `messages.py` (20 repetitions of a ring of 1 KiB messages and an 8-byte allreduce; a halo
+exchange with arithmetic in between), one that only calls MPI_Init and MPI_Finalize, and one whose ranks have four
+threads each that share a loop. The machine models caches, so every memory reference of the halo's arithmetic is
+simulated; SMPI executes it natively, on hosts around one switch. The figures are from one run: wall-clock time,
+processor time, and the peak resident memory of a process in MiB. ``--smpi N`` is the largest number of ranks for SMPI,
+which needs minutes for more. Needs smpicc and smpirun (Debian: libsimgrid-dev); without them, only ScaleGraph is
+measured.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ EACH = 4
 
 
 def run(command: list[str], where: Path) -> str:
-    """Run *command* and return its times and memory, for a line of a table."""
+    """Run *command*; return its times and memory as part of a table line."""
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = str(where / "bytecode")
     with (where / "said").open("w+b") as said:
@@ -87,7 +88,7 @@ def main() -> None:
     counts = [int(text) for text in options.ranks.split(",")]
     peer = shutil.which("smpicc") is not None and shutil.which("smpirun") is not None
     if not peer:
-        print("SMPI is not installed (Debian: libsimgrid-dev); only ours is measured")
+        print("SMPI is not installed (Debian: libsimgrid-dev); only ScaleGraph is measured.")
     programs = {"begins and ends": BEGIN_AND_END, **messages.PROGRAMS}
     print(f"{'':18} {'ranks':>6} {'':8} {'s':>9} {'CPU s':>10} {'MiB':>10}")
     for name, text in (*programs.items(), ("four threads each", THREADS)):
@@ -95,7 +96,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             where = Path(folder)
             (where / "p.c").write_text(text)
-            run(ours(options.machine, 2 * each, each), where)  # builds
+            run(ours(options.machine, 2 * each, each), where)  # fills the build cache
             if peer:
                 subprocess.run(["smpicc", "-O2", "-fopenmp", "p.c", "-o", "p"], cwd=where, check=True)
             for ranks in counts:

@@ -1,4 +1,4 @@
-/* Latency of dependent loads: prints "KIB;ns a load" for each size.
+/* Latency of dependent loads: prints "KIB;ns per load" for each size.
  *   chase LINE WINDOW SIZE..    LINE: bytes of a line; WINDOW: KiB in which the order is random; SIZE: KiB
  * Each line is visited once, window by window: a window of few pages excludes address translation; 0 means a single
  * window as large as the data. */
@@ -71,7 +71,7 @@ int main(int count, char **argument)
         long *order = malloc((size_t)lines * sizeof *order);
         long steps = 4 * lines < LEAST_STEPS ? LEAST_STEPS : 4 * lines < MOST_STEPS ? 4 * lines / 8 * 8 : MOST_STEPS;
         link_lines(data, order, lines, window, line);
-        void *at = walk(data, lines / 8 * 8 + 8); /* all lines as close as possible */
+        void *at = walk(data, lines / 8 * 8 + 8); /* warm-up: brings the lines into the nearest cache that holds them */
         double start = now();
         last = walk(at, steps);
         printf("%ld;%.4f\n", kib, (now() - start) / (double)steps);

@@ -14,7 +14,7 @@ enum { WARM = 5, WINDOW = 64 };
 
 static int rank, ranks, last;
 
-/* One call between the first and the last rank; the others wait at the end. */
+/* One round trip between the first and the last rank; the other ranks do nothing. */
 static double there_and_back(char *data, int bytes)
 {
     double start = MPI_Wtime();
