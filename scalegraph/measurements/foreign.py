@@ -28,6 +28,14 @@ class Tool:
         return f"is {self.name}; {self.do}"
 
 
+_PANDAS = "python -c 'import pandas; {}.to_csv(\"table.csv\", index=False)'"
+
+
+def _frame(name: str, mark: str, reading: str, *endings: str) -> Tool:
+    """Return a container of tables that pandas reads by the expression *reading*."""
+    return Tool(name, (mark,) if mark else (), f"`{_PANDAS.format(reading)}` makes a CSV of it, which is read", endings)
+
+
 _STAT_OF_PERF = f"{_ONE}: `perf stat -x, -o app.p4.r1.csv` of runs on several processor counts gives these"
 _TOOLS = (
     Tool(
@@ -151,6 +159,35 @@ _TOOLS = (
         "that is input and output of one run, without times",
     ),
     Tool("a report of IPM", (r"^##IPM",), _INSTEAD),
+    _frame("a Parquet file", r"\APAR1", 'pandas.read_parquet("FILE")'),
+    _frame("an Arrow (Feather) file", r"\AARROW1", 'pandas.read_feather("FILE")'),
+    _frame("an array of NumPy", r"\A.NUMPY", 'import numpy; pandas.DataFrame(numpy.load("FILE"))'),
+    _frame("an HDF5 file", r"\A.HDF\r?\n", 'pandas.read_hdf("FILE")'),
+    _frame("a file of Stata", r"\A<stata_dta>", 'pandas.read_stata("FILE")'),
+    _frame(
+        "a pickle of Python (reading one runs the code in it, so only one that you trust)",
+        "",
+        'pandas.read_pickle("FILE")',
+        ".pkl",
+        ".pickle",
+    ),
+    _frame(
+        "a page of HTML with a table",
+        r"\A\s*<(!DOCTYPE html|!doctype html|html|table|div|style)\b",
+        'pandas.read_html("FILE")[0]',
+        ".html",
+        ".htm",
+        ".xhtml",
+    ),
+    _frame("XML", r"\A\s*<\?xml ", 'pandas.read_xml("FILE")', ".xml"),
+    _frame("YAML", "", 'import yaml; pandas.json_normalize(yaml.safe_load(open("FILE")))', ".yaml", ".yml"),
+    Tool(
+        "a data file of R", (), '`Rscript -e \'write.csv(readRDS("FILE"), "table.csv")\'` makes a CSV of it', (".rds",)
+    ),
+    Tool("a PDF", (r"\A%PDF-",), "`pdftotext -layout FILE table.txt` writes its text, whose tables are read"),
+    Tool(
+        "a picture", (r"\A(.PNG\r?\n|\ufffd\ufffd\ufffd\ufffd?.{0,4}(JFIF|Exif)|GIF8)",), f"a table is read: {_TABLE}"
+    ),
     Tool(
         "the output of scorep-score",
         (r"^Estimated aggregate size of event trace",),
@@ -169,5 +206,5 @@ def told(head: bytes, name: str = "") -> str:
         if tool.endings and not name.lower().endswith(tool.endings):
             continue
         if all(re.search(mark, text, re.MULTILINE) for mark in tool.marks):
-            return tool.sentence
+            return tool.sentence.replace("FILE", name) if name and "'" not in name else tool.sentence
     return ""

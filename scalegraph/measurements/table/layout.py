@@ -25,6 +25,7 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?")  # with D as F
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 GROUPED = re.compile(r"[+-]?\d{1,3}([,' \u00a0\u202f\u2019]\d{3})+(\.\d+)?")
 GROUPED_POINT = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
+_WITH_UNIT = re.compile(r"([+-]?[\d.,]*\d)\s*[^\s\d.,+\-][^\d]{0,11}")  # a number and its unit
 _WIDE_GAP = re.compile(r"\s{2,}|\t")
 _RULES = ("|", "-", "+", "=", ":")
 _SAMPLE = 400  # lines
@@ -180,14 +181,21 @@ def _joined(names: list[str], below: Sequence[Sequence[str]]) -> tuple[list[str]
         rest, used = rest[1:], 2
     for index in filled:
         cells_below = [row[index] for row in rest if index < len(row) and not is_missing(row[index])]
-        numbers = sum(is_number(cell) or durations.seconds(cell) is not None for cell in cells_below)
-        if not cells_below or numbers < len(cells_below):
+        if not cells_below or not all(map(_is_value, cells_below)):
             return names, 0
     made, above = [], ""
     for index, name in enumerate(names):
         above = name or (above if index in filled else "")
         made.append(_under(above, second[index]) if index in filled else name)
     return made, used
+
+
+def _is_value(cell: str) -> bool:
+    """Whether *cell* is a number, perhaps with a unit (``1.92x``, ``96 %``), or a duration."""
+    if durations.seconds(cell) is not None or is_number(cell):
+        return True
+    found = _WITH_UNIT.fullmatch(cell)
+    return found is not None and is_number(found[1])
 
 
 def _under(above: str, below: str) -> str:

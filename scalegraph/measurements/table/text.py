@@ -11,10 +11,9 @@ from pathlib import Path
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.files import reason
 from scalegraph.measurements.limits import check_lines
-from scalegraph.measurements.table import blocks, sheets
+from scalegraph.measurements.table import records, rewritten, sheets
 
 LARGEST = 4 * 2**30  # bytes of a file read at once
-_TABLES = (".csv", ".tsv", ".tab", ".psv")  # extensions of files that are not logs
 _MOST_JOINED = 1000  # lines of one quoted cell
 _OPEN = re.compile(r'(?:^|[,;\t|])\s*"(?:[^"]|"")*$')
 _CLOSED = re.compile(r'^(?:[^"]|"")*"\s*(?:$|[,;\t|])')
@@ -57,15 +56,30 @@ def read_lines(path: Path, encoding: str = "", limit: int = LARGEST) -> Lines:
         return Lines(lines, "utf-8", notes)
     if len(raw) > LARGEST:
         raise InputError(Fault(f"is larger than {LARGEST // 2**30} GiB; divide it by its parameters", file=str(path)))
+    ending = path.suffix.lower()
+    needed = ending in records.ENDINGS
+    if (needed or raw[:1] in (b"[", b"{")) and (made := _of_records(path, encoding, needed=needed)):
+        return made
     cut = len(raw) > limit
     read = decoded(raw[:limit], str(path), encoding, cut=cut)
-    if path.suffix.lower() not in _TABLES and (made := blocks.as_table(read.lines)) is not None:
-        said = [*read.notes, "lines of `key: value` were taken as a table: a row for each block, a column for each key"]
-        if not cut and read.lines[-1].strip():
-            end = read.lines[-1].strip()[-40:]
-            said.append(f"the last line ('{end}') has no end: if the file was cut off, so is its value")
-        return Lines(made, read.encoding, tuple(said))
+    if (found := rewritten.as_table(read.lines, ending, cut=cut)) is not None:
+        return Lines(found[0], read.encoding, (*read.notes, *found[1]))
     return read
+
+
+def _of_records(path: Path, encoding: str, *, needed: bool) -> Lines | None:
+    """Return the records of a JSON file as a table; None without any, which is refused if they are *needed*."""
+    if path.stat().st_size > records.LARGEST:
+        if not needed:
+            return None
+        raise InputError(Fault(f"is larger than {records.LARGEST >> 20} MiB; write it as CSV", file=str(path)))
+    text, name, notes = _decode(path.read_bytes(), str(path), encoding, cut=False)
+    made = records.as_table(text)
+    if made is None:
+        if not needed:
+            return None
+        raise InputError(Fault(f"is JSON without records of runs; {records.EXPECTED}", file=str(path)))
+    return Lines(made, name, (*notes, "records of JSON were taken as a table: line 2 is the first record"))
 
 
 def _head(path: Path) -> bytes:

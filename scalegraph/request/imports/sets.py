@@ -23,7 +23,7 @@ from scalegraph.measurements.model import MeasurementSet, beyond
 from scalegraph.measurements.reader import Progress, Reader, readers, recognised
 from scalegraph.measurements.readers import log_directory
 from scalegraph.measurements.runs import make_runs, serial_times
-from scalegraph.measurements.table import TableChoices, guess_table, idle, read_table
+from scalegraph.measurements.table import TableChoices, guess_table, idle, read_table, records
 from scalegraph.request.imports import tables
 from scalegraph.request.imports.kinds import is_study, refuse_another
 from scalegraph.store import Manifest, Study
@@ -53,7 +53,7 @@ def reader_of(path: Path, name: str = "") -> Reader:
             Fault("is neither a file nor a directory; keep what comes through it in a file", file=str(path))
         )
     found = recognised(path)
-    if (not found or found[0].name == _TABLE) and path.is_file() and (what := foreign.told(_head(path), path.name)):
+    if (not found or found[0].name == _TABLE) and path.is_file() and (what := foreign.told(_head(path), str(path))):
         raise InputError(Fault(what, file=str(path)))
     if found:
         return found[0]
@@ -63,6 +63,8 @@ def reader_of(path: Path, name: str = "") -> Reader:
     if path.is_dir():
         kinds = ", ".join(reader.title for reader in readers().values() if reader.directory) or "none"
         raise InputError(Fault(f"holds nothing that is read from a directory ({kinds})", file=str(path)))
+    if path.suffix.lower() in records.ENDINGS:
+        raise InputError(Fault(f"is JSON of no known tool; {records.EXPECTED}", file=str(path)))
     raise InputError(
         Fault(
             f"is not a format that can be imported: {' '.join(endings)} and studies (.sgstudy) can; "
