@@ -117,7 +117,7 @@ def go(window: MainWindow, output: Path, since: float, place: Path) -> None:
     assert window.study.area is not None
     hottest = next(dock for dock in window.study.area.docks if dock.view.name == "hottest")
     figure = hottest.figure()
-    print("   ", window.study.header.verdict.text())
+    print("   ", window.study.header.verdict.accessibleDescription())
     for row in figure.panels[0].rows if figure is not None else ():
         print("   ", "  ".join(f"{value:.3g}" if isinstance(value, float) else str(value) for value in row.values))
     tree = hottest.picture.panels[0].tree

@@ -68,7 +68,7 @@ def test_a_click_on_cancel_ends_the_check_and_keeps_the_results(
     qtbot.waitUntil(checking.is_set, timeout=120_000)
     entry = window.runner.entries[0]
     qtbot.waitUntil(lambda: window.study.handle is not None and window.study.handle.data() is not None, timeout=120_000)
-    qtbot.waitUntil(lambda: "processors" in window.study.header.verdict.text(), timeout=120_000)
+    qtbot.waitUntil(lambda: "processors" in window.study.header.verdict.accessibleDescription(), timeout=120_000)
     assert not entry.ended
     window.queue.tree.setCurrentIndex(window.queue.model.index_of(entry))
     qtbot.mouseClick(window.queue.cancel_button, Qt.MouseButton.LeftButton)

@@ -381,7 +381,7 @@ def test_an_own_program_is_answered_in_three_clicks_with_the_line_that_stops_it(
         return all(figure is not None and not figure.empty for figure in figures)
 
     qtbot.waitUntil(drawn, timeout=LONG)
-    assert "1 to 64 processors" in window.study.header.verdict.text()
+    assert "1 to 64 processors" in window.study.header.verdict.accessibleDescription()
     panel = seen["hottest"].picture.panels[0]
     rows = panel.table.rows
     assert len(rows) == 3

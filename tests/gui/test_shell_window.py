@@ -82,7 +82,7 @@ def test_a_request_runs_and_its_study_comes_into_view(
     data = window.study.handle.data() if window.study.handle else None
     assert data is not None
     assert len(data.table) == entry.total
-    assert "processors" in window.study.header.verdict.text()
+    assert "processors" in window.study.header.verdict.accessibleDescription()
     assert window.navigator.regions_tree.topLevelItemCount() == 1
     assert session.threads.isdisjoint({threading.main_thread().ident})
 

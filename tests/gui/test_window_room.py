@@ -318,9 +318,9 @@ _HIDDEN = """
         return docks if docks and not window.jobs.running and not len(turn_queue()) else []
     def settle(words):
         end = QDeadlineTimer(60_000)
-        while not (words in window.study.header.verdict.text() and drawn()) and not end.hasExpired():
+        while not (words in window.study.header.verdict.accessibleDescription() and drawn()) and not end.hasExpired():
             QApplication.processEvents()
-        assert words in window.study.header.verdict.text(), window.study.header.verdict.text()
+        assert words in window.study.header.verdict.accessibleDescription(), window.study.header.verdict.text()
         return drawn()[0]
     window.demonstration.open()
     dock = settle("Billiard")

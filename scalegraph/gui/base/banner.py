@@ -9,17 +9,15 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from scalegraph.gui.base.layouts import vertical
-from scalegraph.gui.base.widgets import elided
 
 _ANY = 16_777_215  # Qt's QWIDGETSIZE_MAX: no limit
-_LINES = 2  # lines of a folded remark
-_WIDEST, _SPARE = 260, 20  # pixels: width of a folded remark; slack per line so that it wraps into two
+_NARROWEST, _SPARE = 80, 4  # pixels of a folded sentence: at least; beyond what its font needs
 
 
 class Banner(QFrame):
     """One sentence with an optional button; hidden while there is nothing to say.
 
-    With *folds* a remark takes at most two lines, so it fits beside other widgets; *Details* unfolds it.
+    With *folds* it is one line of at most the `set_room` width, beside other widgets; *Details* unfolds it.
     """
 
     width_wanted = Signal(bool)  # whether it now needs a row of its own
@@ -28,6 +26,7 @@ class Banner(QFrame):
         super().__init__(parent)
         self._folds = folds
         self._folded = False
+        self._room = _ANY
         self._whole = ""
         self._text = QLabel()
         self._text.setWordWrap(True)
@@ -52,7 +51,7 @@ class Banner(QFrame):
         self._away.clicked.connect(self.clear)
         self._action: Callable[[], None] | None = None
         self._column = column = vertical(self, (10, 6, 6, 6), spacing=4)
-        row = QHBoxLayout()
+        self._row = row = QHBoxLayout()
         column.addLayout(row)
         column.addWidget(self._details)
         row.addWidget(self._text, 1)
@@ -71,9 +70,14 @@ class Banner(QFrame):
         """The text below the sentence, shown on request."""
         return self._details.text()
 
-    def show_fault(self, text: str, way: str = "", action: Callable[[], None] | None = None) -> None:
-        """Show an error; the button *way* calls *action*."""
+    def show_fault(
+        self, text: str, way: str = "", action: Callable[[], None] | None = None, *, folded: bool = True
+    ) -> None:
+        """Show an error; the button *way* calls *action*; unless *folded* it is shown whole."""
         self._show(text, "fault", way, action)
+        if self._folds and not folded:
+            self._fold(False)
+            self._more.hide()
 
     def show_remark(
         self, text: str, way: str = "", action: Callable[[], None] | None = None, details: str = ""
@@ -106,7 +110,7 @@ class Banner(QFrame):
         self._way.setText(way)
         self._way.setVisible(bool(way))
         self.setProperty("banner", kind)
-        self._fold(self._folds and kind == "remark")
+        self._fold(self._folds)
         self.show()
 
     def _unfold(self) -> None:
@@ -127,17 +131,24 @@ class Banner(QFrame):
         self._fit()
         self.width_wanted.emit(not on)
 
+    def set_room(self, width: int) -> None:
+        """Set how many pixels it may take while it is folded."""
+        self._room = width
+        if self._folded:
+            self._fit()
+
     def _fit(self) -> None:
-        """Show the sentence, shortened if the banner is folded."""
+        """Show the sentence, elided if the banner is folded."""
         short = self._whole
         self._text.setMinimumWidth(0)
         self._text.setMaximumWidth(_ANY)
+        self._text.setWordWrap(not self._folded)
         if self._folded:
             metrics = self._text.fontMetrics()
-            word = max(metrics.horizontalAdvance(word) for word in (self._whole or " ").split(" "))
-            width = min(_WIDEST, max(word, metrics.horizontalAdvance(self._whole) // _LINES) + _SPARE)
+            needed = metrics.horizontalAdvance(self._whole) + _SPARE
+            width = min(needed, max(_NARROWEST, self._room - self._beside(needed)))
             self._text.setFixedWidth(width)
-            short = elided(self._whole, metrics, width - 4, _LINES)
+            short = metrics.elidedText(self._whole, Qt.TextElideMode.ElideRight, width)
         if short != self._text.text():
             self._text.setText(short)
         self._text.setToolTip("" if short == self._whole else self._whole)
@@ -145,6 +156,16 @@ class Banner(QFrame):
         if self._folds:  # if unfolded, offer to fold it again
             unfolded = self._more.text() != "Details"
             self._more.setVisible(bool(self._details.text()) or short != self._whole or unfolded)
+
+    def _beside(self, needed: int) -> int:
+        """Return the pixels of the buttons beside a folded sentence that needs *needed* pixels."""
+        margins = self._column.contentsMargins()
+        buttons = [button for button in (self._way, self._away) if not button.isHidden()]
+        gap = max(0, self._row.spacing())
+        around = margins.left() + margins.right() + sum(button.sizeHint().width() + gap for button in buttons)
+        if self._details.text() or around + needed > self._room:
+            around += self._more.sizeHint().width() + gap
+        return around
 
     def _show_details(self, on: bool) -> None:
         self._details.setVisible(on)

@@ -160,9 +160,8 @@ QLabel[role="muted"] { color: $muted; }
 QLabel[role="fault"] { color: $fault; }
 QLabel[role="remark"] { color: $muted; }
 QLabel[role="verdict"] { font-size: 11pt; padding: 2px 10px; }
-QLabel[role="verdict"][tight="true"] { font-size: 10pt; }
-QFrame[banner="remark"][beside="true"] { border-radius: 4px; margin: 2px 0; }
-QFrame[banner="remark"][beside="true"] QPushButton { padding: 2px 8px; }
+QFrame[beside="true"] { border-radius: 4px; margin: 2px 0; }
+QFrame[beside="true"] QPushButton { padding: 2px 8px; }
 QLabel[role="mono"], QPlainTextEdit[role="mono"] { font-family: "DejaVu Sans Mono", monospace; font-size: 9pt; }
 QPlainTextEdit[role="source"] { border: none; border-radius: 0; padding: 0; font-size: 9.5pt; }
 QPlainTextEdit[role="source"]:focus { border: none; }

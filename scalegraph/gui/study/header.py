@@ -1,9 +1,11 @@
-"""The line above the current study: its verdict in one sentence, and errors below if there are any."""
+"""The line above the current study: its verdict in one sentence, and a message beside it if there is one."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame
 
 from scalegraph.gui.base.banner import Banner
@@ -18,6 +20,8 @@ from scalegraph.gui.study.studies import StudyHandle
 from scalegraph.gui.trace.handle import STOPPED, TraceHandle
 
 _LONGEST_NAME: Final = 28
+_AROUND_MESSAGE: Final = 6  # pixels above and below its buttons together
+_OF_MESSAGE: Final = 0.45  # largest share of the width for a message beside the sentence
 
 
 class Header(QFrame):
@@ -39,18 +43,28 @@ class Header(QFrame):
         row.addWidget(self.chosen)
         self._column = column = vertical(self, spacing=0)
         column.addLayout(row)
-        column.addWidget(self.banner)
+        self._place_banner(False)
         selection.changed.connect(tied(self, lambda _new: self._show_chosen()))
         self._show_chosen()
 
     def _place_banner(self, alone: bool) -> None:
-        """Place a remark beside the sentence, or below it if it needs more room."""
+        """Place a message beside the sentence, or below it if it needs more room."""
         if alone and self._row.indexOf(self.banner) >= 0:
             self._row.removeWidget(self.banner)
             self._column.addWidget(self.banner)
         elif not alone and self._row.indexOf(self.banner) < 0:
             self._column.removeWidget(self.banner)
             self._row.insertWidget(1, self.banner)
+
+    def minimumSizeHint(self) -> QSize:
+        """Qt: high enough for a message or a selection, so that nothing below moves when one comes."""
+        hint = super().minimumSizeHint()
+        return QSize(hint.width(), max(hint.height(), self.chosen.sizeHint().height() + _AROUND_MESSAGE))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: fit the message again."""
+        super().resizeEvent(event)
+        self.banner.set_room(round(_OF_MESSAGE * self.width()))
 
     def show_study(self, handle: Handle | None) -> None:
         """Show the verdict of *handle*, or that it is being read, unreadable or without runs."""
@@ -60,10 +74,12 @@ class Header(QFrame):
         elif handle.error:
             stopped = handle.error == STOPPED
             self.verdict.setText(f"{handle.title}: {handle.error}" if stopped else f"{handle.title} cannot be read.")
+            folded = handle.data() is not None  # otherwise no view needs the room
             if isinstance(handle, TraceHandle) and not (stopped or handle.partial or handle.lacking):
-                self.banner.show_fault(handle.error, "Open the readable part", handle.open_what_is_there)
+                way = handle.open_what_is_there
+                self.banner.show_fault(handle.error, "Open the readable part", way, folded=folded)
                 return
-            self.banner.show_fault(handle.error, "Try again", handle.refresh)
+            self.banner.show_fault(handle.error, "Try again", handle.refresh, folded=folded)
         elif handle.data() is None:
             self.verdict.setText(f"Reading {handle.title}…")
         else:

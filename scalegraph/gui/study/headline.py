@@ -1,25 +1,23 @@
-"""The sentence above a study: two lines, or three in smaller type; the tooltip has all of it."""
+"""The sentence above a study, in one line; the tooltip and its ellipsis have all of it."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QPalette, QResizeEvent
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from scalegraph.gui.base.widgets import elided, mark
+from scalegraph.gui.base import tips
 
-LINES: Final = 2
-TIGHT_LINES: Final = 3  # of smaller type
-_LARGER: Final = 1.1  # factor from the small to the normal font size, as in the style sheet
-_MARGINS: Final = 4  # pixels above and below, as in the style sheet
-_AROUND: Final = 36  # pixels left and right, from the style sheet and a label's own layout
-
+_AROUND: Final = 24  # pixels left and right: 2 x 10 in the style sheet, and rounding
+_LEAST: Final = 120  # pixels
+_WHOLE: Final = "whole"  # what the link at the ellipsis leads to
+_CUT: Final = "…"
 
 _DOES: Final = (
     Qt.TextInteractionFlag.TextSelectableByMouse
@@ -30,10 +28,10 @@ _PLACE: Final = re.compile(r"(?<=\()[^\s()]+:\d+(?=\))")
 
 
 class Headline(QLabel):
-    """A sentence in smaller type if it would need more than `LINES` lines.
+    """A sentence in one line, elided to fit.
 
-    If it needs more than `TIGHT_LINES` of those it is elided, before the sentence with a source location rather than in
-    it: source locations are links. It can be selected and copied.
+    A source location in it is a link and stays: what is before it is elided. The last ellipsis is a link, too, which
+    shows the whole sentence; Tab and Return reach both. The sentence can be selected and copied.
     """
 
     place_wanted = Signal(str)  # FILE:LINE, as named in the sentence
@@ -41,10 +39,8 @@ class Headline(QLabel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._whole = self._shown = ""
-        self._fitting = False
         self.setTextFormat(Qt.TextFormat.RichText)
-        self.linkActivated.connect(self.place_wanted)
-        self.setWordWrap(True)
+        self.linkActivated.connect(self._follow)
         self.setProperty("role", "verdict")
         self.setTextInteractionFlags(_DOES)
         self.setAccessibleName("Verdict")
@@ -59,6 +55,14 @@ class Headline(QLabel):
     def text(self) -> str:
         """Return the part of the sentence shown."""
         return self._shown
+
+    def sizeHint(self) -> QSize:
+        """Qt: one line of the whole sentence, whatever is shown of it."""
+        return QSize(self.fontMetrics().horizontalAdvance(self._whole) + _AROUND, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Qt: a narrow line."""
+        return QSize(_LEAST, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: fit the text again."""
@@ -76,20 +80,8 @@ class Headline(QLabel):
             self._fit()
 
     def _fit(self) -> None:
-        """Show the whole sentence, in smaller type if necessary; elide only what is still too long."""
-        if self._fitting:
-            return
-        self._fitting = True  # smaller type is a font change, which would call this again
-        try:
-            font = QFont(self.font())
-            if self.property("tight"):
-                font.setPointSizeF(font.pointSizeF() * _LARGER)
-            tight = self._as_much_as_fits(QFontMetrics(font), LINES) != self._whole
-            mark(self, "tight", tight)
-            shown = self._as_much_as_fits(self.fontMetrics(), TIGHT_LINES if tight else LINES)
-            self.setMinimumHeight(LINES * self.fontMetrics().lineSpacing() + _MARGINS)  # nothing below moves
-        finally:
-            self._fitting = False
+        room, metrics = self.width() - _AROUND, self.fontMetrics()
+        shown = one_line(self._whole, lambda text: metrics.horizontalAdvance(text) <= room)
         if shown != self._shown:
             self._shown = shown
             self._colour()
@@ -97,7 +89,17 @@ class Headline(QLabel):
         self.setToolTip("" if shown == self._whole else self._whole)
 
     def _say(self) -> None:
-        super().setText(_PLACE.sub(r'<a href="\g<0>">\g<0></a>', escape(self._shown, quote=False)))
+        text = _PLACE.sub(r'<a href="\g<0>">\g<0></a>', escape(self._shown, quote=False))
+        if self._shown != self._whole:
+            before, _, after = text.rpartition(_CUT)
+            text = f'{before}<a href="{_WHOLE}">{_CUT}</a>{after}'
+        super().setText(text)
+
+    def _follow(self, link: str) -> None:
+        if link == _WHOLE:
+            tips.show(self.mapToGlobal(QPoint(0, self.height())), self._whole, self)
+        else:
+            self.place_wanted.emit(link)
 
     def _colour(self) -> None:
         """Set the links' colour for this theme."""
@@ -106,22 +108,53 @@ class Headline(QLabel):
             palette.setColor(QPalette.ColorRole.Link, wanted)
             self.setPalette(palette)
 
-    def _as_much_as_fits(self, metrics: QFontMetrics, lines: int) -> str:
-        room = self.width() - _AROUND
-        shown, place = elided(self._whole, metrics, room, lines), _PLACE.search(self._whole)
-        if place is None or place[0] in shown:
-            return shown
-        begin = self._whole.rfind(". ", 0, place.start()) + 2
-        words, end = self._whole[:begin].split(), self._whole[begin:]
 
-        def too_long(count: int) -> bool:
-            text = _cut(words, count, end)
-            return elided(text, metrics, room, lines) != text
+def one_line(text: str, fits: Callable[[str], bool]) -> str:
+    """Return as much of *text* as `fits`, with an ellipsis in place of what is left out.
 
-        kept = bisect_left(range(1, len(words)), True, key=too_long)
-        return _cut(words, kept, end) if kept else shown
+    A source location in it is kept, if possible with its whole sentence, else with the word before it. What is named
+    before the first colon, which the navigator shows as well, gives way to the answer after it.
+    """
+    if fits(text):
+        return text
+    words = text.split()
+    at = next((index for index, word in enumerate(words) if _PLACE.search(word)), None)
+    begin = 0 if at is None else _after(words[:at], ".", last=True)  # of the sentence with the location
+    first = words[: begin or at][: _after(words[:-1], ".") or None]
+    answer = _after(first[:-1], ":")
+    clause = next((index + 1 for index in range(answer, begin) if words[index].endswith(";")), begin)
+    if begin and fits(short := _cut(words[:clause], " ".join(words[begin:]))):
+        return short
+    if answer:
+        words = [f"{_CUT}{words[answer]}", *words[answer + 1 :]]
+        if fits(rest := " ".join(words)):
+            return rest
+    if at is None:
+        return _first(words, "", fits) or _CUT
+    at -= answer
+    begin = max(0, begin - answer)
+    after = [words[: at + 1], words] if at + 1 < len(words) else [words]
+    for start in dict.fromkeys((begin, max(begin, at - 1), at)):
+        for kept in reversed(after):
+            end = " ".join(kept[start:]) + ("" if kept is words else f" {_CUT}")
+            if shown := _first(words[:start], end, fits):
+                return shown
+            if start == 0 and fits(end):
+                return end
+    return f"{_CUT} {words[at]}"
 
 
-def _cut(words: Sequence[str], count: int, end: str) -> str:
-    """Return the first *count* of *words*, an ellipsis and *end*, which has the link."""
-    return f"{' '.join(words[:count])}… {end}"
+def _after(words: Sequence[str], mark: str, *, last: bool = False) -> int:
+    """Return the position after the first or *last* of *words* that ends with *mark*, or 0."""
+    found = [index + 1 for index, word in enumerate(words) if word.endswith(mark)]
+    return found[-1 if last else 0] if found else 0
+
+
+def _first(words: Sequence[str], end: str, fits: Callable[[str], bool]) -> str:
+    """Return the first of *words*, as many as fit before an ellipsis and *end*, or nothing if none fits."""
+    kept = bisect_left(range(1, len(words) + 1), True, key=lambda count: not fits(_cut(words[:count], end)))
+    return _cut(words[:kept], end) if kept else ""
+
+
+def _cut(words: Sequence[str], end: str) -> str:
+    return f"{' '.join(words).rstrip(',;:.')}{_CUT} {end}".rstrip()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics
-from PySide6.QtWidgets import QLabel, QMainWindow, QPushButton, QTabBar
+from PySide6.QtWidgets import QMainWindow, QPushButton, QTabBar
 
 from scalegraph import views
 from scalegraph.figures.figure import Cell, Column, Figure, Grid, Row, Table
@@ -24,7 +24,6 @@ from scalegraph.gui.figures.timeline.layout import tails
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.selection import SelectionModel
-from scalegraph.gui.study.headline import Headline
 from scalegraph.views import ways
 from tests.gui.pictures.view_figures import profile
 from tests.gui.trace.test_trace_window import opened, settled
@@ -168,42 +167,6 @@ def test_lanes_without_room_are_told_apart() -> None:
     assert tails(("main",)) == ("main",)
     assert tails(("worker", "io")) == ("worker", "io")
     assert tails(("P", "P 1")) == ("P", "P 1")
-
-
-def test_a_headline_names_the_region_in_a_small_window(qtbot: Any) -> None:
-    Theme("light").apply()
-    text = (
-        "Billiard balls on KSR-1, 1 to 64 processors, fixed size: fastest at 32; beyond 32, added time for locks and"
-        " critical sections outweighs the extra processors. On 64 processors 47 % of the loss is locks and critical"
-        " sections in add_time_to_queue (billiard.c:112)."
-    )
-    headline = Headline()
-    qtbot.addWidget(headline)
-    headline.resize(745, 60)
-    headline.setText(text)
-    headline.show()
-    assert headline.text() == text
-    headline.resize(1600, 60)
-    assert headline.text() == text
-    assert not headline.property("tight")
-
-
-def test_a_headline_without_room_keeps_its_link(qtbot: Any) -> None:
-    Theme("light").apply()
-    headline = Headline()
-    qtbot.addWidget(headline)
-    headline.resize(560, 60)
-    headline.setText(
-        "Billiard balls on KSR-1, 1 to 64 processors, fixed size: fastest at 32; beyond 32, added time for locks and"
-        " critical sections outweighs the extra processors. On 64 processors 47 % of the loss is locks and critical"
-        " sections in add_time_to_queue (billiard.c:112)."
-    )
-    headline.show()
-    assert headline.text().startswith("Billiard balls on KSR-1, 1 to 64")
-    assert headline.text().endswith(
-        "… On 64 processors 47 % of the loss is locks and critical sections in add_time_to_queue (billiard.c:112)."
-    )
-    assert 'href="billiard.c:112"' in QLabel.text(headline)
 
 
 def test_a_call_path_without_room_keeps_the_region_at_its_end() -> None:

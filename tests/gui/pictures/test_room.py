@@ -291,22 +291,6 @@ def test_regions_in_a_narrow_navigator_look_different(window: MainWindow) -> Non
     assert all("model.c:" in text for text in painted)
 
 
-@pytest.mark.parametrize("width", [300, 500, 2000])
-def test_the_headline_takes_two_lines_at_most_or_three_of_smaller_letters(qtbot: Any, width: int) -> None:
-    text = "The program is fastest on 32 processors; beyond them it waits at barriers for serial code. " * 3
-    headline = Headline()
-    qtbot.addWidget(headline)
-    headline.resize(width, 60)
-    headline.setText(text)
-    headline.show()
-    shown = headline.text()
-    lines = 3 if headline.property("tight") else 2
-    assert headline.heightForWidth(width) <= lines * headline.fontMetrics().lineSpacing() + 24
-    assert shown == text or (shown.endswith(" …") and text.startswith(shown[:-2]))
-    assert headline.toolTip() == ("" if shown == text else text)
-    assert headline.accessibleDescription() == text
-
-
 def test_names_left_out_at_the_ends_of_curves_are_in_the_tooltip(qtbot: Any) -> None:
     labels = EndLabels(pg.ViewBox())
     named = [EndLabel(f"N = {n}", QColor("black"), float(n)) for n in range(8)]

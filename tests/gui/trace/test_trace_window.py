@@ -113,7 +113,7 @@ def shown(window: MainWindow, qtbot: Any, sample: Path) -> Iterator[TraceHandle]
 
 def test_a_dropped_trace_opens_with_its_timeline(window: MainWindow, shown: TraceHandle) -> None:
     assert window.page == "study"
-    assert "4 processes" in window.study.header.verdict.text()
+    assert "4 processes" in window.study.header.verdict.accessibleDescription()
     assert "pipeline" in window.windowTitle()
     panel = timeline(window)
     assert panel.canvas.picture is not None
@@ -293,7 +293,7 @@ def test_a_damaged_file_says_what_is_wrong_and_gives_what_can_be_read(
     window.study.banner._go()  # the button offers this
     qtbot.waitUntil(lambda: handle.data() is not None)
     settled(window, qtbot)
-    assert "only part of it could be read" in window.study.header.verdict.text()
+    assert "only part of it could be read" in window.study.header.verdict.accessibleDescription()
     assert "damaged" in window.study.banner.text
 
 
@@ -327,7 +327,7 @@ def test_reading_is_stopped(window: MainWindow, qtbot: Any, sample: Path, monkey
     assert isinstance(handle, TraceHandle)
     qtbot.waitUntil(lambda: handle.share == 0.4)
     qtbot.mouseClick(window.study._state.stop, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "cancelled" in window.study.header.verdict.text())
+    qtbot.waitUntil(lambda: "cancelled" in window.study.header.verdict.accessibleDescription())
     window.close_study(handle.key)
     assert window.page == "start"
 
@@ -345,7 +345,7 @@ def test_waiting_for_another_window_that_converts_is_said_and_can_be_stopped(
         qtbot.waitUntil(lambda: "Waiting for another ScaleGraph that converts ring.trf, for" in state.text())
         assert not state.bar.isVisible()
         qtbot.mouseClick(state.stop, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: "cancelled" in window.study.header.verdict.text())
+        qtbot.waitUntil(lambda: "cancelled" in window.study.header.verdict.accessibleDescription())
         handle.refresh()
         qtbot.waitUntil(lambda: "Waiting" in state.text())
     qtbot.waitUntil(lambda: handle.data() is not None)
