@@ -1,8 +1,8 @@
-"""Makes the study that the demonstration opens with: ``python docs/make_demo_study.py`` (about a minute).
+"""Generate the study that the demonstration opens: ``python docs/make_demo_study.py`` (about a minute).
 
-Runs ``resources/requests/demo.toml`` without its traces, which are too large to be shipped, into
-``resources/studies/demo.sgstudy``. The study's request still asks for them: the window offers the runs. To be run
-after every change of the result format, of the simulator's numbers, of the demonstration's program or of its machine.
+Runs ``resources/requests/demo.toml`` into ``resources/studies/demo.sgstudy``, without its traces, which are too large
+to ship. The study's request still asks for them, so the window offers these runs. Run this script after every change of
+the result format, of simulated numbers, or of the demonstration's program or machine.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ TARGET = Path(__file__).parent.parent / "resources" / "studies" / "demo.sgstudy"
 
 
 def main() -> int:
-    """Make the study; return the exit code."""
+    """Generate the study; return the exit code."""
     session = Session()
     request = session.load(resource_dir("requests") / "demo.toml")
-    program = request.program.model_copy(update={"directory": ""})  # no place of this computer goes into the file
+    program = request.program.model_copy(update={"directory": ""})  # keeps this computer's paths out of the file
     request = request.model_copy(update={"program": program})
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / TARGET.name
@@ -39,10 +39,10 @@ def main() -> int:
         connection.close()
         content = path.read_bytes()
     if failed:
-        print("these runs failed:", "; ".join(failed), file=sys.stderr)
+        print("The study is not written; these runs failed:", "; ".join(failed), file=sys.stderr)
         return 1
     if str(Path.cwd()).encode() in content or str(TARGET.parent.parent).encode() in content:
-        print("the study names a place of this computer", file=sys.stderr)
+        print("The study is not written; it contains a path of this computer.", file=sys.stderr)
         return 1
     TARGET.parent.mkdir(parents=True, exist_ok=True)
     TARGET.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Draw the icon in pixels from the icon in lines: ``python docs/make_icons.py``."""
+"""Render the PNG icons from the SVG icon: ``python docs/make_icons.py``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SIZES = (48, 128, 256)
 
 
 def icons() -> Iterator[tuple[Path, Any]]:
-    """Yield each picture in pixels with its path."""
+    """Yield the path and the image of each size."""
     from PySide6.QtCore import Qt
     from PySide6.QtGui import QImage, QPainter
     from PySide6.QtSvg import QSvgRenderer

@@ -1,11 +1,15 @@
-"""Make the pictures of docs/WINDOW.md and README.md again, from a real study and real runs.
+"""Regenerate the pictures of docs/WINDOW.md and README.md from a real study and real runs.
 
-``python docs/make_pictures.py [STUDY]``: without a study the demonstration is carried out first, which takes a minute
-or two. ``python docs/make_pictures.py --causes`` makes only those of caches and memory and of what-if runs,
-``--measured`` those of measurement sets, whose numbers follow a law with a little noise, ``--traces`` those of traces,
-``--first`` those of the first minutes: start page, request panel, the answer on an own program, ``--window`` those of
-the window on the demonstration that is shipped.
-Nothing of the window is made up: what is seen is what a user sees on a screen of 1280 x 800 pixels.
+``python docs/make_pictures.py [STUDY]`` makes all of them. Without a study it first runs the demonstration, which takes
+a minute or two. Options make only some of the pictures:
+
+- ``--causes``: caches and memory, and what-if runs;
+- ``--measured``: measurement sets, with synthetic numbers that follow a law with a little noise;
+- ``--traces``: traces;
+- ``--first``: the first minutes (start page, request panel, the answer for the user's own program);
+- ``--window``: the window with the shipped demonstration.
+
+All are screenshots of the real window, as a user sees it on a screen of 1280 x 800 pixels.
 """
 
 from __future__ import annotations
@@ -76,11 +80,11 @@ int main(int argc, char **argv)
 """
 WHAT_IFS = ("contention", "network", "cache", "sync", "balance")
 SHARED = ("compare", "compare-matrix")  # views of several studies
-SEARCHED = "loop eliminate"  # a region of the trace in view
-MONITORED = ("monitoring",)  # views of runs that the simulated machine itself observes
+SEARCHED = "loop eliminate"  # a region of the open trace
+MONITORED = ("monitoring",)  # views of runs that are monitored on the simulated machine
 REGIONS = (("setup", 0.06, 0.9), ("sweep", 0.8, 0.02), ("exchange", 0.04, 0.25), ("output", 0.02, 0.6))
 LONGEST_MS = 600_000
-SETTLED_MS = 300  # for timers that gather several changes into one drawing
+SETTLED_MS = 300  # time for timers that combine several changes into one redraw
 
 
 def main(arguments: list[str]) -> int:
@@ -132,7 +136,7 @@ def main(arguments: list[str]) -> int:
             window.open_study(study)
             settle(window)
             views(window, MONITORED)
-            window.close_study(str(study.resolve()))  # it is not part of what is compared
+            window.close_study(str(study.resolve()))  # keeps it out of the comparison
             settle(window)
             study = bounded(directory)
             window.open_study(study)
@@ -150,7 +154,7 @@ def main(arguments: list[str]) -> int:
 
 
 def of_traces(directory: Path) -> list[Path]:
-    """Simulate Gauss elimination with traces, write spacetime diagrams of it, and return where the traces are."""
+    """Simulate Gauss elimination with traces, write its spacetime diagrams, and return the paths of the traces."""
     session, study = Session(), directory / "ge2.sgstudy"
     kept = session.simulate(["ge2"], processors=(4, 16), trace=TraceChoice(), study_path=study)
     found = [run.path for run in session.traces(kept)]
@@ -171,7 +175,7 @@ def of_traces(directory: Path) -> list[Path]:
 
 
 def replayed(window: MainWindow) -> None:
-    """Picture the replay of the trace in view with the view of its moment, a bookmark and two cursors."""
+    """Save a picture of the open trace's replay with the view of its current moment, a bookmark and two cursors."""
     handle, area = window.study.handle, window.study.area
     assert area is not None
     assert isinstance(handle, TraceHandle)
@@ -190,7 +194,7 @@ def replayed(window: MainWindow) -> None:
 
 
 def traced(window: MainWindow, found: list[Path]) -> None:
-    """Picture a trace in the window with what a search found, and two traces compared."""
+    """Save pictures of a trace in the window with search results, and of two traces compared."""
     four, sixteen = found
     window.open_trace(sixteen)
     settle(window)
@@ -218,13 +222,13 @@ def traced(window: MainWindow, found: list[Path]) -> None:
 
 
 def demonstration(directory: Path) -> None:
-    """Carry the demonstration out."""
+    """Run the demonstration."""
     command = [sys.executable, "-m", "scalegraph.cli.main", "demo", "--headless", "-o", str(directory / "demo")]
     subprocess.run(command, check=True)
 
 
 def with_causes(directory: Path) -> Path:
-    """Make a study with misses by class and what-if runs."""
+    """Run a study with miss classes and what-if runs; return its path."""
     tables = "".join(f'[[what_if]]\nideal = ["{name}"]\nprocessors = [8, 32]\n' for name in WHAT_IFS)
     asked, study = directory / "causes.toml", directory / "causes.sgstudy"
     asked.write_text(REQUEST + tables)
@@ -234,7 +238,7 @@ def with_causes(directory: Path) -> Path:
 
 
 def monitored(directory: Path) -> Path:
-    """Make a study whose runs are monitored by software on the simulated machine."""
+    """Run a study whose runs are monitored by software on the simulated machine; return its path."""
     study = directory / "monitored.sgstudy"
     options = ("--processors", "1,2,4,8,16,32", "--monitor", "software", "-o", str(study))
     subprocess.run([sys.executable, "-m", "scalegraph.cli.main", "simulate", "ge2", *options], check=True)
@@ -242,7 +246,7 @@ def monitored(directory: Path) -> Path:
 
 
 def bounded(directory: Path) -> Path:
-    """Make a study of a program that moves much from memory, on a present machine."""
+    """Run a study of a memory-bound program on a modern machine; return its path."""
     study = directory / "bounded.sgstudy"
     options = ("-m", "server-2x32", "-p", "1,8,32", "-o", str(study), "--", "2000", "2")
     subprocess.run([sys.executable, "-m", "scalegraph.cli.main", "simulate", "jacobi", *options], check=True)
@@ -250,7 +254,7 @@ def bounded(directory: Path) -> Path:
 
 
 def measurements(directory: Path, name: str, serial: float) -> Path:
-    """Write a table of times by region, of four sizes on 1 to 64 processors, three times each."""
+    """Write a table of times by region: four sizes on 1 to 64 processors, three repetitions."""
     noise = random.Random(7)
     lines = ["ranks,size,region,time"]
     for size in (1000, 2000, 4000, 8000):
@@ -265,7 +269,7 @@ def measurements(directory: Path, name: str, serial: float) -> Path:
 
 
 def measured(window: MainWindow, directory: Path) -> None:
-    """Picture what becomes of measurements: the questions, the models, the lines to drag, two studies compared."""
+    """Save pictures of imported measurements: the questions, the models, the draggable lines, two studies compared."""
     for name, serial in (("before", 0.004), ("after", 0.001)):
         window.open_files([measurements(directory, name, serial)])
         wait(lambda: window.page == "import" and window.imports.page.latest is not None)
@@ -295,7 +299,7 @@ def measured(window: MainWindow, directory: Path) -> None:
 
 
 def causes(window: MainWindow) -> None:
-    """Picture the arrangement for caches and memory, and the panel What if beside its answer."""
+    """Save pictures of the arrangement for caches and memory, and of the What if panel beside its answer."""
     window.study.arrange("Cache and memory")
     settle(window)
     save(window, "cache")
@@ -312,7 +316,7 @@ def causes(window: MainWindow) -> None:
 
 
 def request(window: MainWindow) -> None:
-    """Picture the request panel with its plan, and the queue while the runs land."""
+    """Save pictures of the request panel with its plan, and of the queue while runs finish."""
     window.go("request")
     window.request.program.choose("ge2")
     wait(lambda: window.request.can_run)
@@ -332,7 +336,7 @@ def request(window: MainWindow) -> None:
 
 
 def answered(window: MainWindow, directory: Path) -> None:
-    """Picture what a run of an own program opens with, and the request that adds sizes to it."""
+    """Save pictures of the first answer for the user's own program, and of the request that adds sizes to it."""
     source = directory / "heat.c"
     source.write_text(HEAT)
     session, study = Session(), directory / "heat.sgstudy"
@@ -357,7 +361,7 @@ def answered(window: MainWindow, directory: Path) -> None:
 
 
 def whole(window: MainWindow) -> None:
-    """Picture the whole window, light and dark."""
+    """Save pictures of the whole window, light and dark."""
     window.study.arrange("Overview")
     settle(window)
     save(window, "window")
@@ -380,12 +384,12 @@ def whole(window: MainWindow) -> None:
 
 
 def press(ways: QWidget, text: str) -> None:
-    """Press the button with *text* below a picture, as a user does."""
+    """Press the button *text* below a picture, as a user does."""
     next(button for button in ways.findChildren(QPushButton) if button.text() == text).click()
 
 
 def views(window: MainWindow, names: Iterable[str], suffix: str = "", **options: OptionValue) -> None:
-    """Picture each of the views *names* alone, with *options*, in the room that the window can give it."""
+    """Save a picture of each of the views *names*, maximised, with *options*."""
     area, handle = window.study.area, window.study.handle
     assert area is not None
     assert handle is not None
@@ -402,29 +406,29 @@ def views(window: MainWindow, names: Iterable[str], suffix: str = "", **options:
 
 
 def settle(window: MainWindow) -> None:
-    """Wait until everything in sight is drawn."""
+    """Wait until everything visible is drawn."""
     for _ in range(2):
         pause(SETTLED_MS)
         wait(lambda: not window.jobs.running and not len(turn_queue()))
 
 
 def wait(ready: Callable[[], bool]) -> None:
-    """Let the window work until *ready*."""
+    """Process the window's events until *ready* returns True."""
     deadline = QDeadlineTimer(LONGEST_MS)
     while not ready():
         QApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 50)
         if deadline.hasExpired():
-            raise TimeoutError("the window did not come to rest")
+            raise TimeoutError("the window was still busy after ten minutes")
 
 
 def pause(milliseconds: int) -> None:
-    """Let the window work for a while."""
+    """Process the window's events for *milliseconds*."""
     deadline = QDeadlineTimer(milliseconds)
     wait(deadline.hasExpired)
 
 
 def save(widget: QWidget, name: str) -> None:
-    """Write what is seen of *widget*, with as many colours as such a picture needs."""
+    """Write a screenshot of *widget* with a reduced palette."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     widget.grab().save(buffer, "PNG")

@@ -1,7 +1,7 @@
-"""Write what an installation gets beside the handwritten files of ``share/``: ``python docs/make_share.py DIRECTORY``.
+"""Generate the installed files that are not in ``share/`` already: ``python docs/make_share.py DIRECTORY``.
 
-``DIRECTORY/share`` gets the manual pages of the commands, and what completes the command lines of the compilers;
-``DIRECTORY/words.json`` is what `scalegraph.cli.completion` completes. Building a wheel runs this (``hatch_build.py``).
+``DIRECTORY/share`` gets the commands' manual pages and the shell completion for the compilers. ``DIRECTORY/words.json``
+gets the words that `scalegraph.cli.completion` completes. Building a wheel runs this script (``hatch_build.py``).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from scalegraph.cli.main import COMMANDS, cli, command  # noqa: E402
 from scalegraph.toolchain import mpi  # noqa: E402
 from scalegraph.toolchain.wrapper import ALSO, NAMES  # noqa: E402
 
-_BEHIND = {"c": "gcc", "c++": "g++", "fortran": "gfortran"}  # whose command line a compiler of ours takes
+_BEHIND = {"c": "gcc", "c++": "g++", "fortran": "gfortran"}  # the compiler whose options our wrapper accepts
 _BASH = """\
-# bash completion for {name}, which takes the command line of {behind}
+# bash completion for {name}, which accepts the command line of {behind}
 _scalegraph_compiler() {{
     local load known
     for load in _comp_load _completion_loader; do
@@ -36,7 +36,7 @@ _scalegraph_compiler {name} {behind}
 
 
 def main(directory: Path) -> None:
-    """Write the files below *directory*."""
+    """Write all files below *directory*."""
     made = {
         f"share/man/man1/{name}": text for name, text in pages(COMMANDS, lambda n: command(n) if n else cli).items()
     }
@@ -49,7 +49,7 @@ def main(directory: Path) -> None:
 
 
 def _compiler_completions() -> dict[str, str]:
-    """Return the files below ``share`` that complete the command lines of the compilers as those of gcc."""
+    """Return the files below ``share`` that complete the compilers' command lines like gcc's, by path."""
     pairs = [(name, _BEHIND[language]) for names in (NAMES, ALSO, mpi.NAMES) for language, name in names.items()]
     made = {f"bash-completion/completions/{name}": _BASH.format(name=name, behind=behind) for name, behind in pairs}
     for name, behind in pairs:

@@ -1,7 +1,7 @@
-"""Make contact sheets of the window: every page and arrangement, in several sizes, light and dark, to be looked at.
+"""Make contact sheets of the window for visual inspection: every page and arrangement, in several sizes and themes.
 
-``python docs/make_sheets.py DIRECTORY [--sizes 1280x720,1920x1080] [--themes light,dark] [--only WORDS]``, with
-``QT_SCALE_FACTOR=2`` for a display at 200 %. Four pictures make a sheet. Studies and traces are those that are shipped;
+``python docs/make_sheets.py DIRECTORY [--sizes 1280x720,1920x1080] [--themes light,dark] [--only WORDS]``; set
+``QT_SCALE_FACTOR=2`` for a display at 200 %. A sheet has four pictures. The studies and traces are the shipped ones;
 nothing is simulated.
 """
 
@@ -30,13 +30,13 @@ STUDY: Final = ROOT / "resources" / "studies" / "demo.sgstudy"
 TRACES: Final = (ROOT / "traces" / "billiard-4.sgtrace", ROOT / "traces" / "ge2-4.sgtrace")
 SIZES: Final = "1280x720,1920x1080,3840x2160"
 A_SHEET: Final = 4
-WIDE: Final = 960  # pixels of a picture on a sheet
-TITLE: Final = 18  # pixels above each picture, for its name
+WIDE: Final = 960  # width of a picture on a sheet, in pixels
+TITLE: Final = 18  # height of the name above each picture, in pixels
 Place = tuple[str, Callable[[], object]]
 
 
 def places(window: MainWindow, scratch: Path) -> Iterator[Place]:
-    """Yield the name of every place in the window, and a function that goes there."""
+    """Yield the name of every page and arrangement, and a function that opens it."""
     yield "start", lambda: window.go("start")
     yield "request, new", lambda: window.go("request", new=True)
     yield "request, program", lambda: window.request.program.choose("billiard")
@@ -100,7 +100,7 @@ def _fold(window: MainWindow) -> None:
 
 
 def pictured(window: MainWindow) -> Image.Image:
-    """Return the window as it is on the screen, with an open dialog on top."""
+    """Return a screenshot of the window, with open dialogs on top."""
     whole = window.grab().toImage()
     pictures = [(whole, 0, 0)]
     for dialog in _dialogs(window):
@@ -121,7 +121,7 @@ def _dialogs(window: MainWindow) -> list[QWidget]:
 
 
 def sheets(pictures: list[tuple[str, Image.Image]], path: Path) -> None:
-    """Write *pictures* with their names, four on a sheet."""
+    """Write *pictures* with their names, four to a sheet."""
     for first in range(0, len(pictures), A_SHEET):
         some = pictures[first : first + A_SHEET]
         tall = max(round(WIDE * one.height / one.width) for _, one in some) + TITLE
@@ -141,7 +141,7 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--sizes", default=SIZES)
     parser.add_argument("--themes", default="light,dark")
-    parser.add_argument("--only", default="", help="show only places whose names contain this")
+    parser.add_argument("--only", default="", help="only pages and arrangements whose names contain this")
     asked = parser.parse_args()
     asked.directory.mkdir(parents=True, exist_ok=True)
     scale = os.environ.get("QT_SCALE_FACTOR", "1")

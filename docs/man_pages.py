@@ -1,4 +1,4 @@
-"""Manual pages from the commands, as roff; the compilers, which take gcc's command line, have a page of their own."""
+"""Generate manual pages (roff) from the commands; the compiler wrappers share a page of their own."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ import click
 import scalegraph
 
 CODES = (
-    ("0", "What was asked for was done."),
-    ("1", "The work failed: a run, a file that cannot be written, an assertion that does not hold."),
-    ("2", "The command line or an input file is wrong; file, line and what was expected are said."),
-    ("130", "Interrupted; what was finished is kept."),
+    ("0", "Success."),
+    ("1", "The work failed: a run failed, a file cannot be written, or an assertion does not hold."),
+    ("2", "The command line or an input file is wrong; the message names the file, the line and what was expected."),
+    ("130", "Interrupted; finished results are kept."),
 )
 _WRAPPER = """\
 .SH DESCRIPTION
 .B scalegraph\\-cc\\fR, \\fBscalegraph\\-c++\\fR and \\fBscalegraph\\-fc
-take the command lines of
+accept the command lines of
 .BR gcc (1),
 .B g++
 and
 .BR gfortran .
-What they link is a program for the simulated multiprocessor, which
+They link programs for the simulated multiprocessor;
 .BR scalegraph\\-simulate (1)
-runs. What only asks the compiler something or preprocesses is passed on.
+runs these. Calls that only query the compiler or preprocess are passed on to it.
 .PP
-Optimisation, language, warnings, macros and
+Your options for optimisation, language, warnings, macros and
 .B \\-fopenmp
-are as you say; OpenMP is not on unless you turn it on. Debug information is always on. Link time optimisation and
-position independence are left out.
+are used; OpenMP is off unless you turn it on. Debug information is always on. Link-time optimisation and
+position-independent code are always off.
 .PP
 .B scalegraph\\-mpicc\\fR, \\fBscalegraph\\-mpicxx\\fR and \\fBscalegraph\\-mpifort
-are the same for MPI programs: they find ScaleGraph's mpi.h. As the compilers of MPICH and Open MPI they answer
+do the same for MPI programs, with ScaleGraph's mpi.h. Like the compilers of MPICH and Open MPI, they answer
 .BR \\-show ,
 .B \\-compile_info
 and
 .BR \\-showme ,
-so that CMake's FindMPI takes them as MPI_C_COMPILER.
+so that CMake's FindMPI accepts them as MPI_C_COMPILER.
 .SH EXAMPLES
 .nf
 make CC=scalegraph\\-mpicc
@@ -50,18 +50,18 @@ scalegraph simulate ./prog \\-p 1,4,16 \\-\\- ARGS
 .SH ENVIRONMENT
 .TP
 .BR SCALEGRAPH_CC ", " SCALEGRAPH_CXX ", " SCALEGRAPH_FC
-The compilers behind them; gcc, g++ and gfortran otherwise.
+The compilers that they call (default: gcc, g++ and gfortran).
 .TP
 .B SCALEGRAPH_DETAIL
 Which loops get probes: functions, outer (default), all, or none.
 .TP
 .B SCALEGRAPH_INLINE
-1 (default) puts most hooks in line where gcc compiles for x86\\-64; 0 compiles every hook as a call.
+1 (default) inlines most hooks if gcc compiles for x86\\-64; 0 compiles every hook as a call.
 """
 
 
 def pages(commands: Mapping[str, tuple[str, str]], find: Callable[[str], click.Command]) -> dict[str, str]:
-    """Return the text of every page by its file's name."""
+    """Return the text of every page, by file name."""
     made: dict[str, str] = {}
     top = find("")
     made["scalegraph.1"] = _page("scalegraph", top, [(name, text) for name, (_, text) in commands.items()])
@@ -86,7 +86,7 @@ def _first(command: click.Command) -> str:
 
 
 def _escape(text: str) -> str:
-    """Return *text* so that roff shows it as it is."""
+    """Escape *text* so that roff shows it unchanged."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga")
     return re.sub(r"^\.", r"\\&.", text)
 
@@ -156,7 +156,7 @@ def _names(option: click.Option) -> str:
 
 
 def value_name(option: click.Option) -> str:
-    """Return what stands for the value of *option* in its usage: ``FILE``, ``members|central``."""
+    """Return the placeholder for the value of *option* in its usage: ``FILE``, ``members|central``."""
     kind: Any = option.type
     if option.metavar:
         return option.metavar
@@ -164,7 +164,7 @@ def value_name(option: click.Option) -> str:
 
 
 def explanation(option: click.Option) -> str:
-    """Return the help of *option* with its default and its choices, as one paragraph."""
+    """Return the help of *option* with its default and choices as one paragraph."""
     text = " ".join((option.help or "").split())
     known = option.default is not None and not option.is_flag and not callable(option.default)
     if option.show_default and known and not option.multiple:

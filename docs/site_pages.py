@@ -1,7 +1,7 @@
-"""Pages of the site's reference, made from the code whenever MkDocs builds the site (a hook in mkdocs.yml).
+"""Generate the pages of the site's reference from the code, whenever MkDocs builds the site (a hook in mkdocs.yml).
 
-The commands come from their options, the keys of machine and request files from the models that check such files, the
-functions of the Python API and of the analysis from their docstrings.
+The commands' page comes from their options, the keys of machine and request files from the models that check these
+files, and the functions of the Python API and the analysis from their docstrings.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from man_pages import CODES, explanation, value_name
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the pages of the reference; MkDocs calls this for each build."""
+    """Add the pages of the reference; MkDocs calls this function in each build."""
     for name, text in pages().items():
         files.append(File.generated(config, f"reference/{name}", content=text))
     return files
 
 
 def pages() -> dict[str, str]:
-    """Return the Markdown of each page of the reference by its file's name."""
+    """Return the Markdown of each page of the reference, by file name."""
     return {
         "commands.md": commands(),
         "machine-keys.md": keys(Machine, "Keys of a machine file", MACHINE),
@@ -53,7 +53,7 @@ def pages() -> dict[str, str]:
 
 
 def _cell(text: str) -> str:
-    """Return *text* for a cell of a table."""
+    """Return *text* escaped for a table cell."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
 
 
@@ -66,7 +66,7 @@ def _code(text: str) -> str:
 
 def commands() -> str:
     """Return the page of all commands with their options."""
-    lines = ["# Commands\n", "Every command has `--help`, and a manual page is installed with it.\n"]
+    lines = ["# Commands\n", "Every command has `--help` and a manual page.\n"]
     lines += ["| exit code | meaning |", "| ---: | --- |", *(f"| {code} | {text} |" for code, text in CODES), ""]
     context = click.Context(cli)
     for name in COMMANDS:
@@ -105,19 +105,19 @@ def _command(path: str, command: click.Command) -> Iterator[str]:
 # ---- keys of files ----
 
 MACHINE = """\
-A machine is a TOML file; [MACHINES.md](../MACHINES.md) explains machines. `scalegraph machines show NAME` prints the
-values of one with their origin, `--set KEY=VALUE` changes a value for a run. `cache.0` is the first cache level.
-A network has the keys of its kind. A cluster may name the machine that each node is with `nodes.machine` (a name, or
-the path of a file from the cluster's directory) and `nodes.count`; its file then gives `[interconnect]`, `[messages]`
-and what else differs, see [INTERCONNECTS.md](../INTERCONNECTS.md#nodes).
+A machine is a TOML file; [MACHINES.md](../MACHINES.md) explains machines. `scalegraph machines show NAME` prints its
+values with their origin; `--set KEY=VALUE` changes a value for a run. `cache.0` is the first cache level. A network
+has the keys of its kind. A cluster's file can take its nodes from another machine with `nodes.machine` (a name, or a
+path relative to the cluster's file) and `nodes.count`. It then contains only `[interconnect]`, `[messages]` and other
+values that differ; see [INTERCONNECTS.md](../INTERCONNECTS.md#nodes).
 """
 REQUEST = """\
-A request is a TOML file that `scalegraph run` and the window carry out. Only keys marked *required* must be given.
+A request is a TOML file that `scalegraph run` and the window execute. Only the keys marked *required* are mandatory.
 """
 
 
 def keys(model: type[BaseModel], title: str, words: str) -> str:
-    """Return the page of all keys of files that *model* checks."""
+    """Return the page of all keys of the files that *model* checks."""
     return "\n".join([f"# {title}\n", words, *_section(model, "")]).rstrip("\n") + "\n"
 
 
@@ -154,7 +154,7 @@ def _section(model: type[BaseModel], prefix: str, kind: str = "") -> Iterator[st
 
 
 def _elsewhere(asked: Declared) -> str:
-    """Return which option sets the value, in brackets."""
+    """Return the option that sets the value, in parentheses."""
     return f" (option {_code(asked.option.flag)})" if asked.option else ""
 
 
@@ -211,8 +211,8 @@ def _default(field: FieldInfo) -> str:
 
 def shown() -> str:
     """Return the page of all views: what each shows, what it needs, and its options."""
-    lines = ["# Views\n", "`scalegraph export --view NAME` writes one; the window opens them from Add view."]
-    lines += ["A view in bold shows its data in several ways: choose one with `show_as`, or by its own name.\n"]
+    lines = ["# Views\n", "`scalegraph export --view NAME` writes a view; in the window, use *Add view*."]
+    lines += ["A view in bold can show its data in several ways: choose one with `show_as`, or by its own name.\n"]
     for subject, heading in (("study", "Views of a study"), ("trace", "Views of a trace")):
         lines += [f"## {heading}\n", "| view | shows | if it is empty | options |", "| --- | --- | --- | --- |"]
         for view in views.listed(subject).values():
@@ -235,7 +235,7 @@ def _row(title: str, view: views.View) -> str:
 
 
 def python() -> str:
-    """Return the page of the functions of the Python API and of the analysis."""
+    """Return the page of all functions of the Python API and of the analysis."""
     lines = ["# Functions of the Python API\n", "[API.md](../API.md) is the guide.\n", "## scalegraph\n"]
     for name in sorted(api.__all__):
         thing = getattr(api, name)
@@ -284,7 +284,7 @@ def _function(name: str, thing: Any, level: str) -> Iterator[str]:
 
 
 def _text(text: str) -> Iterator[str]:
-    """Yield a docstring as Markdown: examples as blocks of code, ``literal`` and `name` as code."""
+    """Yield a docstring as Markdown: examples as code blocks, ``literal`` and `name` as inline code."""
     for part in text.split("\n\n"):
         example = re.sub(r"^Examples?:\n", "", part)
         if example.lstrip().startswith(">>>"):

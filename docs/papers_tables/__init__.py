@@ -1,4 +1,4 @@
-"""Tables that set simulated results beside published ones, for ``docs/make_validation.py``."""
+"""Tables that compare simulated results with published ones, for ``docs/make_validation.py``."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TABLES: Final[dict[str, Callable[[Studies], list[str]]]] = {
     "predicted-data-parallel": data_parallel.gauss,
     "predicted-fields": data_parallel.scattering,
 }
-HOST: Final = {"host": host.table}  # depends on the computer
+HOST: Final = {"host": host.table}  # depends on this computer
 LONG: Final = {
     "schedules": schedules.times,
     "schedules-alpha": schedules.alpha,
@@ -50,5 +50,5 @@ LONG: Final = {
     "predicted-gauss": predictions.gauss,
     "predicted-paths": predictions.paths,
     "predicted-scattering": predictions.scattering,
-}  # an hour and a half of one core
+}  # an hour and a half on one core
 __all__ = ["HOST", "LONG", "TABLES", "Studies", "prediction_figures", "schedules"]

@@ -34,7 +34,7 @@ def _cycles(run: RunRecord) -> int:
 
 
 def _times(runs: Runs) -> list[str]:
-    """Return the cycles on `COUNTS`, the least bold, and where the least of all counts lies."""
+    """Return the cycles on `COUNTS` with the minimum in bold, and the N of the minimum, also among all counts."""
     least = min(COUNTS, key=lambda n: _cycles(runs[n]))
     of_all = min(runs, key=lambda n: _cycles(runs[n]))
     cells = [f"**{_cycles(runs[n]):,}**" if n == least else f"{_cycles(runs[n]):,}" for n in COUNTS]
@@ -51,7 +51,7 @@ def _invalidations(run: RunRecord, cause: str) -> str:
 
 
 def _widths(run: RunRecord) -> tuple[float, float]:
-    """Return the mean number of copies that an invalidating write takes away, and the share of those that take one."""
+    """Return the mean number of copies that a write invalidates, and the share of writes that invalidate just one."""
     counts: dict[int, int] = {}
     for widths in run.widths.values():
         for width, writes in widths.items():
@@ -61,7 +61,7 @@ def _widths(run: RunRecord) -> tuple[float, float]:
 
 
 def table(studies: Studies) -> list[str]:
-    """Return times, remote accesses, invalidations and hits on 8 to 64 processors, beside the paper's."""
+    """Return times, remote accesses, invalidations and hit rates on 8 to 64 processors, beside the paper's."""
     simple, hardware = _runs(studies, "rarefied"), _runs(studies, "rarefied-hardware")
     rows: list[list[str]] = [
         ["cycles, simple barrier, paper", *TIMES, "16"],
@@ -99,7 +99,7 @@ def table(studies: Studies) -> list[str]:
 
 
 def _latency(studies: Studies, name: str, **values: object) -> tuple[pd.DataFrame, int]:
-    """Return the mean miss latencies by N, and the N of the least time."""
+    """Return the mean miss latencies by N, and the N with the shortest time."""
     path = studies.shipped(name, **values)  # type: ignore[arg-type]
     data = studies.session.study_data(path)
     rows = data.scaling.sort_values("processors")
@@ -112,7 +112,7 @@ WIDE: Final = {**CIRCUIT, "network.flit_bytes": "16"}
 
 
 def latencies(studies: Studies) -> list[str]:
-    """Return the mean miss latency (Fig. 10) by messages and by circuits, and what follows from it as in Table V."""
+    """Return the mean miss latency (Fig. 10) with packet and circuit switching, and the conclusions as in Table V."""
     shipped, _ = _latency(studies, "rarefied")
     most = float(shipped["program"].loc[16])
     rows = []

@@ -16,9 +16,9 @@ from scalegraph.request import Request
 from scalegraph.request.run.predicting import Predictions, Wanted
 from scalegraph.request.run.predicting_blocks import load_blocks, predict_blocks
 
-# machine, N, the paper's row
+# machine, N, vector units (as in the paper's table)
 GAUSS: Final = (("cm5", 32, 0), ("cm5", 64, 0), ("cm5", 128, 0), ("cm5-vector", 128, 1))
-# none of the sizes that the method was mended with; the paper does not print its range
+# none of the sizes with which the method was developed; the paper does not give its range
 GAUSS_SIZES: Final = (120, 260, 400, 540, 680, 900, 1200)
 GAUSS_SAMPLES: Final = ((64, 160), (24, 48))
 SCATTERING: Final = (32, 64, 128)
@@ -39,7 +39,7 @@ class Case:
 
 
 def predicted(studies: Studies, case: Case) -> Predictions:
-    """Return the predictions of *case* and what was simulated there."""
+    """Return the predictions of *case* and the simulated results at the same points."""
     request = Request.model_validate(
         {
             "program": {"name": case.name},
@@ -56,7 +56,7 @@ def predicted(studies: Studies, case: Case) -> Predictions:
 
 
 def gauss_case(machine: str, processors: int, samples: Sequence[int] = GAUSS_SAMPLES[0]) -> Case:
-    """Return the runs of a row of Table V; samples on one processor, too, show what leaves the cache."""
+    """Return the runs of a row of Table V; additional samples on one processor show the cost of leaving the cache."""
     return Case("ge-dp", machine, (1, processors), (processors,), numbers(samples), numbers(GAUSS_SIZES))
 
 

@@ -1,4 +1,4 @@
-"""Gauss elimination with the efficiency held at 0.25 (latency-metric paper, 6.4)."""
+"""Gauss elimination with efficiency held at 0.25 (latency-metric paper, 6.4)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from scalegraph.base.run import RunRecord
 
 PUBLISHED: Final = {"ge2": {2: 55, 32: 1970}, "ge1": {2: 59, 32: 3800}}
 COUNTS: Final = (2, 4, 8, 16, 32)
-DOUBLE: Final = {"ge2": (1, 2, 4, 8, 16, 32), "ge1": (1, 2, 4, 8, 16)}  # more takes hours
+DOUBLE: Final = {"ge2": (1, 2, 4, 8, 16, 32), "ge1": (1, 2, 4, 8, 16)}  # larger N take hours
 
 
 def double(studies: Studies, name: str) -> Path:
-    """Return the study of the shipped request with elements of double precision."""
+    """Return the path of the study of the shipped request with double-precision elements."""
     return studies.shipped(name, f"{name}-double", parameters={"bytes": 8}, processors=DOUBLE[name])
 
 
 def owner(studies: Studies, name: str) -> Path:
-    """Return the study of the variant in which the owner of a row normalises it and nobody pivots."""
+    """Return the path of the study of the variant where the owner of a row normalises it, without pivoting."""
     return studies.shipped(f"{name}-owner")
 
 
 def size_table(studies: Studies) -> list[str]:
-    """Return the orders at E = 0.25 of the papers' programs and of the owner variants, with ratios."""
+    """Return the matrix orders at E = 0.25 of the papers' programs and their variants, with ratios."""
     rows = []
     for name in ("ge2", "ge1"):
         published = PUBLISHED[name]
@@ -41,7 +41,7 @@ def size_table(studies: Studies) -> list[str]:
 
 
 def matrix(studies: Studies) -> list[str]:
-    """Return scale(0.25, (N, N')) of both programs for every pair, and in how many GE1 is less scalable."""
+    """Return scale(0.25, (N, N')) of both programs for every pair, and the number of pairs where GE1 scales worse."""
     paths = [studies.shipped(name) for name in ("ge2", "ge1")]
     fixed, moving = map(studies.matrix, paths)
     pairs = list(combinations(COUNTS, 2))
@@ -71,7 +71,7 @@ def matrix(studies: Studies) -> list[str]:
 
 
 def large_subcache(studies: Studies, name: str) -> Path:
-    """Return the study on a ksr1 whose subcache holds every matrix: to see what outgrowing it does, no result."""
+    """Return the path of a study on a ksr1 whose subcache holds every matrix; it shows the effect of outgrowing it."""
     machine = {"name": "ksr1", "overrides": {"cache.0.size_kib": "65536"}}
     return studies.shipped(name, f"{name}-subcache", machine=machine, processors=(1, *COUNTS))
 
@@ -84,7 +84,7 @@ PARTS: Final = {
 
 
 def accounts(studies: Studies) -> list[str]:
-    """Return what becomes of the processors' time at the size found on every N, and the reference's local misses."""
+    """Return the shares of processor time at the size found for every N, and local misses on one processor."""
     rows = []
     for name in ("ge2", "ge1"):
         path = studies.shipped(name)

@@ -1,4 +1,4 @@
-"""A calibrated host: predicted and measured times of shipped programs; they depend on the computer that measures."""
+"""A calibrated host: predicted and measured times of shipped programs, which depend on this computer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scalegraph.base.units import si
 
 
 def table(_studies: Studies) -> list[str]:
-    """Return the rows of ``scalegraph machines calibrate --compare`` on this computer, and their summary."""
+    """Return the rows of ``scalegraph machines calibrate --compare`` on this computer, and a summary."""
     command = [
         sys.executable,
         "-m",

@@ -1,4 +1,4 @@
-"""Burg and SLALOM on the nCUBE 2 with the average unit speed held (isospeed paper, IV.B and IV.C)."""
+"""Burg and SLALOM on the nCUBE 2 with constant average unit speed (isospeed paper, IV.B and IV.C)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ TABLE_2: Final = {1: 4.029, 2: 9.13, 4: 13.62, 8: 17.74, 16: 21.44, 32: 25.61, 6
 TABLE_6: Final = {(1, 4): 0.65, (4, 16): 0.83, (16, 64): 0.71}
 BURG_PAIRS: Final = tuple(pairwise((2, 4, 8, 16, 32, 64, 128)))
 SLALOM_PAIRS: Final = tuple(TABLE_6)
-ALPHA, BETA = 130e-6, 0.5e-6  # s and s a byte: measured by the paper; ncube2 has them
-# What the ranks of `burg` exchange: a number of 8 bytes with the neighbour in each of 10 lags; by log2 N exchanges
-# 10 sums of two numbers, the energy (one number), the faults (an int), and two barriers (MPI_Init, MPI_Finalize).
+ALPHA, BETA = 130e-6, 0.5e-6  # s, and s per byte: measured in the paper, and used by ncube2
+# Messages of `burg`: in each of 10 lags, an exchange of 8 bytes with the neighbour. In log2 N steps each: 10 sums of
+# two numbers, the energy (one number), the faults (an int), and two barriers (MPI_Init, MPI_Finalize).
 BURG_MESSAGES: Final = "min(N - 1, 1) * (10 * (alpha + 8 * beta) + log2(N) * (14 * alpha + 172 * beta))"
 PAPERS_SIZES: Final = {4: 276, 16: 490}  # patches of Figs. 9 and 10
 # Sizes around those at which each N has the speed of 276 patches on 4 nodes.
@@ -39,22 +39,22 @@ AROUND: Final = {1: (160, 190, 220), 4: (240, 276, 310), 16: (440, 490, 540), 64
 PARTS: Final = {
     "own work": ("busy_", "stall_"),
     "sending, receiving, packing": ("prim_",),
-    "messages on their way": ("idle_transfer", "idle_network"),
+    "messages in transit": ("idle_transfer", "idle_network"),
     "waiting for others": ("idle_late", "idle_collective"),
     "finished before others": ("idle_finished", "idle_not_started"),
 }
 
 
 def held(studies: Studies, path: Path, way: str = "runs", **options: Any) -> Matrix:
-    """Return psi of a study in one of the ways of `scalegraph matrix --metric isospeed`."""
+    """Return the psi matrix of a study, computed in the *way* of `scalegraph matrix --metric isospeed`."""
     made = studies.session.matrix(path, metric="isospeed", bound="speed", way=way, **options)
     if made is None:
-        raise ValueError(f"{path}: nothing keeps the speed")
+        raise ValueError(f"{path}: no run has the required speed")
     return made
 
 
 def chain(made: Matrix, pairs: tuple[tuple[int, int], ...]) -> list[str]:
-    """Return psi of neighbouring processor counts, as the paper prints Table III."""
+    """Return psi of successive processor counts, as in the paper's Table III."""
     values = (made.value(*pair) for pair in pairs)
     return ["–" if value is None else f"{value:.3f}" for value in values]
 
@@ -75,14 +75,14 @@ def burg_table(studies: Studies, pairs: tuple[tuple[int, int], ...] = BURG_PAIRS
 
 
 def found_runs(studies: Studies, path: Path) -> dict[int, RunRecord]:
-    """Return the run of each N that is nearest to the speed held."""
+    """Return the run of each N that is closest to the required speed."""
     runs = {run.point.key: run for run in studies.runs(path)}
     made = held(studies, path)
     return {n: runs[anchor.keys[-1]] for n, anchor in made.anchors.items() if anchor.known and anchor.keys}
 
 
 def burg_times(studies: Studies) -> list[str]:
-    """Return the points that the search found, the times there beside Table II, and what the time goes into."""
+    """Return the points found by the search, their times beside Table II, and the shares of time."""
     path = studies.shipped("burg")
     made = held(studies, path)
     runs = found_runs(studies, path)
@@ -97,7 +97,7 @@ def burg_times(studies: Studies) -> list[str]:
 
 
 def shares(runs: list[RunRecord]) -> list[list[str]]:
-    """Return what becomes of the processors' time of *runs*, a row for each of `PARTS`."""
+    """Return the shares of processor time in *runs*, one row for each of `PARTS`."""
     rows = []
     for words, categories in PARTS.items():
         parts = [sum(spent for name, spent in run.categories.items() if name.startswith(categories)) for run in runs]
@@ -107,7 +107,7 @@ def shares(runs: list[RunRecord]) -> list[list[str]]:
 
 
 def flops(patches: float) -> float:
-    """Return the flops of SLALOM's sequential algorithm, by the formula of its description."""
+    """Return the flops of SLALOM's sequential algorithm by the formula in its program file."""
     described = programs.load(str(resource_dir("programs") / "mpi" / "slalom.toml"))
     return expression.parse(described.program.work, frozenset({"patches"}))({"patches": patches})
 
@@ -117,7 +117,7 @@ Sized = tuple[int, int, float]  # processors, patches, seconds
 
 
 def by_flops(studies: Studies, runs: list[Sized], speed: float) -> Matrix:
-    """Return psi of SLALOM by curves with W as the paper counts it: flops of the sequential algorithm."""
+    """Return psi of SLALOM from curves, with W as in the paper: flops of the sequential algorithm."""
     lines = [f"{n},{patches},{seconds!r},{flops(patches):.0f}" for n, patches, seconds in runs]
     with tempfile.TemporaryDirectory() as directory:
         table = Path(directory) / "slalom.csv"
@@ -125,7 +125,7 @@ def by_flops(studies: Studies, runs: list[Sized], speed: float) -> Matrix:
         with imports.opened([table], choices=ROLES, said={"sizes": ("patches",)}) as study:
             made = studies.session.matrix(study, metric="isospeed", bound="speed", target=speed)
     if made is None:
-        raise ValueError("no run keeps the speed")
+        raise ValueError("no run has the required speed")
     return made
 
 
@@ -135,7 +135,7 @@ def at_size(studies: Studies, n: int, patches: int) -> RunRecord:
 
 
 def slalom_table(studies: Studies) -> list[str]:
-    """Return psi of SLALOM by the three approaches beside Table VI, and with the speed of the paper's size held."""
+    """Return psi of SLALOM by the three approaches beside Table VI, and at the speed of the paper's size."""
     path = studies.shipped("slalom")
     rows = [["paper, Table VI (approach 2)", *(f"{TABLE_6[pair]:.2f}" for pair in SLALOM_PAIRS)]]
     ways = {
@@ -152,14 +152,14 @@ def slalom_table(studies: Studies) -> list[str]:
 
 
 def slalom_runs(studies: Studies) -> list[str]:
-    """Return sizes, times, speeds and accounts of SLALOM where the search ended and at the sizes of the paper."""
+    """Return sizes, times, speeds and accounts of SLALOM at the search's results and at the paper's sizes."""
     path = studies.shipped("slalom")
     found = found_runs(studies, path)
     runs = {f"{n}": found[n] for n in (4, 16, 64)}
     for n, patches in PAPERS_SIZES.items():
         runs[f"{n}, paper's size"] = at_size(studies, n, patches)
     patches_of = {n: run.point.parameters.get("patches") for n, run in runs.items()}
-    rows = [["patches"], ["time, s"], ["MFLOPS a node"]]
+    rows = [["patches"], ["time, s"], ["MFLOPS per node"]]
     for name, run in runs.items():
         size = float(patches_of[name] or PAPERS_SIZES[run.point.processors])
         work = flops(size)

@@ -1,4 +1,4 @@
-"""Burg and SLALOM on the MasPar MP-1 with the average unit speed held (isospeed paper, IV.D)."""
+"""Burg and SLALOM on the MasPar MP-1 with constant average unit speed (isospeed paper, IV.D)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from scalegraph.request.model import programs
 
 TABLE_8: Final = {(1024, 2048): 0.93, (2048, 4096): 0.95, (4096, 8192): 0.94}
 TABLE_9: Final = {1024: 13.5, 2048: 14.5, 4096: 15.2, 8192: 16.2}  # ms
-BURG_SPEED: Final = 13.5e3  # op/s: half of what one element tends to, 27.1e3 at 100,000 points
-POINTS: Final = (4, 12)  # an element; the time of a run is linear in them
+BURG_SPEED: Final = 13.5e3  # op/s: half of the limit for one element, 27.1e3 at 100,000 points
+POINTS: Final = (4, 12)  # points per element; the time of a run is linear in them
 TABLE_10: Final = {(1024, 2048): 0.74, (2048, 4096): 1.02, (4096, 8192): 0.46}
 TABLE_11: Final = {1024: 8.42, 2048: 11.37, 4096: 11.20, 8192: 24.60}  # s
-SLALOM_SPEED: Final = 8.5e3  # flops/s, which runs of minutes reach; the paper has 9e3
-# Patches around those at which each N has that speed.
-AROUND: Final = {256: (192, 240), 512: (320, 400), 1024: (448, 560), 2048: (640, 832)}  # no size twice: a study each
+SLALOM_SPEED: Final = 8.5e3  # flops/s, which runs of a few minutes reach; the paper uses 9e3
+# Numbers of patches around those at which each N has that speed. No number occurs twice, because each is one study.
+AROUND: Final = {256: (192, 240), 512: (320, 400), 1024: (448, 560), 2048: (640, 832)}
 SHAPES: Final = {256: "16 x 16", 512: "16 x 32", 1024: "32 x 32", 2048: "32 x 64"}
 PARTS: Final = {
     "own work": ("busy_", "stall_", "prim_"),
-    "messages on their way": ("idle_transfer",),
+    "messages in transit": ("idle_transfer",),
     "waiting for wires": ("idle_network",),
     "masked off": ("idle_masked",),
 }
@@ -36,7 +36,7 @@ def run_of(studies: Studies, name: str, n: int, *arguments: str) -> RunRecord:
 
 
 def burg_at(studies: Studies, n: int) -> tuple[float, float, RunRecord]:
-    """Return points an element and seconds at which *n* elements have `BURG_SPEED`, and a run near them."""
+    """Return the points per element and the seconds at which *n* elements have `BURG_SPEED`, and a run near them."""
     described = programs.load(str(resource_dir("programs") / "mpi" / "burg.toml"))
     work = expression.parse(described.program.work, frozenset({"points", "lags"}))
     runs = {each: run_of(studies, "burg", n, str(n * each), "10", "scattered", "unchecked") for each in POINTS}
@@ -50,7 +50,7 @@ def burg_at(studies: Studies, n: int) -> tuple[float, float, RunRecord]:
 
 
 def shares(runs: list[RunRecord]) -> list[list[str]]:
-    """Return what becomes of the elements' time, a row for each of `PARTS`."""
+    """Return the shares of the elements' time, one row for each of `PARTS`."""
     rows = []
     for words, categories in PARTS.items():
         cells = []
@@ -68,7 +68,7 @@ def burg(studies: Studies) -> list[str]:
     rows = [
         ["time, ms: paper, Table IX", *(f"{TABLE_9[n]:.1f}" for n in found)],
         ["time, ms: here", *(f"{1000 * seconds:.1f}" for _, seconds, _ in found.values())],
-        ["points an element, here", *(f"{points:.1f}" for points, _, _ in found.values())],
+        ["points per element, here", *(f"{points:.1f}" for points, _, _ in found.values())],
         ["ψ(N / 2, N): paper, Table VIII", "", *(f"{value:.2f}" for value in TABLE_8.values())],
         ["ψ(N / 2, N): here", "", *(f"{value:.2f}" for value in psi.values())],
         *shares([run for _, _, run in found.values()]),
@@ -95,7 +95,7 @@ def slalom(studies: Studies) -> list[str]:
         ["ψ(N / 2, N): here", "", *("–" if x is None else f"{x:.2f}" for x in psi)],
         ["patches of a run", *(str(near[n]) for n in AROUND)],
         ["its time, s", *(f"{runs[n, near[n]].time_s or 0.0:.2f}" for n in AROUND)],
-        ["its KFLOPS an element", *(f"{speed / 1e3:.1f}" for speed in speeds)],
+        ["its KFLOPS per element", *(f"{speed / 1e3:.1f}" for speed in speeds)],
         *shares([runs[n, near[n]] for n in AROUND]),
     ]
     return markdown(["elements", *(number(n) for n in AROUND)], rows)

@@ -44,7 +44,7 @@ def _flow(one: RunRecord, run: RunRecord) -> str:
 
 
 def flows(studies: Studies) -> list[str]:
-    """Return speedup, share of stalls and packets a microsecond of the three programs of 5.1."""
+    """Return speedup, share of stalls and packets per microsecond of the three programs of 5.1."""
     rows = []
     for name, arguments in FLOWS.items():
         runs = studies.simulated(name, "ksr1", (1, *FLOW_COUNTS), arguments)
@@ -68,7 +68,7 @@ def loops(studies: Studies) -> list[str]:
 
 
 def billiard(studies: Studies) -> list[str]:
-    """Return the scalability of the demonstration under its three bounds, and where its fixed size is fastest."""
+    """Return the demonstration's scalability under its three bounds, and the N at which a fixed size is fastest."""
     path = studies.shipped("demo", trace=None)
     made = {bound: studies.matrix(path, bound) for bound in BILLIARD_PAPER}
     rows = []
@@ -96,7 +96,7 @@ def parallelism(studies: Studies) -> list[str]:
 
 
 def billiard_sizes(studies: Studies) -> list[str]:
-    """Return the times in ms of both billiards for three sizes; the least of each is bold."""
+    """Return the times in ms of both billiards for three sizes, with the minimum of each row in bold."""
     rows = []
     for name, arguments in BILLIARD_SIZES:
         runs = studies.simulated(name, "ksr1", BILLIARD_COUNTS, arguments)

@@ -14,8 +14,8 @@ from scalegraph.predict.regions import Values
 from scalegraph.request.model.request import MachineChoice
 from scalegraph.request.run.predicting import Point, measured_events
 
-SIZE_CM: Final = {1: (16.0, 9.0), 2: (24.0, 10.0)}  # by the number of plots
-FIELD: Final = {"i": 10, "j": 10, "m": 138, "n": 138}  # of Figure 10
+SIZE_CM: Final = {1: (16.0, 9.0), 2: (24.0, 10.0)}  # by number of plots
+FIELD: Final = {"i": 10, "j": 10, "m": 138, "n": 138}  # in Figure 10
 FIELDS: Final = (64, 128, 256)
 
 
@@ -31,9 +31,9 @@ def _size(point: Point) -> float:
 
 
 def curves(points: Sequence[Point], name: str, series: int, along: Callable[[Point], float] = _size) -> list[Line]:
-    """Return what was simulated and what was predicted at *points*, over a number that is *along* of each.
+    """Return the curves of the simulated and the predicted times at *points*, over the abscissa *along*.
 
-    The predicted curve is dashed, in the colour of the other one, and has no name of its own.
+    The predicted curve is dashed, has the colour of the simulated one, and has no name.
     """
     known = sorted((point for point in points if point.predicted is not None and point.actual_s), key=along)
     x = tuple(along(point) for point in known)
@@ -74,7 +74,7 @@ def gauss(studies: Studies) -> tuple[Plot, ...]:
 
 
 def paths(studies: Studies) -> tuple[Plot, ...]:
-    """Return Figure 6: all pairs shortest path on the KSR-1."""
+    """Return Figure 6: all-pairs shortest paths on the KSR-1."""
     return (_by_size(studies, "apsp1", predictions.PATHS, tuple(predictions.PATHS), "nodes"),)
 
 
@@ -116,7 +116,7 @@ def data_parallel_scattering(studies: Studies) -> tuple[Plot, ...]:
 
 
 def borrowed(predictor: Predictor, sampled: int, values: Values, processors: Sequence[int]) -> list[float]:
-    """Return the times on *processors* by samples on N = *sampled* alone, with the events that were measured there."""
+    """Return predicted times on *processors*, with samples and event costs from N = *sampled* alone."""
     costs = dict.fromkeys((sampled, *processors), predictor.costs[sampled])
     own = [run for run in predictor.runs if run.point.processors == sampled]
     alone = Predictor(own, predictor.regions, costs, [values])
@@ -124,9 +124,10 @@ def borrowed(predictor: Predictor, sampled: int, values: Values, processors: Seq
 
 
 def other_processors(studies: Studies) -> tuple[Plot, ...]:
-    """Return Figure 10: scattering on the KSR-1 by samples from other N.
+    """Return Figure 10: scattering on the KSR-1 predicted from samples on other N.
 
-    All measured data of the samples' N, as in the paper; then the events measured on the predicted N.
+    The first plot uses only data measured on the samples' N, as in the paper; the second uses event costs measured on
+    the predicted N.
     """
     counts = predictions.SCATTERING
     costs = measured_events(studies.session, MachineChoice(name="ksr1"), counts)

@@ -18,11 +18,11 @@ Sizes = Sequence[Mapping[str, int]]
 
 
 def spread(low: int, high: int, points: int) -> tuple[int, ...]:
-    """Return so many sizes from *low* to *high*, evenly spread, as the paper asks for."""
+    """Return *points* evenly spread sizes from *low* to *high*, as the paper requires."""
     return tuple(round(low + (high - low) * i / (points - 1)) for i in range(points))
 
 
-# N -> samples (the paper's), smaller samples, sizes that are predicted (the paper's ranges)
+# N -> the paper's samples, smaller samples, sizes to predict (the paper's ranges)
 GAUSS: Final = {
     1: ((170, 410), (48, 96), spread(50, 800, 6)),
     2: ((210, 370), (48, 96), spread(50, 1000, 6)),
@@ -31,7 +31,7 @@ GAUSS: Final = {
     24: ((120, 480), (48, 96), spread(100, 2400, 6)),
     48: ((192, 240), (48, 96), spread(100, 2400, 6)),
 }
-# the paper does not print the ranges: up to where n^3 gives the largest ratio that it prints
+# the paper does not give the ranges; these end where n^3 gives the paper's largest ratio
 PATHS: Final = {
     2: ((100, 200), (24, 48), spread(50, 1000, 6)),
     8: ((96, 160), (24, 48), spread(50, 700, 6)),
@@ -39,7 +39,7 @@ PATHS: Final = {
     24: ((240, 480), (24, 48), spread(100, 1500, 6)),
     48: ((192, 240), (24, 48), spread(50, 650, 6)),
 }
-FEW: Final = (2, (16, 32))  # N and sizes of samples that start one thread only
+FEW: Final = (2, (16, 32))  # N and sizes of samples that start only one thread
 SCATTERING: Final = (10, 20, 60)
 SAMPLE: Final = {"i": 5, "j": 5, "m": 20, "n": 20}
 POINTS: Final = [
@@ -61,10 +61,10 @@ def predicted(
     sampled: int = 0,
     counting: bool = True,
 ) -> Predictions:
-    """Return predictions for *targets* and what was simulated there.
+    """Return predictions for *targets*, and the simulated results at the same points.
 
-    *levels*: with the largest sample once more on smaller caches, which the paper does not have; *sampled*: N of the
-    samples if not *processors*; *counting*: with further small runs for exact counts.
+    *levels*: run the largest sample again on smaller caches, which the paper does not do. *sampled*: the N of the
+    samples, if it is not *processors*. *counting*: make further small runs for exact counts.
     """
     request = Request.model_validate(
         {
@@ -93,13 +93,13 @@ def numbers(sizes: Sequence[int]) -> Sizes:
     return [{"n": size} for size in sizes]
 
 
-LIMIT_S: Final = 7200.0  # of a run, where the computer has other work, too
-TIMES: Final = 10.0  # so many times the paper's ratio are aimed at
+LIMIT_S: Final = 7200.0  # time limit of a run; long, because the computer may have other work
+TIMES: Final = 10.0  # goal: this many times the paper's ratio
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A row of the paper: its average error (%), its average and its largest ratio."""
+    """A row of the paper: average error (%), average and largest prediction ratio."""
 
     error: float
     ratio: float
@@ -107,11 +107,14 @@ class Printed:
 
     @property
     def cells(self) -> list[str]:
-        """The numbers as text."""
+        """The numbers as table cells."""
         return [f"{self.error:g} %", f"{self.ratio:g}", f"{self.largest:g}"]
 
     def held(self, points: Sequence[Point]) -> str:
-        """Return in which seconds *points* have ten times the paper's ratios, if their error is at most the paper's."""
+        """Return the times (simulated, host) by which *points* reach ten times the paper's ratios, or why none does.
+
+        The error must be at most the paper's.
+        """
         errors = [point.error for point in points if point.error is not None]
         if 100 * measures.mean_error(errors) > self.error:
             return "no: error"
@@ -135,7 +138,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def cells(points: Sequence[Point]) -> list[str]:
-    """Return average and largest error, average and largest ratio of simulated and of host times."""
+    """Return the average and largest error, the coverage, and the average and largest ratio of both times."""
     errors = [point.error for point in points if point.error is not None]
     held = sum(
         found.low_s <= (point.actual_s or 0.0) <= found.high_s
@@ -157,7 +160,7 @@ def _paper(table: int, processors: int) -> Printed:
 
 
 def heads() -> list[str]:
-    """Return the titles of the columns after the first."""
+    """Return the titles of all columns but the first."""
     own = ["samples", "error, here", "largest", "in the interval", "ratio, here", "largest"]
     return [*own, "ratio of host times", "largest", "error, paper", "ratio, paper", "largest", "both"]
 
@@ -199,7 +202,7 @@ def gauss(studies: Studies) -> list[str]:
 
 
 def paths(studies: Studies) -> list[str]:
-    """Return errors and ratios of all pairs shortest path beside Table III."""
+    """Return errors and ratios of all-pairs shortest paths beside Table III."""
     return _by_size(studies, "apsp1", 3, PATHS, FEW)
 
 

@@ -18,12 +18,12 @@ KERNELS: Final = (
     ("loops-matmul", "MM (Fig. 5)"),
     ("loops-adjoint", "AC (Fig. 6)"),
 )
-# A tenth of the paper's sweeps: all of them are alike, and the request has all 500.
+# A tenth of the paper's sweeps, because all sweeps are alike; the request has all 500.
 FEWER: Final = {"loops-sor": {"n": 1024, "sweeps": 50}, "loops-alpha": {"n": 1024, "sweeps": 50}}
 MACHINES: Final = ("ksr1", "convex-exemplar")
 COMPARED: Final = ("static", "SE", "EA", "LA", "CA", "GA", "HA")
 LITERATURE: Final = ("guided", "TSS", "FAC2", "AF", "AWF-B", "steal", "RAND")
-MANY: Final = (  # the kernels with most imbalance; the second takes hours on 256 processors
+MANY: Final = (  # the most imbalanced kernels; the second takes hours on 256 processors
     ("loops-adjoint", ("ML", *COMPARED[1:], *LITERATURE)),
     ("loops-closure-clique", ("ML", *COMPARED[1:])),
 )
@@ -41,7 +41,7 @@ def _runs(studies: Studies, request: str, study: str, machine: dict[str, object]
 
 
 def _beside(runs: ScheduleRuns, name: str, processors: int, other: str = "runtime=ML") -> str:
-    """Return how much longer *name* takes than *other*, in per cent."""
+    """Return by how many per cent *name* takes longer than *other*."""
     longer = -saving(runs.runs[other, processors], runs.runs[name, processors])
     return f"{100 * longer:+.1f}"
 
@@ -57,7 +57,7 @@ def pictures(studies: Studies, folder: Path) -> None:
 
 
 def _picture(studies: Studies, view: str, study: Path, path: Path, **options: object) -> None:
-    """Write the picture of a view without its tables."""
+    """Write a view's plots, without its tables, to *path*."""
     figure = studies.session.view(study, view, **options)
     plots = tuple(panel for panel in figure.panels if isinstance(panel, Plot))
     studies.session.write(replace(figure, panels=plots), path, size_cm=(16, 10))
@@ -68,7 +68,7 @@ def _fewer(request: str) -> dict[str, object]:
 
 
 def times(studies: Studies) -> list[str]:
-    """Return the time on 8 processors under ML, and how much longer the others take."""
+    """Return the time on 8 processors under ML, and by how much the other schedules take longer."""
     rows = []
     for request, title in KERNELS:
         for machine in MACHINES:
@@ -80,7 +80,7 @@ def times(studies: Studies) -> list[str]:
 
 
 def alpha(studies: Studies) -> list[str]:
-    """Return how much longer EA and CA take than ML by alpha, without and with clock ticks."""
+    """Return by how much EA and CA take longer than ML for each alpha, without and with clock ticks."""
     rows = []
     for title, ticks in (("quiet", {}), ("ticks", {"disturbance.kind": "ticks"})):
         machine = {"name": "ksr1", "overrides": ticks}
@@ -93,7 +93,7 @@ def alpha(studies: Studies) -> list[str]:
 
 
 def many(studies: Studies) -> list[str]:
-    """Return how much longer the schedules of paper and literature take than ML on more processors than it had."""
+    """Return by how much the paper's and other published schedules take longer than ML on more processors."""
     rows = []
     for request, compared in MANY:
         names = [f"runtime={name}" for name in compared]

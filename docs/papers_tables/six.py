@@ -1,4 +1,4 @@
-"""The six programs on the KSR-1 with the efficiency held at 0.25 (latency-metric paper, 6.2 to 6.5)."""
+"""The six programs on the KSR-1 with efficiency held at 0.25 (latency-metric paper, 6.2 to 6.5)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROGRAMS: Final = {
     "ge2": ("GE2 (fixed rows)", "n", (1, 2, 4, 8, 16, 32)),
     "ge1": ("GE1 (rows move)", "n", (1, 2, 4, 8, 16, 32)),
 }
-# printed in 6.3 to 6.5; the sizes of QS1 between its ends follow from Table XI with theorem 2 and W like n log n
+# from 6.3 to 6.5; QS1's sizes between its ends follow from Table XI, theorem 2 and W ~ n log n
 PUBLISHED: Final = {
     "apsp1": {2: 12, 60: 229},
     "apsp2": {2: 10, 60: 259},
@@ -46,7 +46,7 @@ def _path(studies: Studies, name: str) -> Path:
 
 
 def size_table(studies: Studies) -> list[str]:
-    """Return the size of every program at every N."""
+    """Return the size found for every program at every N, beside the paper's."""
     rows = []
     for name, (title, parameter, _) in PROGRAMS.items():
         found, published = studies.held(_path(studies, name), parameter), PUBLISHED[name]
@@ -61,7 +61,7 @@ def _cells(values: dict[tuple[int, int], float | None]) -> list[str]:
 
 
 def matrix_table(studies: Studies) -> list[str]:
-    """Return the matrices of all six, and how many pairs of programs are in the paper's order."""
+    """Return the matrices of all six programs, and how many pairs of programs are in the paper's order."""
     made: dict[str, Matrix] = {name: studies.matrix(_path(studies, name)) for name in PROGRAMS}
     rows = [[PROGRAMS[name][0], *_cells({pair: one.value(*pair) for pair in CELLS})] for name, one in made.items()]
     rows.append(["QS1, paper's Table XI", *_cells(dict(TABLE_11))])

@@ -1,4 +1,4 @@
-"""Studies that the tables are made of, kept in a directory; and lines of Markdown."""
+"""The studies from which the tables are made, saved in a directory; and helpers for Markdown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scalegraph.request import Request, Session
 
 
 class Studies:
-    """Runs requests into studies of *directory*; runs that a study has already are not made again."""
+    """Runs requests into studies in *directory*; existing runs of a study are reused."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -22,13 +22,13 @@ class Studies:
         self._done: set[Path] = set()
 
     def shipped(self, name: str, study: str = "", **values: Any) -> Path:
-        """Return the study of the shipped request *name*, with *values* of the request replaced."""
+        """Return the path of the study of the shipped request *name*, with *values* replaced."""
         request = self.session.load(resource_dir("requests") / f"{name}.toml")
         kept = request.model_dump(exclude_unset=True) | values
         return self.study(kept, study or name)
 
     def study(self, values: Mapping[str, Any], name: str) -> Path:
-        """Return the study *name* of the request with *values*."""
+        """Return the path of the study *name*; run the request with *values* first, if necessary."""
         path = self.directory / f"{name}.sgstudy"
         if path not in self._done:
             print(f"# {name}", file=sys.stderr, flush=True)
@@ -37,13 +37,13 @@ class Studies:
         return path
 
     def runs(self, path: Path) -> list[RunRecord]:
-        """Return the runs of a study."""
+        """Return the runs of the study at *path*."""
         return self.session.open(path).runs()
 
     def simulated(
         self, name: str, machine: str, processors: Sequence[int], arguments: Sequence[str], **options: Any
     ) -> dict[int, RunRecord]:
-        """Return the runs of the shipped source *name* with *arguments* and *options* of `Session.simulate`, by N."""
+        """Return the runs of the shipped source *name*, by N; *options* are those of `Session.simulate`."""
         words = [name, machine, *arguments, *(f"{value}" for value in options.values())]
         path = self.directory / f"{'-'.join(words).replace(' ', '').replace('/', '_')}.sgstudy"
         source = resource_dir("programs") / f"{name}.c"
@@ -63,22 +63,22 @@ class Studies:
         return {run.point.processors: run for run in self.runs(path)}
 
     def matrix(self, path: Path, bound: str = "efficiency", **options: Any) -> Matrix:
-        """Return the matrix by the latency metric under *bound*."""
+        """Return the latency-metric matrix under *bound*."""
         made = self.session.matrix(path, metric="latency", bound=bound, **options)
         if made is None:
             raise ValueError(f"{path}: no matrix under the bound {bound}")
         return made
 
     def held(self, path: Path, parameter: str, bound: str = "efficiency") -> dict[int, tuple[float, float]]:
-        """Return the values of *parameter* at which each N meets *bound*; see `sizes`."""
+        """Return the two values of *parameter* between which each N meets *bound*; see `sizes`."""
         known = {run.point.key: float(run.point.parameters[parameter]) for run in self.runs(path)}
         return sizes(self.matrix(path, bound), known)
 
 
 def sizes(made: Matrix, parameters: Mapping[str, float]) -> dict[int, tuple[float, float]]:
-    """Return the sizes on both sides of where each N meets the bound, equal when a run met it.
+    """Return the two sizes between which each N meets the bound; they are equal if a run meets it exactly.
 
-    *parameters*: the size of every run, by its key.
+    *parameters* is the size of every run, by key.
     """
     found = {}
     for count, anchor in made.anchors.items():
@@ -94,12 +94,12 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def number(value: float) -> str:
-    """Return a whole number with its thousands apart."""
+    """Return a whole number with thousands separators."""
     return f"{value:,.0f}"
 
 
 def between(size: tuple[float, float] | None) -> str:
-    """Return a size, or the two that a wanted one lies between; a dash if there is none."""
+    """Return *size* as text: one number, or a range; a dash if it is None."""
     if size is None:
         return "–"
     low, high = size
@@ -107,5 +107,5 @@ def between(size: tuple[float, float] | None) -> str:
 
 
 def ratio(published: float, size: tuple[float, float] | None) -> str:
-    """Return by which factor a published size is larger than one found here."""
+    """Return a published size divided by the one found here; a dash if there is none."""
     return "–" if size is None else f"{published / (sum(size) / 2):.1f}"
