@@ -1,4 +1,4 @@
-# What a change has to pass. `make check` is the inner loop: about two minutes; `make test` runs everything.
+# The checks that every change must pass. `make check` is for frequent use and takes about two minutes; `make test` runs all tests.
 PYTHON ?= .venv/bin/python
 C_SOURCES = $(filter-out %/sg_format.h %/sg_machine.h, $(shell git ls-files 'scalegraph/*.c' 'scalegraph/*.h' 'resources/programs/*.c' 'resources/programs/*.h'))
 
@@ -27,7 +27,7 @@ quick:
 test:
 	$(PYTHON) -m pytest -n auto
 
-# Make the C headers of what Python declares, format in place, and mend what the linter can mend.
+# Generate the C headers from what Python declares, format in place, and fix what the linter can fix.
 fix:
 	for name in format machine; do \
 	    $(PYTHON) -m scalegraph.runtime.$${name}_source > made.h && mv made.h scalegraph/runtime/csrc/ground/sg_$$name.h || exit 1; \

@@ -21,14 +21,14 @@ from hypothesis import settings
 import scalegraph
 from scalegraph.base.host import INSTALL_QT
 
-# The same examples every time in continuous integration, new ones on a developer's machine. Neither
-# measures time: how long an example takes says how busy the machine is.
+# Continuous integration uses the same examples every time, a developer's machine new ones. Neither has a time limit per
+# example, because the time only shows how busy the machine is.
 settings.register_profile("patient", deadline=None)
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "patient")
 
-# Without bytecode on disk every worker rewrites all assertions anew, and every command that a test starts compiles
-# the whole package: most of the time of many tests.
+# Without bytecode on disk, every worker would rewrite all assertions again, and every command that a test starts would
+# compile the whole package. That would take most of the time of many tests.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -111,9 +111,9 @@ def with_simulator(cache: Path) -> Path:
 def _place(node: pytest.Item | pytest.Collector, factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Yield the directory of *node*, empty at first, with the same path in every session.
 
-    Paths of sources are part of what a build is known by: so a later session finds the builds of this one. If another
-    session is at the same test, or the base directory is one that the user named, it is any new directory. The name of
-    the test is not part of it: what is said of a file would have its words.
+    A build is cached by the paths of its sources, so with constant paths a later session finds this session's builds.
+    If another session runs the same test, or the user named the base directory, the path is any new directory. It does
+    not contain the test's name, because its words would then appear in messages that quote the path.
     """
     users = [path for path in factory.getbasetemp().parents if path.name.startswith("pytest-of-")]
     if not users:
@@ -189,9 +189,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Start one worker more than there are processors, as each waits for other processes now and then.
+    """Start one worker more than there are processors, because each worker sometimes waits for other processes.
 
-    Two more made the same tests take 15 % more processor time, and nothing was idle before.
+    With two more, the same tests took 15 % more processor time without a gain: no processor was idle before.
     """
     return (os.cpu_count() or 1) + 1
 
@@ -215,7 +215,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep long tests within their budgets; skip tests that need a compiler if there is none.
 
-    Files whose slow tests take longest come first, and files of quick ones last: no worker ends with a long file alone.
+    Files with the longest slow tests come first and files with quick tests last, so that no worker is left alone with
+    a long file at the end.
     """
     if not config.getoption("--all-cases"):
         beyond = _beyond_budget(items)
@@ -233,9 +234,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _beyond_budget(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Return the cases of long tests that are run with --all-cases only.
+    """Return the cases of long tests that run only with --all-cases.
 
-    A test that is marked few(n) runs n of its cases, spread evenly over all that were chosen: who names one gets it.
+    A test marked few(n) runs n cases, spread evenly over all selected ones; a single case selected by name always runs.
     """
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:

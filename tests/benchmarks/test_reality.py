@@ -1,4 +1,4 @@
-"""benchmarks/reality.py: its tables are sound, and its kernels measure what the machine's values amount to."""
+"""benchmarks/reality.py: its tables are valid, and its kernels measure what follows from the machine's values."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-import distributed.protocol.pickle  # noqa: F401 - everything is loaded while this may still read it
+import distributed.protocol.pickle  # noqa: F401 - loads everything before this process gives up the right to read it
 from distributed import Client, Worker
 from distributed.core import rpc
 from distributed.security import Security
@@ -52,7 +52,7 @@ async def _as_peer(address: str, security: Any, mark: str) -> None:
 
 
 async def _as_worker(address: str, security: Any, _mark: str) -> None:
-    """Offer to carry out runs of the other account."""
+    """Offer to execute runs of the other account."""
     more = {"security": security} if security else {}
     async with asyncio.timeout(_PATIENCE_S), Worker(address, nthreads=1, dashboard=False, **more):
         print("joined as a worker", flush=True)

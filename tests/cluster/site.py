@@ -74,7 +74,7 @@ async def main() -> None:
 if __name__ == "__main__":
     worker.answered, worker.unfit = _answered, _unfit
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    # runs as long as the session, where the default would take a twentieth of a processor
+    # this scheduler runs for the whole session; the default interval would use 5 % of a processor
     quiet = ("distributed.worker.profile.enabled", "distributed.admin.tick.interval")
     dask.config.set({name: CONFIG[name] for name in quiet})
     asyncio.run(main())

@@ -1,8 +1,8 @@
 """An SSH server for tests, without passwords: prints its port, ends with its standard input.
 
-It carries out commands as sshd does, by a shell. Its argument is a directory for keys and for what clients need:
-``.ssh/config``, ``.ssh/id`` and ``.ssh/known_hosts`` there, so that SSH with this directory as home reaches it by the
-names ``node1`` and ``node2``.
+It executes commands in a shell, like sshd. Its argument is a directory in which it writes its keys and the clients'
+``.ssh/config``, ``.ssh/id`` and ``.ssh/known_hosts``: with this directory as home, SSH reaches it by the names
+``node1`` and ``node2``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NAMES = ("node1", "node2")
 
 
 async def serve(process: asyncssh.SSHServerProcess[bytes]) -> None:
-    """Carry out the command of one session."""
+    """Execute the command of one session."""
     child = await asyncio.create_subprocess_shell(
         process.command or "true",
         stdin=subprocess.PIPE,
@@ -39,7 +39,7 @@ async def serve(process: asyncssh.SSHServerProcess[bytes]) -> None:
 
 
 async def _take(source: asyncssh.SSHReader[bytes], sink: asyncio.StreamWriter) -> None:
-    """Pass standard input on, and its end, which is also the end of the connection."""
+    """Pass on standard input and its end; the end also means that the connection has closed."""
     with contextlib.suppress(OSError, asyncssh.Error):
         while data := await source.read(2**16):
             sink.write(data)

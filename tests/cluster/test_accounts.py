@@ -1,4 +1,4 @@
-"""Two accounts on one computer: what the other one can do to a sweep. Needs root, to create the second account."""
+"""Two accounts on one computer: what the second can do to the first one's sweep. Needs root to create an account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers that cannot carry out any run, and addresses without a scheduler: no run is lost and nothing hangs."""
+"""Workers that cannot execute any run, and addresses without a scheduler: no run is lost and nothing hangs."""
 
 from __future__ import annotations
 

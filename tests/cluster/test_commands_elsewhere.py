@@ -1,4 +1,4 @@
-"""Commands measured as they are on nodes of Slurm, by ssh and on workers; scripts stand in for salloc and srun."""
+"""Unmodified commands measured on Slurm nodes, over ssh and on workers; scripts stand in for salloc and srun."""
 
 from __future__ import annotations
 

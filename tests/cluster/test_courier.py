@@ -1,4 +1,4 @@
-"""Runs on workers of a real Dask: same results as here; stopped, answered falsely, submitters and workers killed."""
+"""Runs on real Dask workers: same results as here; cancelled runs, false answers, killed submitters and workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers on hosts that SSH reaches: a real server and a real client of SSH, both of asyncssh."""
+"""Workers on hosts that are reached by SSH, with a real SSH server and client, both from asyncssh."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What travels to a worker: orders and programs, carried out by the same code without a network."""
+"""What is sent to a worker: orders and programs, executed by the same code without a network."""
 
 from __future__ import annotations
 

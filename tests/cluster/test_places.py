@@ -1,4 +1,4 @@
-"""Addresses and settings of places, and what is missing for them."""
+"""Addresses and settings of the places where runs can execute, and what is missing for them."""
 
 from __future__ import annotations
 

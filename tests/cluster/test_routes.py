@@ -1,4 +1,4 @@
-"""Which workers runs go to: refusals, silence, loss, and the messages about them."""
+"""To which workers runs are sent: refusals, silence, loss, and the messages about them."""
 
 from __future__ import annotations
 

@@ -15,17 +15,17 @@ import tempfile
 import time
 from pathlib import Path
 
-STEPS = 400  # of a round
+STEPS = 400  # steps of a round
 
 
 def main() -> int:
     """Run rounds until the time is up; return the exit code."""
     parser = argparse.ArgumentParser(description="random input into the window")
-    parser.add_argument("--seconds", type=float, default=3600.0, help="no round begins later (default: 3600)")
-    parser.add_argument("--seed", type=int, default=1, help="of the first round (default: 1)")
-    parser.add_argument("--steps", type=int, default=STEPS, help=f"of a round (default: {STEPS})")
-    parser.add_argument("--world", default="", help="study, measurements or traces (default: one after another)")
-    parser.add_argument("--trail", type=Path, help="file that every step is written to before it is done")
+    parser.add_argument("--seconds", type=float, default=3600.0, help="start no round later (default: 3600)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the first round (default: 1)")
+    parser.add_argument("--steps", type=int, default=STEPS, help=f"steps of a round (default: {STEPS})")
+    parser.add_argument("--world", default="", help="study, measurements or traces (default: each in turn)")
+    parser.add_argument("--trail", type=Path, help="log every step in this file before it is performed")
     asked = parser.parse_args()
     faulthandler.enable()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")

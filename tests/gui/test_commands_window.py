@@ -1,4 +1,4 @@
-"""Menus, palette, single keys, raised docks, outdated messages and saved arrangements, as users meet them."""
+"""Menus, palette, single keys, raised docks, outdated messages and saved arrangements, as a user sees them."""
 
 from collections import Counter
 from collections.abc import Callable

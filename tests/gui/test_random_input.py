@@ -1,4 +1,4 @@
-"""A random user meets no exception, wherever one would be swallowed; the seeds are fixed.
+"""A random user causes no exception, not even one that would be swallowed; the seeds are fixed.
 
 Each world runs in a process of its own (random_worlds.py), so that one that crashes is named, too. Stalls of the
 window's thread are measured elsewhere: by `run_random_input.py` for random users, and in `benchmarks/stalls.py`.

@@ -1,7 +1,7 @@
-"""No connection outlives its receiver: lambdas and closures are connected only to senders of one's own, or are tied.
+"""No connection outlives its receiver: lambdas and closures are connected only to the receiver's own senders, or tied.
 
-Qt disconnects a bound method of a `QObject` when that object goes. A lambda lives as long as the sender: connected to a
-selection, a theme, a time window or a study it calls a view that was closed. `gui.base.lifetime.tied` ends it.
+Qt disconnects a bound method of a `QObject` when the object is deleted. A lambda lives as long as the sender: connected
+to a selection, a theme, a time window or a study, it would call a closed view. `gui.base.lifetime.tied` prevents this.
 """
 
 from __future__ import annotations

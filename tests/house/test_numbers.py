@@ -1,4 +1,4 @@
-"""Numbers for people are written by `base.units` and `base.measures`: no other module formats digits of its own."""
+"""Only `base.units` and `base.measures` format numbers for people; no other module formats digits itself."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Text of files reaches the terminal through one function, which makes control characters visible."""
+"""Text from files reaches the terminal only through one function, which makes control characters visible."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""C++ statements that call working functions of own headers become regions."""
+"""C++ statements that call computing functions from the program's own headers become regions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every topology: the time of a message alone, who waits for whom, and that nothing is lost on the way."""
+"""Every topology: the time of a single message, who waits for whom, and that no message is lost."""
 
 from __future__ import annotations
 

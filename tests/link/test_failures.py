@@ -1,4 +1,4 @@
-"""Failing runs: the outcome is data, in words with the place."""
+"""Failing runs: the outcome is data, described in words with its location."""
 
 import signal
 import threading

@@ -1,4 +1,4 @@
-"""Block times on a machine with a pipeline are computed once for each program and processor, and cached."""
+"""Block times on a machine with a pipeline are computed once per program and processor model, and cached."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Whatever a file holds, a reader gives a valid set or refuses in a sentence; hypothesis makes the files."""
+"""Whatever a file contains, a reader returns a valid set or refuses in one sentence; hypothesis generates the files."""
 
 from __future__ import annotations
 

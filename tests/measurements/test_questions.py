@@ -1,4 +1,4 @@
-"""All questions at once: what no name says is asked together with what other answers leave open."""
+"""All questions at once: those that no name answers are asked together with those that other answers leave open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables in other forms than lines of cells: a row a quantity, a run a line, records of JSON, LaTeX."""
+"""Tables in other forms than lines of cells: one quantity per row, one run per line, JSON records, LaTeX."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Extra-P's sample files: valid ones load with the numbers that Extra-P itself loads, faulty ones are refused.
 
-The numbers were taken once with Extra-P 4.2.5. Its files are not part of the repository: ``SCALEGRAPH_DATA`` names the
-directory that holds them; the default is ``../shared/data`` next to the checkout.
+The expected numbers were computed once with Extra-P 4.2.5. Its files are not part of the repository:
+``SCALEGRAPH_DATA`` names the directory that holds them; the default is ``../shared/data`` next to the checkout.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Real-life tables: what is guessed, asked and refused, and that nothing is dropped silently."""
+"""Real-life tables: what is guessed, asked or refused; nothing is dropped silently."""
 
 from __future__ import annotations
 

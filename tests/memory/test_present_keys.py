@@ -1,4 +1,4 @@
-"""Features of present machines that the two-socket server lacks, checked by hand, to the cycle."""
+"""Features of modern machines that the two-socket server lacks, checked by hand, to the cycle."""
 
 import pytest
 

@@ -1,13 +1,13 @@
 """Random MPI programs with only one possible result: run natively, saved, and compared with the simulator.
 
     python -m tests.mpi.random_programs --count 1000 --against MPIEXEC              natively, twice
-    python -m tests.mpi.random_programs --count 1000 --against MPIEXEC --keep F     .. and keep what they print in F
-    python -m tests.mpi.random_programs --count 1000 --expected F --simulate        simulated, as F says
-    python -m tests.mpi.random_programs --count 1000 --against MPIEXEC --simulate   simulated, as they print natively
+    python -m tests.mpi.random_programs --count 1000 --against MPIEXEC --keep F     .. and save their output in F
+    python -m tests.mpi.random_programs --count 1000 --expected F --simulate        simulated, compared with F
+    python -m tests.mpi.random_programs --count 1000 --against MPIEXEC --simulate   simulated, compared with native runs
 
-``--parts messages,datatypes`` draws from these kinds of parts only (`PARTS`). A program of one seed and the same kinds
-is always the same. Each prints a checksum a rank, over all that the rank received. With ``--static BYTES`` buffers of
-up to so many bytes are static data, which ranks of one process of the host exchange.
+``--parts messages,datatypes`` uses only these kinds of parts (`PARTS`). The same seed and kinds always give the same
+program. Each program prints a checksum per rank over all data that the rank received. With ``--static BYTES``, buffers
+of up to this size are static data, which the simulator swaps when it switches between ranks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ UNIT = 20  # programs compiled together
 RANKS = (2, 4)
 FLAGS = ("-fopenmp", "-Wno-unused-function", f"-I{HERE}")  # a source rarely calls all parts
 
-# seed -> ranks (text, as JSON has it) -> what the program prints
+# seed -> ranks (as text, because JSON keys are text) -> output of the program
 Expected = dict[str, dict[str, str]]
 
 
@@ -97,7 +97,7 @@ def _packed(draw: Draw) -> str:
 
 def _reduction(draw: Draw) -> str:
     which = draw.number(0, 9)
-    operation = draw.number(0, 3 if which >= 8 else 8)  # no bitwise or logical ones of floating-point numbers
+    operation = draw.number(0, 3 if which >= 8 else 8)  # floating-point numbers have no bitwise or logical operations
     what = draw.number(0, 5)
     sizes = f"{draw.number(0, 9)}, {draw.count()}, {which}, {operation}, {draw.number(0, 2)}"
     return f"reduction({draw.world()}, {what}, {sizes});"
@@ -259,7 +259,7 @@ class Units:
 
     directory: Path
     kinds: Sequence[str] = tuple(PARTS)
-    static: int = 0  # bytes of each buffer that is static data; 0: all are in the heap
+    static: int = 0  # size of each static buffer in bytes; 0: all buffers are in the heap
     binaries: dict[int, Path] = field(default_factory=dict)
     builds: dict[int, Build] = field(default_factory=dict)
 
@@ -358,13 +358,13 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="seed of the first program")
     parser.add_argument("--ranks", type=lambda text: tuple(map(int, text.split(","))), default=RANKS)
     parser.add_argument("--parts", type=lambda text: tuple(text.split(",")), default=tuple(PARTS))
-    parser.add_argument("--against", metavar="MPIEXEC", help="run natively by this starter; mpicc is beside it")
-    parser.add_argument("--limit", type=float, default=60.0, help="of one native run in seconds")
-    parser.add_argument("--keep", type=Path, metavar="FILE", help="write what the programs print natively")
-    parser.add_argument("--expected", type=Path, metavar="FILE", help="what they print natively, kept before")
+    parser.add_argument("--against", metavar="MPIEXEC", help="run natively with this launcher; mpicc must be beside it")
+    parser.add_argument("--limit", type=float, default=60.0, help="time limit of a native run in seconds")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="save the native output in this file")
+    parser.add_argument("--expected", type=Path, metavar="FILE", help="native output saved earlier with --keep")
     parser.add_argument("--simulate", action="store_true", help="simulate and compare")
-    parser.add_argument("--static", type=int, default=0, metavar="BYTES", help="of each buffer in static data")
-    parser.add_argument("--machine", default="server-2x32-inorder", help="of the simulation")
+    parser.add_argument("--static", type=int, default=0, metavar="BYTES", help="size of each static buffer")
+    parser.add_argument("--machine", default="server-2x32-inorder", help="simulated machine")
     options = parser.parse_args(arguments)
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"unknown parts {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
@@ -377,7 +377,7 @@ def main(arguments: Sequence[str]) -> int:
     kept: Expected = json.loads(options.expected.read_text(encoding="utf-8")) if options.expected else {}
     native = None if options.expected else find(options.against or "")
     if native is None and not kept:
-        print(f"{options.against}: no mpiexec with mpicc beside it" if options.against else MISSING)
+        print(f"{options.against}: not an mpiexec with mpicc beside it" if options.against else MISSING)
         return 2
     wrong = 0
     for sentence in faults(options, native, kept):

@@ -1,4 +1,4 @@
-"""Calls of mpi_f08 may leave their last argument out."""
+"""Calls of mpi_f08 may omit their last argument."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Wrong arguments of MPI functions, one at a time: each is returned as the standard's error class, and nothing crashes.
 
-The functions and their parameters are those of ``mpi.h``, so a function that is added is tried too.
+The functions and their parameters are read from ``mpi.h``, so new functions are tested, too.
 """
 
 from __future__ import annotations

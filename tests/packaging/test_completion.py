@@ -1,4 +1,4 @@
-"""Completion in the shells, through the files that are installed."""
+"""Shell completion through the installed files."""
 
 from __future__ import annotations
 

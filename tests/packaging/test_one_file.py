@@ -1,5 +1,5 @@
-"""One declaration makes a network, an interconnect, a machine, a reader, a view, an analysis, an option of runs, a
-directive or an MPI function: whatever lists, asks or carries such things has it then.
+"""One declaration adds a network, an interconnect, a machine, a reader, a view, an analysis, an option of runs, a
+directive or an MPI function; every list, form and file format then includes it.
 """
 
 from __future__ import annotations

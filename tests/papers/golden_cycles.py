@@ -1,11 +1,11 @@
-"""Cycles of every shipped program, kept so that no change of the simulator changes them unnoticed.
+"""Recorded cycles of every shipped program, so that no change of the simulator changes them unnoticed.
 
-Check the whole set (every program, machine and number of processors), or write it anew after a change of the model
-that is meant to change cycles::
+Check all (every program, machine and number of processors), or record them again after a change of the model that is
+meant to change cycles::
 
     .venv/bin/python -m tests.papers.golden_cycles
     .venv/bin/python -m tests.papers.golden_cycles --write
-    .venv/bin/python -m tests.papers.golden_cycles --write ksr1    # this machine's alone
+    .venv/bin/python -m tests.papers.golden_cycles --write ksr1    # only this machine's
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ KEPT = Path(__file__).with_suffix(".json")
 COUNTS = (1, 4, 64, 256)
 MAIN_MACHINE = "ksr1"  # has all of COUNTS
 
-# program -> machine -> processors (text, as JSON has it) -> cycles, references, misses
+# program -> machine -> processors (as text, because JSON keys are text) -> cycles, references, misses
 Golden = dict[str, dict[str, dict[str, list[int]]]]
 
 
 def names() -> list[str]:
-    """Return the names of the machines that cycles are kept for.
+    """Return the names of the machines for which cycles are recorded.
 
-    These programs need shared memory. Machines with a pipeline are left out: their cycles depend on how the compiler
-    arranges code without hooks, too.
+    The programs need shared memory. Machines with a pipeline are left out, because their cycles also depend on how the
+    compiler arranges code without hooks.
     """
     found = [machines.load(described.name) for described in machines.available()]
     return sorted(machine.name for machine in found if machine.interconnect is None and not machine.times_blocks)
 
 
 def other_machine(program: str) -> str:
-    """Return the machine besides the main one on which the test suite runs *program*; all are used by turns."""
+    """Return the second machine on which the test suite runs *program*; the programs rotate through all machines."""
     others = [name for name in names() if name != MAIN_MACHINE]
     return others[sorted(SMALL).index(program) % len(others)]
 
 
 def counts(machine: Machine) -> list[int]:
-    """Return the numbers of processors at which cycles are kept, the machine's maximum in place of larger ones."""
+    """Return the numbers of processors for which cycles are recorded, capped at the machine's maximum."""
     return sorted({min(count, machine.max_processors) for count in COUNTS})
 
 
@@ -67,7 +67,7 @@ def measured(built: Build, program: str, machine: str) -> Iterator[tuple[str, li
 
 
 def kept() -> tuple[str, Golden]:
-    """Return the compiler that the kept cycles belong to, and the cycles."""
+    """Return the compiler with which the cycles were recorded, and the cycles."""
     read = json.loads(KEPT.read_text(encoding="utf-8"))
     return read["compiler"], read["golden"]
 
@@ -97,7 +97,7 @@ def differences(before: Golden, now: Golden) -> list[str]:
 
 
 def written(golden: Golden) -> str:
-    """Return the text of the file that keeps *golden*: one line for each program and machine."""
+    """Return the text of the file with *golden*: one line for each program and machine."""
     programs = []
     for program, by_machine in golden.items():
         rows = [f"   {json.dumps(machine)}: {json.dumps(by_count)}" for machine, by_count in by_machine.items()]
@@ -107,7 +107,7 @@ def written(golden: Golden) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Compare or write, on the machines that *arguments* name or on all; return the exit code."""
+    """Compare or record cycles on the machines named in *arguments*, or on all; return the exit code."""
     compiler, before = kept()
     chosen = [argument for argument in arguments if argument != "--write"]
     now = all_of(sorted(SMALL), chosen or names())
@@ -119,7 +119,7 @@ def main(arguments: list[str]) -> int:
     lines = differences(before, now)
     print("\n".join(lines) or f"{sum(len(c) for m in now.values() for c in m.values())} runs, no difference")
     if lines and compiler != find_compiler("c").identity:
-        print(f"the kept cycles are of another compiler: {compiler}")
+        print(f"the recorded cycles belong to another compiler: {compiler}")
     return 1 if lines else 0
 
 

@@ -1,4 +1,4 @@
-"""The billiard with linked bins: it gives the other version's result, each bin has its range, and inputs matter."""
+"""The billiard with linked bins: same result as the other version, each bin covers its range, and inputs matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gauss elimination as the papers describe it: right on random matrices, and rows that move scale worse."""
+"""Gauss elimination as the papers describe it: correct on random matrices, and moving rows scale worse."""
 
 from __future__ import annotations
 

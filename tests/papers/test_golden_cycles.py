@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
 @pytest.fixture(scope="module")
 def before() -> golden.Golden:
-    """The kept cycles; other compilers make other code, which costs other cycles."""
+    """The recorded cycles; other compilers generate other code, which takes different cycles."""
     compiler, kept = golden.kept()
     if compiler != find_compiler("c").identity:
         pytest.skip(f"the cycles were kept with {compiler}, this is {find_compiler('c').identity}")

@@ -1,4 +1,4 @@
-"""The shipped requests of the isospeed paper: sizes at which each processor keeps half of its speed."""
+"""The shipped requests of the isospeed paper: the sizes at which each processor keeps half of its speed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The papers' programs verify their results, which are the native ones on any number of processors."""
+"""The papers' programs verify their results, which equal the native ones on any number of processors."""
 
 import os
 import shutil

@@ -1,7 +1,7 @@
-"""What the papers found on the KSR-1 comes out of the simulated one, with the shipped requests as they are.
+"""The simulated KSR-1 reproduces the papers' findings, with the shipped requests unchanged.
 
-No constant of a program or machine was made for it but the cost of creating a thread, which comes from the size of
-APSP1 on two processors; see docs/VALIDATION_TABLES.md for the figures.
+No constant of a program or machine was fitted to them, except the cost of creating a thread, which comes from the size
+of APSP1 on two processors; see docs/VALIDATION_TABLES.md for the figures.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""The papers' numbers follow from others that they print, to the printed digits; the exceptions are listed."""
+"""The papers' numbers follow from other printed numbers, to the printed digits; the exceptions are listed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Programs with one planted reason to lose time: it is named first, and without it they are as fast as promised.
+"""Programs with one planted cause of lost time: it is named first, and without it they are as fast as promised.
 
-Each of them on each of its three machines is a case; some of these run always, all with ``--all-cases``, and
-``python -m benchmarks.planted`` prints a table of them.
+Each program on each of its three machines is a case. Some cases always run, all of them with ``--all-cases``;
+``python -m benchmarks.planted`` prints a table.
 """
 
 from __future__ import annotations

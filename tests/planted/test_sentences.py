@@ -1,4 +1,4 @@
-"""Sentences on a loss besides its place: how a loop deals out iterations, which call, or that nothing is wrong."""
+"""Sentences about a loss beyond its location: how a loop allocates iterations, which call, or that nothing is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data to collect is collected from a study's existing runs, too; existing data is never lost."""
+"""Data to collect is also collected for a study's existing runs; existing data is never lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests are carried out once, resumed, cancelled and refused as users expect; on a target that costs nothing."""
+"""Requests are executed once, resumed, cancelled and refused as users expect; on a target that costs nothing."""
 
 from __future__ import annotations
 

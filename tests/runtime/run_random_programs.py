@@ -1,7 +1,7 @@
 """Run random programs natively and simulated; the results must be the same and the identity must hold.
 
 python tests/runtime/run_random_programs.py --count 1000              with OpenMP
-python tests/runtime/run_random_programs.py --count 1000 --threads    with threads of their own
+python tests/runtime/run_random_programs.py --count 1000 --threads    with explicit threads
 """
 
 from __future__ import annotations
@@ -175,9 +175,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="seed of the first program")
-    parser.add_argument("--threads", action="store_true", help="programs with threads of their own")
-    parser.add_argument("--sanitize", action="store_true", help="run with the sanitizers in the runtime (gcc's)")
-    parser.add_argument("--trace", action="store_true", help="run each once more with a trace, and check it")
+    parser.add_argument("--threads", action="store_true", help="programs with explicit threads instead of OpenMP")
+    parser.add_argument("--sanitize", action="store_true", help="build the runtime with gcc's sanitizers")
+    parser.add_argument("--trace", action="store_true", help="repeat each run with a trace, and check the trace")
     options = parser.parse_args()
     case = case_with_threads if options.threads else case_with_openmp
     faults = died = 0
@@ -191,7 +191,7 @@ def main() -> int:
                 wrong = fault(simulator, case(seed), options.trace)
             except subprocess.CalledProcessError as error:  # libgomp has bugs of its own: nothing to compare with
                 died += 1
-                print(f"{case(seed)}: the native program ended with {error.returncode}", flush=True)
+                print(f"{case(seed)}: the native program failed with exit code {error.returncode}", flush=True)
                 continue
             if wrong:
                 faults += 1

@@ -1,4 +1,4 @@
-"""What a program's own clock reads around straight-line code: its block is charged on entry, not before."""
+"""A program that reads its clock around straight-line code: the block is charged on entry, not before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulator's C folders form storeys: a file includes and calls only what its own level or a lower one has."""
+"""The simulator's C folders form storeys: a file includes and calls only files of its own storey or a lower one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Iterations of a loop with branches take the time of the path that they take, not always the same."""
+"""Each iteration of a loop with branches takes the time of its own path, not always the same time."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
 """Random programs that count the iterations of their loops: each must be executed once, under any schedule.
 
-``python -m tests.schedules.generated --count 1000 --native --simulate`` makes that many and runs each of them under a
-schedule drawn at random, on this host and simulated.
+``python -m tests.schedules.generated --count 1000 --native --simulate`` generates 1000 programs and runs each of them
+under random schedules, on this host and simulated.
 """
 
 from __future__ import annotations
@@ -139,10 +139,10 @@ def check(seed: int, place: Path, *, native_too: bool, simulate: bool, runs: int
 def main() -> None:
     """Check the requested number of programs and print what is wrong with them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=1000, help="programs")
-    parser.add_argument("--first", type=int, default=0, help="the seed of the first")
-    parser.add_argument("--native", action="store_true", help="on this host")
-    parser.add_argument("--simulate", action="store_true", help="simulated")
+    parser.add_argument("--count", type=int, default=1000, help="number of programs")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first program")
+    parser.add_argument("--native", action="store_true", help="run the programs on this host")
+    parser.add_argument("--simulate", action="store_true", help="simulate the programs")
     given = parser.parse_args()
     found = 0
     with tempfile.TemporaryDirectory() as place:

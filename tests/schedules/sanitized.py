@@ -1,8 +1,8 @@
 """Generated programs with the native library of schedules under gcc's sanitizers: no data race, no bad access.
 
-``python -m tests.schedules.sanitized thread --count 300`` makes so many programs and runs each as it is written and
-under schedules drawn at random; ``address`` looks for bad accesses, leaks and undefined behaviour. Only the library has
-the sanitizer in it: libgomp's own synchronisation is unknown to it, and the programs are not what is checked.
+``python -m tests.schedules.sanitized thread --count 300`` generates 300 programs and runs each as written and under
+random schedules; ``address`` looks for bad accesses, leaks and undefined behaviour. Only the library is built with the
+sanitizer: the sanitizer does not know libgomp's synchronisation, and the programs are not under test.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def main() -> None:
     """Check the requested number of programs and print what is wrong with them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kind", choices=sorted(FLAGS))
-    parser.add_argument("--count", type=int, default=300, help="programs")
-    parser.add_argument("--first", type=int, default=0, help="the seed of the first")
+    parser.add_argument("--count", type=int, default=300, help="number of programs")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first program")
     given = parser.parse_args()
     found = 0
     with tempfile.TemporaryDirectory() as place:

@@ -20,12 +20,12 @@ from typing import Any, Final
 
 from tests.security import damage
 
-BATCH: Final = 4000  # cases of one process
-MEMORY_KIB: Final = 300 << 10  # what one case may add
+BATCH: Final = 4000  # cases per process
+MEMORY_KIB: Final = 300 << 10  # memory that one case may add
 ADDRESSES: Final = 3 << 30  # bytes of address space that a process may add
-KILLED_S = damage.LONGEST_S + 10.0  # of processor time: where Python's own limit of a case does not get its turn
-BATCH_S = 60.0  # of the wall clock: then what was done is written down
-WAIT_S: Final = 600  # of the wall clock: a case that waits for something that never comes
+KILLED_S = damage.LONGEST_S + 10.0  # processor time after which the kernel ends a case; Python's limit comes first
+BATCH_S = 60.0  # wall-clock time of a batch, after which the results are saved
+WAIT_S: Final = 600  # wall-clock limit of a case, for one that waits for something that never comes
 _NUMBERS: Final = struct.Struct("<8q")
 
 

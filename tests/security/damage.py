@@ -33,9 +33,9 @@ from tests.security.formats import TESTS, Sample, Use
 from tests.security.samples import full_study
 from tests.traces.test_damage import TRACES, attempt
 
-LONGEST_S: Final = 20  # processor time of one use; a damage that takes longer counts as endless
+LONGEST_S: Final = 20  # processor time of one use; a case that takes longer counts as an endless loop
 WAYS: Final = ("cut", "flip", "zero", "zeros")
-_HEADER: Final = struct.Struct("<4s4sQI4x16sQqq")  # of a block of our own trace: docs/TRACES.md
+_HEADER: Final = struct.Struct("<4s4sQI4x16sQqq")  # header of a block in our own traces: docs/TRACES.md
 
 
 def _text(name: str, source: Path, use: Use) -> Sample:
@@ -91,7 +91,7 @@ def samples() -> dict[str, Sample]:
     found["machine"] = _text("m.toml", own / "ksr1.toml", lambda path: machine.load(str(path)))
     found["program"] = (_program, lambda path: programs.load(str(path)))
     for slowest in ("measurements cube-file", "measurements cube-attached", "measurements cube", "trace own a.otf2"):
-        found[slowest] = found.pop(slowest)  # so that a run that is ended early has covered most formats
+        found[slowest] = found.pop(slowest)  # last, so that a run that ends early has covered most formats
     return found
 
 
@@ -144,7 +144,7 @@ def tried(use: Use, path: Path) -> str:
     return "read"
 
 
-# inside, with right checksums ------------------------------------------------------------------------------------
+# damage inside files, with correct checksums --------------------------------------------------------------------------
 
 ODD: Final[tuple[Any, ...]] = (
     None, True, False, 0, -1, 1, 2, 3.5, 2**31, 2**32, 2**63 - 1, -(2**63), 2**63, 2**64, 10**40, 1e308, -1e308, 1e-320,

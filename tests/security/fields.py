@@ -1,7 +1,7 @@
-"""Changes single numbers inside files of any format: damage that no checksum finds, as packed files are repacked.
+"""Change single numbers inside files of any format. Checksums do not detect this, because packed files are repacked.
 
-In a text every number is replaced, in JSON every value, in our own traces every column of every kind, in any other file
-every field of 4 and of 8 bytes. Archives and compressed files are unpacked, changed and packed again.
+In a text, every number is replaced; in JSON, every value; in our own traces, every column of every kind; in any other
+file, every field of 4 or 8 bytes. Archives and compressed files are unpacked, changed and packed again.
 """
 
 from __future__ import annotations

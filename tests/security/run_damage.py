@@ -1,14 +1,14 @@
-"""Damages samples of every format, as much as wanted: python -m tests.security.run_damage --outside --inside 2000.
+"""Damage samples of every format, for as long as you want: python -m tests.security.run_damage --outside --inside 2000.
 
-    --outside    every byte of every file of every sample: cut there, flipped, zeroed, and 512 bytes zeroed; of files of
-                 one name, as the profiles of several runs, the last
-    --inside N   N mutated studies and N mutated traces, whose checksums are right, with every view and quantity
+    --outside    at every byte of every file of every sample: cut the file, flip the byte, zero it, zero 512 bytes; of
+                 several files with one name, such as the profiles of several runs, only the last
+    --inside N   N mutated studies and N mutated traces with correct checksums, with every view and quantity
 
-About 300,000 damaged files and an hour of processor time; nothing is begun after --seconds. With --journal FILE what
-was done is kept, and a later call goes on from there. Each case may take `damage.LONGEST_S` seconds of processor time
-and add `cases.MEMORY_KIB` of memory, and cannot end the run. What is wrong is printed with what makes it again; the
-exit code is 1 then. Last comes a table: how many were tried for each sample, what came of them, the longest use in
-milliseconds of processor time and the most memory that one use added, in MiB.
+These are about 300,000 damaged files and an hour of processor time; no case starts after --seconds. With --journal
+FILE, results are saved, and a later call continues from there. Each case may take `damage.LONGEST_S` seconds of
+processor time and add `cases.MEMORY_KIB` of memory; a case cannot end the whole run. Faults are printed with what
+reproduces them, and the exit code is then 1. The final table gives for each sample the number of cases, their outcomes,
+the longest processor time of a use in milliseconds, and the largest memory that a use added, in MiB.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ HEAD = "| sample | damaged files | read | refused | wrong | longest, ms | memory
 def main() -> int:
     """Carry out the requested damage; return the exit code."""
     parser = argparse.ArgumentParser(description="damage samples of every format")
-    parser.add_argument("--seconds", type=float, default=7200, help="nothing is begun later (default: 7200)")
-    parser.add_argument("--seed", type=int, default=1, help="of what is changed inside (default: 1)")
-    parser.add_argument("--only", default="", help="samples whose name holds this text")
-    parser.add_argument("--outside", action="store_true", help="every byte of every sample")
-    parser.add_argument("--step", type=int, default=1, help="every so many bytes (default: 1)")
-    parser.add_argument("--inside", type=int, default=0, metavar="N", help="N studies and N traces, changed inside")
-    parser.add_argument("--journal", type=Path, help="keep what was done in this file; go on where it ended")
+    parser.add_argument("--seconds", type=float, default=7200, help="start no case later (default: 7200)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the changes inside files (default: 1)")
+    parser.add_argument("--only", default="", help="only samples whose names contain this text")
+    parser.add_argument("--outside", action="store_true", help="damage every byte of every sample")
+    parser.add_argument("--step", type=int, default=1, help="damage only every n-th byte (default: 1)")
+    parser.add_argument("--inside", type=int, default=0, metavar="N", help="change N studies and N traces inside")
+    parser.add_argument("--journal", type=Path, help="save results in this file; continue from those already there")
     asked = parser.parse_args()
     warnings.simplefilter("error", RuntimeWarning)
     os.environ.setdefault("MPLBACKEND", "agg")

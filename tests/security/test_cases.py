@@ -1,4 +1,4 @@
-"""A damaged file that ends its process or fills its memory is counted, and the next file is tried."""
+"""A damaged file that kills its process or fills its memory is counted, and the next file is tried."""
 
 from __future__ import annotations
 

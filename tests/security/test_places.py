@@ -1,4 +1,4 @@
-"""Files from others cannot cause writes, as names in them are only data; commands write where told, or say why not."""
+"""Files from others cannot cause writes, because names in them are only data; commands write only where told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The preprocessor runs if something that it would read has changed, and only then."""
+"""The preprocessor runs only if a file that it would read has changed."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The compiler wrappers: a build that knows nothing of them makes a program that the simulator fully understands."""
+"""The compiler wrappers: a build that knows nothing of them produces a program that the simulator fully understands."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Makes the small traces in ``traces/`` at the top of the repository, each with a manifest of what it holds.
 
-    python -m tests.traces.samples            writes them; the test fails when they would differ
+    python -m tests.traces.samples            writes them; a test fails if the files in traces/ differ
 
 The trace is a pipeline: each of four ranks works, passes a message on, and waits at a barrier, three times.
 """

@@ -1,4 +1,4 @@
-"""Every reader with every file of a trace damaged at 200 places: it reports the damage in one sentence, or reads."""
+"""Every reader, with every file of a trace damaged at 200 positions: it reads the trace or refuses in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views use words: readers need not know the papers' symbols or the names of counters."""
+"""Views use words, so readers need not know the papers' symbols or the names of counters."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from scalegraph.gui.dock.view_dock import ViewDock
 from scalegraph.gui.shell.main_window import MainWindow
 from tests.gui.monkey.watch import Watch
 
-KEPT: Final = 25  # of the last steps, named in a report
+KEPT: Final = 25  # number of last steps that a report names
 NEVER: Final = frozenset({"quit"})
 LEFT, RIGHT, MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton, Qt.MouseButton.MiddleButton
 NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
@@ -54,7 +54,7 @@ class Unblock(QObject):
     def __init__(self, watch: Watch) -> None:
         super().__init__()
         self._watch = watch
-        self.number = 0  # of the current stretch
+        self.number = 0  # number of the current step
         self._last, self._seen = -1, 0
         self._timer = QTimer(self, interval=60)
         self._timer.timeout.connect(self._look)
