@@ -22,6 +22,7 @@ from scalegraph.gui.dock.compared import has_runs, side_by_side
 from scalegraph.gui.dock.content_holder import placing
 from scalegraph.gui.dock.desk import Desk
 from scalegraph.gui.dock.overviews import OVERVIEW, overview_of
+from scalegraph.gui.dock.remembered import option_of
 from scalegraph.gui.state.handle import Handle
 from scalegraph.views.ways import OPEN_STUDY
 
@@ -90,24 +91,31 @@ class Arranging:
     def _place(self, desk: Desk, name: str, layout: Layout, content: dict[str, tuple[str, Handle]]) -> None:
         """Apply *layout*, called *name*, whose names stand for (view, study) in *content*; close other views."""
         area, window = self._area, desk.window
+        desk.leave()
         desk.arrangement = name
         area.bar.mark(name)
         area.restore_all()
-        old = {(dock.view.name, dock.handle.key): dock for dock in desk.docks}
+        old = {dock.place: dock for dock in desk.docks}
         for dock in desk.docks:
             window.removeDockWidget(dock)
         window.settle()
         kept: list[ViewDock] = []
 
-        def take(name: str) -> ViewDock | None:
-            if name not in content or content[name][0] not in views.everything():
+        def take(place: str) -> ViewDock | None:
+            if place not in content or content[place][0] not in views.everything():
                 return None
-            view, handle = content[name]
-            dock = old.pop((view, handle.key), None)
+            view, handle = content[place]
+            own = handle is desk.handle
+            shown, options = desk.remembered.at(name, view) if own else (views.get(view), {})
+            named = desk.name_of(view, handle)
+            dock = old.pop((named, handle.key), None)
             if dock is None:
-                dock = area.make(views.get(view), handle, {})  # Qt treats it as floating until it has a place
-            elif dock.isFloating():
-                dock.setFloating(False)
+                dock = area.make(shown, handle, options, named)  # Qt treats it as floating until it has a place
+            else:
+                if other := option_of(dock.view, shown.name):
+                    dock.set_options(other)
+                if dock.isFloating():
+                    dock.setFloating(False)
             kept.append(dock)
             return dock
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from scalegraph.base.errors import InputError
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.dock.desk_window import DeskWindow
+from scalegraph.gui.dock.remembered import Remembered
 from scalegraph.gui.state.handle import Handle
 from scalegraph.gui.state.option_history import OptionHistory, Place
 from scalegraph.subjects.option import OptionValue
-from scalegraph.views.view import View
+from scalegraph.views.families import SHOW_AS
 
 if TYPE_CHECKING:
     from scalegraph.gui.dock.view_dock import ViewDock
@@ -30,6 +30,7 @@ class Desk:
         self.window = DeskWindow()  # one window per desk: docks are placed by name, and two studies have the same views
         self.arranged = False
         self.arrangement = ""  # name of the arrangement last applied
+        self.remembered = Remembered()
         self.history = OptionHistory(self._apply)
         self._used: ViewDock | None = None  # the view that last had the focus
         application = QApplication.instance()
@@ -57,6 +58,10 @@ class Desk:
         shown = [dock for dock in self.docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
         return max(shown, key=lambda dock: dock.width() * dock.height(), default=self.current())
 
+    def name_of(self, view: str, handle: Handle) -> str:
+        """Return the name of the place of a *view* of the study *handle*."""
+        return view if handle is self.handle else f"{view}@{handle.key}"
+
     def free_name(self, wanted: str) -> str:
         """Return *wanted*, with a number if another view has that name already: places and undo go by name."""
         taken = {dock.objectName() for dock in self.docks}
@@ -65,12 +70,25 @@ class Desk:
 
     def chose(self, dock: ViewDock, option: str, before: OptionValue, after: OptionValue) -> None:
         """Record that the user changed an option of *dock*, for undo."""
-        self.history.changed(dock.place, dock.view.title, option, before, after)
+        arrangement = self.arrangement if option == SHOW_AS else ""  # "show as" belongs to the arrangement
+        self.history.changed((*dock.place, arrangement), dock.view.title, option, before, after)
+
+    def leave(self) -> None:
+        """Remember what the current arrangement shows: it is about to be left."""
+        self.remembered.leave(self.arrangement, [dock for dock in self.docks if dock.handle is self.handle])
+
+    def tell_apart(self) -> None:
+        """Give views that show the same a number, so that their tabs differ."""
+        seen: dict[tuple[str, str], int] = {}
+        for dock in self.docks:
+            what = (dock.view.name, dock.handle.key)
+            seen[what] = seen.get(what, 0) + 1
+            dock.number(seen[what])
 
     def drag(self, dock: ViewDock, name: str, value: float, *, last: bool) -> None:
         """Make all views of *dock*'s study with the option *name* follow a dragged line."""
         mine = [other for other in self.docks if other.handle is dock.handle and other.has_option(name)]
-        now = {other.place: other.option(name) for other in mine}
+        now = {(*other.place, ""): other.option(name) for other in mine}
         self.history.drag(name, now, value, last=last)
         # One after another: in parallel they would share one interpreter and all be late.
         order = sorted(mine, key=lambda other: (other is not dock, -other.width() * other.height()))
@@ -94,19 +112,10 @@ class Desk:
         self._draw_next()
 
     def _apply(self, place: Place, name: str, value: OptionValue) -> None:
+        *at, arrangement = place
+        if arrangement and arrangement != self.arrangement:
+            self.remembered.choose(arrangement, at[0], value)
+            return
         for dock in self.docks:
-            if dock.place == place:
+            if dock.place == tuple(at):
                 dock.set_options({name: value})
-
-
-def view_options(view: View, given: Any) -> dict[str, OptionValue]:
-    """Return the options of *given* that the view still has and that are valid."""
-    known = {option.name: option for option in view.options}
-    kept: dict[str, OptionValue] = {}
-    for name, value in dict(given).items():
-        if name in known:
-            try:
-                kept[name] = known[name].parse(value)
-            except InputError:
-                continue
-    return kept

@@ -12,7 +12,7 @@ from scalegraph.figures import render
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.dock.content_holder import ContentHolder
 from scalegraph.gui.dock.figure_widget import FigureWidget
-from scalegraph.gui.dock.tab_names import tab_name
+from scalegraph.gui.dock.tab_names import least_name, numbered, tab_name
 from scalegraph.gui.dock.view_options import OptionBar
 from scalegraph.gui.dock.view_title import ViewTitle
 from scalegraph.gui.state.context import Context
@@ -34,7 +34,7 @@ class Parts:
         link: TraceLink | None,
     ) -> None:
         self.options = OptionBar(view, shared=SHARED if handle.subject == "trace" else ())
-        self.title = ViewTitle(view.title, handle.title, self.options, context.theme, tab_name(view))
+        self.title = ViewTitle(view.title, handle.title, self.options, context.theme, least_name(view))
         self.picture = FigureWidget(context, handle.key, with_title=False, link=link)
         self.picture.links.place_chosen.connect(tied(self.picture, lambda: context.source_wanted.emit(dock)))
         self.holder = ContentHolder(self.picture)
@@ -52,10 +52,9 @@ class Parts:
             self.picture.addAction(action)
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
 
-    def show_view(self, view: View) -> None:
-        """Switch title and options to *view*, of the same family; the picture stays until the new one is drawn."""
-        self.options.show_view(view)
-        self.title.show_view(view.title, tab_name(view))
+    def show_title(self, view: View, number: int) -> None:
+        """Show in the title that the *number*-th dock of *view* is here."""
+        self.title.show_view(numbered(view.title, number), tab_name(view, number))
 
     def make_menu(self, dock: QDockWidget, offer_others: Callable[[QMenu], None] | None) -> None:
         """Add a menu to the title; *offer_others* adds the studies to compare with."""

@@ -10,7 +10,8 @@ from typing import Any, Final
 from PySide6.QtCore import QByteArray, Qt
 
 from scalegraph import views
-from scalegraph.gui.dock.desk import Desk, view_options
+from scalegraph.gui.dock.desk import Desk
+from scalegraph.gui.dock.remembered import view_options
 from scalegraph.gui.dock.view_dock import ViewDock
 from scalegraph.gui.state.handle import Handle
 
@@ -29,12 +30,20 @@ def saved(desk: Desk) -> QByteArray:
         if d.handle is desk.handle  # a compared study may not be open next time
     ]
     state = bytes(desk.window.saveState(_VERSION).toBase64().data()).decode()
-    content = {"version": _VERSION, "docks": docks, "places": state, "arrangement": desk.arrangement}
+    content = {
+        "version": _VERSION,
+        "docks": docks,
+        "places": state,
+        "arrangement": desk.arrangement,
+        "remembered": desk.remembered.written(),
+    }
     return QByteArray(json.dumps(content).encode())
 
 
-def restored(desk: Desk, state: QByteArray, make: Make) -> bool:
+def restored(desk: Desk, state: QByteArray, make: Make, *, whole: bool = False) -> bool:
     """Open the views of `saved` on *desk* in their places; return whether that worked.
+
+    *whole*: also what its other arrangements showed.
 
     A state from another version or source is ignored. It only names views; nothing in it is executed.
     """
@@ -47,6 +56,8 @@ def restored(desk: Desk, state: QByteArray, make: Make) -> bool:
             if view is not None:
                 dock = make(view, desk.handle, view_options(view, item["options"]), item["name"])
                 desk.window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+        if whole:
+            desk.remembered.read(content.get("remembered") or {})
         places = QByteArray.fromBase64(str(content["places"]).encode())
     except (ValueError, KeyError, TypeError, AttributeError):
         log.warning("the saved places of %s cannot be read; using the overview", desk.handle.title)

@@ -128,7 +128,7 @@ class ViewArea(QWidget):
         if not desk.docks and not desk.arranged:
             desk.arranged = True
             stored = self._settings.bytes(f"{self._places}/{handle.key}") if self._settings else None
-            if stored is None or not self.restore_state(stored):
+            if stored is None or not self.restore_state(stored, whole=True):
                 self.apply_arrangement(self.arranging.names()[0])
         self.bar.mark(desk.arrangement)
         self.show_stack()
@@ -187,6 +187,7 @@ class ViewArea(QWidget):
         if self.desk is None:
             return False
         self.restore_all()
+        self.desk.leave()
         for dock in list(self.desk.docks):
             self.remove(self.desk, dock)
         done = self.restore_state(state)
@@ -230,9 +231,12 @@ class ViewArea(QWidget):
         self.restore_all()
         return saved(self.desk)
 
-    def restore_state(self, state: QByteArray) -> bool:
-        """Open the views of `save_state` in their places; return whether that worked."""
-        done = self.desk is not None and restored(self.desk, state, self.make)
+    def restore_state(self, state: QByteArray, *, whole: bool = False) -> bool:
+        """Open the views of `save_state` in their places; return whether that worked.
+
+        *whole*: also take what the arrangements that it was not in showed.
+        """
+        done = self.desk is not None and restored(self.desk, state, self.make, whole=whole)
         if done:
             self.show_stack()
         return done
@@ -266,16 +270,16 @@ class ViewArea(QWidget):
         assert self.desk is not None
         desk = self.desk
         dock = ViewDock(view, handle, self.context, options)
-        dock.setObjectName(
-            desk.free_name(name or (view.name if handle is desk.handle else f"{view.name}@{handle.key}"))
-        )
+        dock.setObjectName(desk.free_name(name or desk.name_of(view.name, handle)))
         dock.name_study(handle is not desk.handle)
         dock.maximise_wanted.connect(lambda: self.maximise(dock))
         dock.closed.connect(lambda: self._closed(dock))
         dock.export_wanted.connect(lambda: self._export(dock))
         dock.option_moved.connect(lambda option, value, last: desk.drag(dock, option, value, last=last))
         dock.option_changed.connect(lambda option, old, new: desk.chose(dock, option, old, new))
+        dock.view_changed.connect(desk.tell_apart)
         desk.docks.append(dock)
+        desk.tell_apart()
         self.views_changed.emit()
         return dock
 
@@ -331,6 +335,7 @@ class ViewArea(QWidget):
         """Close *dock*."""
         if dock in desk.docks:
             desk.docks.remove(dock)
+            desk.tell_apart()
         if not isValid(dock):
             return  # Qt deleted it with its window
         desk.window.removeDockWidget(dock)

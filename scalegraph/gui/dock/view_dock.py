@@ -18,13 +18,12 @@ from scalegraph.gui.dock.figure_widget import FigureWidget
 from scalegraph.gui.dock.native_window import NativeWindow
 from scalegraph.gui.dock.parts import Parts
 from scalegraph.gui.dock.rows import row_keys, selected_row
-from scalegraph.gui.dock.tab_names import tab_name
+from scalegraph.gui.dock.tab_names import numbered, tab_name
 from scalegraph.gui.dock.view_options import OptionBar
 from scalegraph.gui.dock.view_title import ViewTitle
 from scalegraph.gui.figures.kinds import PanelWidget
 from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.handle import Handle
-from scalegraph.gui.state.option_history import Place
 from scalegraph.gui.trace.handle import TraceHandle
 from scalegraph.gui.trace.link import TraceLink
 from scalegraph.gui.trace.options import selected_trace_row, trace_row_keys
@@ -42,6 +41,7 @@ class ViewDock(QDockWidget):
     closed = Signal()
     export_wanted = Signal()
     option_changed = Signal(str, object, object)  # name, old value, chosen value
+    view_changed = Signal()  # "show as" shows another view
     option_moved = Signal(str, float, bool)  # a line is dragged: option, value, whether it was released
 
     def __init__(
@@ -56,6 +56,7 @@ class ViewDock(QDockWidget):
         self._context = context
         self._chosen = Chosen(view, options or {})
         self._named = False
+        self._number = 1
         self._trace = handle if isinstance(handle, TraceHandle) else None
         self.link: TraceLink | None = None
         if self._trace is not None:
@@ -83,6 +84,7 @@ class ViewDock(QDockWidget):
             self._parts = parts = Parts(self, self.view, self.handle, self._context, self.link)
             self._wire(parts)
             self.setTitleBarWidget(parts.title)
+            parts.show_title(self.view, self._number)
             parts.title.name_study(self._named)
             self.setWidget(parts.holder)
             parts.enable()
@@ -139,10 +141,19 @@ class ViewDock(QDockWidget):
         self._named = on
         self._name_window(self.isFloating() and self.parent() is not None)  # for Qt a dock without a place is floating
 
+    def number(self, number: int) -> None:
+        """Name it the *number*-th of the views that show the same."""
+        if number != self._number:
+            self._number = number
+            if self._parts is not None:
+                self._parts.show_title(self.view, number)
+            self.name_study(self._named)
+
     def _name_window(self, floating: bool) -> None:
-        short = tab_name(self.view)
+        short = tab_name(self.view, self._number)
+        title = numbered(self.view.title, self._number)
         tab = f"{short}: {self.handle.title}" if self._named else short
-        self.setWindowTitle(f"{self.view.title} — {self.handle.title}" if floating else tab)
+        self.setWindowTitle(f"{title} — {self.handle.title}" if floating else tab)
         if self._parts is not None:
             self._parts.title.name_study(self._named)
 
@@ -154,7 +165,7 @@ class ViewDock(QDockWidget):
         return self._chosen.view
 
     @property
-    def place(self) -> Place:
+    def place(self) -> tuple[str, str]:
         """What identifies the dock, whatever it shows: its name and its study's key."""
         return self.objectName(), self.handle.key
 
@@ -191,8 +202,11 @@ class ViewDock(QDockWidget):
             self.name_study(self._named)
         if self._parts is not None:
             if changed:
-                self._parts.show_view(self.view)
+                self._parts.options.show_view(self.view)
+                self._parts.show_title(self.view, self._number)
             self._parts.options.show_values(self._chosen.options)
+        if changed:
+            self.view_changed.emit()
 
     def others_changed(self) -> None:
         """Redraw after another study was opened, closed or extended."""

@@ -189,6 +189,7 @@ class OptionBar(QWidget):
         self._own: tuple[Option, ...] = ()
         self._inline: list[OptionEditor] = []
         self._below: list[OptionEditor] = []  # created when the button is first pressed
+        self._form: QFormLayout | None = None  # with them
         self._data: StudyData | None = None
         self._values: Mapping[str, OptionValue] = {}
         self._followed: Mapping[str, OptionValue] = {}
@@ -227,7 +228,10 @@ class OptionBar(QWidget):
             self._titles.append(title)
             self._row.insertWidget(2 * at, title)
             self._row.insertWidget(2 * at + 1, editor)
-        self._drop_below()
+        if self.menu.isVisible():
+            self._fill_below()  # "show as" was chosen there, and goes on being chosen
+        else:
+            self._drop_below()
         if not self._own:
             self.hide()  # without a parent it would appear as a window
 
@@ -239,8 +243,8 @@ class OptionBar(QWidget):
         return editor
 
     def _drop_below(self) -> None:
-        self.menu.close()
         self._below.clear()
+        self._form = None
         for action in self.menu.actions():
             self.menu.removeAction(action)
             action.deleteLater()
@@ -249,19 +253,42 @@ class OptionBar(QWidget):
     def _all(self) -> list[OptionEditor]:
         """The editors below the button."""
         if not self._below:
+            self._fill_below()
+        return self._below
+
+    def _fill_below(self) -> None:
+        """Put editors of all options below the button; that of "show as" stays."""
+        kept = {editor.option.name: editor for editor in self._below if editor.option.name == SHOW_AS}
+        if self._form is None:
             page = QWidget()
-            form = QFormLayout(page)
-            for option in self._own:
-                editor = self._editor(option)
-                editor.set_value(self._values.get(option.name))
-                if option.follows:
-                    editor.show_followed(self._followed.get(option.name))
-                form.addRow(option.title, editor)
-                self._below.append(editor)
+            self._form = QFormLayout(page)
             action = QWidgetAction(self.menu)
             action.setDefaultWidget(page)
             self.menu.addAction(action)
-        return self._below
+        form, self._below = self._form, []
+        for row in range(form.rowCount() - 1, -1 + len(kept), -1):
+            taken = form.takeRow(row)
+            for item in (taken.labelItem, taken.fieldItem):
+                if (widget := item.widget()) is not None:
+                    retire(widget)
+        for option in self._own:
+            editor = kept.get(option.name) or self._editor(option)
+            editor.option = option
+            self._below.append(editor)
+            if option.name not in kept:
+                editor.set_value(self._values.get(option.name))
+                if option.follows:
+                    editor.show_followed(self._followed.get(option.name))
+                title = QLabel(option.title)
+                title.setBuddy(editor.editor)
+                form.addRow(title, editor)
+                title.show()  # at once: what is hidden takes no room below
+                editor.show()
+        if self.menu.isVisible():
+            if (below := form.parentWidget()) is not None:
+                below.adjustSize()
+            # any change of the action lets Qt measure the menu again
+            self.menu.actions()[0].setToolTip(str(len(self._own)))
 
     def editor(self, name: str) -> OptionEditor:
         """Return an option's editor, the visible one if any; for tests."""
@@ -335,6 +362,9 @@ class OptionBar(QWidget):
             room -= need
             shown += fits
             title.setVisible(fits and not named)
+            if not fits and editor.editor.hasFocus():
+                self.more.show()
+                self.more.setFocus(Qt.FocusReason.OtherFocusReason)  # it has the option now
             editor.setVisible(fits)
         self.more.setVisible(shown < len(self._own))
 

@@ -29,10 +29,11 @@ class ViewTitle(QWidget):
     float_wanted = Signal()
     close_wanted = Signal()
 
-    def __init__(self, title: str, study: str, options: OptionBar, theme: Theme, short: str = "") -> None:
+    def __init__(self, title: str, study: str, options: OptionBar, theme: Theme, least: str = "") -> None:
         super().__init__()
         self._theme = theme
-        self._short = short or title  # used if the title does not fit
+        self._short = title  # used if the title does not fit
+        self._least = least or title  # has room before "show as" is hidden, whichever view that chooses
         self._title, self._study_text = title, study
         self._named = False
         self._options = options
@@ -127,7 +128,7 @@ class ViewTitle(QWidget):
         buttons = sum(button.sizeHint().width() + _GAP for button in self._buttons) + _SIDES
         options, choice = self._options.least_width(), self._options.choice_width()
         metrics = self._name.fontMetrics()
-        if width - buttons - options - choice >= metrics.horizontalAdvance(self._short):
+        if width - buttons - options - choice >= metrics.horizontalAdvance(self._least):
             options += choice  # says what is shown, so that the short name will do
         room = max(int(_NAME * width), min(metrics.horizontalAdvance(self._title), width - buttons - options))
         room = max(_LEAST, min(room, width - buttons - options))

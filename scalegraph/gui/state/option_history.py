@@ -9,7 +9,7 @@ from typing import TypeAlias
 from scalegraph.gui.base.undo import Change, UndoStack
 from scalegraph.subjects.option import OptionValue
 
-Place: TypeAlias = tuple[str, str]  # name of a dock, study key
+Place: TypeAlias = tuple[str, str, str]  # name of a dock, study key, arrangement if the option belongs to one
 Apply = Callable[[Place, str, OptionValue], None]
 
 
