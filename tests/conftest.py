@@ -63,7 +63,7 @@ BUILT_ONCE = ("runtime", "objects", "loops", "monitor", "drivers", "pipeline", "
 BUILDS = ("builds", "plain", "timing")
 BUILDERS = ("base", "runtime", "machine", "toolchain", "instrument", "link", "control")
 _ALL_SLOW = re.compile(rb"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
-KEPT_STATES = 2  # of these packages: before a change and after it
+KEPT_STATES = 2  # states of these packages to keep: before a change and after it
 IN_USE_S = 2 * 3600.0  # a state used this recently may belong to a session that is still running
 
 

@@ -44,7 +44,7 @@ def test_values_computed_by_hand() -> None:
     assert row["latency_difference_s"] == 0.0
     assert row["efficiency_accounting"] == row["efficiency"]
     assert row["accounting_gap_s"] == 0.0
-    assert row["work"] == 1000  # of the one-processor run: additional operations of parallel code are not work
+    assert row["work"] == 1000  # W of the one-processor run: additional operations of parallel code are not work
     assert row["unit_speed"] == pytest.approx(1000 / 16)
     assert row["cpu_utilisation"] == pytest.approx(10 / 16)
     assert row["miss_rate"] == 0.08

@@ -187,7 +187,7 @@ def test_no_matrix_is_an_error_that_says_why(data: sg.Data) -> None:
 @pytest.mark.slow
 def test_every_quantity_is_a_table(data: sg.Data) -> None:
     for name in quantities.QUANTITIES:
-        if name not in ("profile", "lines", "processors", "pop-regions"):  # of simulated runs
+        if name not in ("profile", "lines", "processors", "pop-regions"):  # these need simulated runs
             assert isinstance(data.quantity(name), pd.DataFrame), name
     assert said(lambda: data.quantity("lawz")) == "what: unknown quantity 'lawz'; did you mean 'laws'?"
 

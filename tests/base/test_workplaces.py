@@ -39,7 +39,7 @@ def test_a_directory_lives_as_long_as_it_is_used(tmp_path: Path) -> None:
 def test_directories_that_no_process_holds_are_removed_and_no_others(tmp_path: Path, shared: bool) -> None:
     host = f"{socket.gethostname()}-" if shared else ""
     left, other = tmp_path / f".kind-{host}left", tmp_path / f".other-{host}left"
-    elsewhere = tmp_path / ".kind-another.host-left"  # whose locks may be invisible here
+    elsewhere = tmp_path / ".kind-another.host-left"  # another host's locks may be invisible here
     unlocked = tmp_path / f".kind-{host}fresh"  # is just being created
     for place in (left, other, elsewhere):
         (place / "within").mkdir(parents=True)

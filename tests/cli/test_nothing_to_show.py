@@ -122,7 +122,7 @@ def test_an_open_question_is_no_success(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     table = Path("asked.csv")
-    table.write_text("threads,ranks,time\n1,2,8\n2,3,4\n4,7,2\n")  # which of two, and in which unit
+    table.write_text("threads,ranks,time\n1,2,8\n2,3,4\n4,7,2\n")  # which processors, which unit?
     inputs = (table, table) if words[0] == "compare" else (table,)
     code, out, err = call(words[0], *inputs, *words[1:])
     assert (code, out) == (2, "")

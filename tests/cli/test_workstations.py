@@ -99,7 +99,7 @@ def test_physical_scaling_raises_the_latency_and_power_scaling_lowers_the_effici
 @pytest.mark.slow
 def test_the_matrix_between_configurations_is_the_ratio_of_latencies(call: Any, source: Path) -> None:
     made = {row["from"]: row for row in rows(call, source, "workstations-matrix")}
-    assert list(made) == ["2 x 1", "2 x 2", "4 x 1", "2 x 1 + 2 x 2", "4 x 2"]  # by power-equivalent N
+    assert list(made) == ["2 x 1", "2 x 2", "4 x 1", "2 x 1 + 2 x 2", "4 x 2"]  # sorted by power-equivalent N
     assert {row["efficiency_held"] for row in made.values()} == {0.5}
     # L = C (n - 1) at any work: 1/3 from two stations to four, 1 where only the power grows
     assert made["2 x 1"]["4 x 1"] == pytest.approx(1 / 3)

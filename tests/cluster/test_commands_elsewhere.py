@@ -58,7 +58,7 @@ def test_each_n_has_a_batch_job_with_the_tasks_of_n(measured: Callable[..., list
     assert said.count("given back") == 2
     for run in runs:
         assert run["queue_s"] >= 0
-        assert run["processor_time_s"] is None  # of processes on other nodes
+        assert run["processor_time_s"] is None  # unknown for processes on other nodes
 
 
 def test_all_runs_may_share_one_batch_job(measured: Callable[..., list[dict[str, Any]]], place: Path) -> None:

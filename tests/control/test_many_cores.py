@@ -135,7 +135,7 @@ def test_the_file_of_a_many_core_is_whole_and_says_what_was_measured(tmp_path: P
     assert network.write_cost == pytest.approx(0.8, abs=0.01)
     assert (found.processor.turbo_cores, found.processor.turbo_clock[-1]) == ((2, 8, 18, 36), 0.8857)
     assert (found.max_processors, found.processor.threads_per_core) == (144, 2)
-    assert [cache.shared_by for cache in found.cache] == [1, 1, 36]  # cores
+    assert [cache.shared_by for cache in found.cache] == [1, 1, 36]  # in cores
     assert "page_touch by cores in ns: 1: 809, 2: 818" in found.origin["memory.page_miss_cycles"]
     assert "72: 1640" in found.origin["synchronisation.barrier_cycles"]
     assert found.origin["network.memory_nodes"].startswith("system: ")

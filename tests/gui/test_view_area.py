@@ -581,7 +581,7 @@ def test_show_as_shows_the_same_data_otherwise_and_is_one_step_of_undo(area: Vie
     assert figure is not None
     assert figure.view == "matrix-row"
     assert (dock.windowTitle(), choice.value()) == ("Rows", "rows")
-    assert dock.chosen == {"efficiency": 0.25}  # of the rows: what both have
+    assert dock.chosen == {"efficiency": 0.25}  # of the rows' options, only those that the new view also has
     assert dock.options.editor("show_as") is choice
     stack = area.undo_stack
     assert stack is not None

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-MAKERS = {"addAction", "addMenu", "addButton", "button", "add"}  # methods whose result belongs to a widget of one's own
-PARTS = {"verticalScrollBar", "horizontalScrollBar", "selectionModel", "header", "scene", "lineEdit"}  # go with it
+MAKERS = {"addAction", "addMenu", "addButton", "button", "add"}  # methods whose result the widget owns
+PARTS = {"verticalScrollBar", "horizontalScrollBar", "selectionModel", "header", "scene", "lineEdit"}  # of a widget
 HOUSE = "tied"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-HOME = "base"  # of the formatter
+HOME = "base"  # the formatter's package
 # Modules that may write digits with a format of their own, with the reason.
 ELSEWHERE = {
     "analyze/consistency.py": "the digits that a table has in print are counted and compared",

@@ -85,13 +85,13 @@ def test_a_message_through_a_dragonfly_passes_one_link_between_groups_or_two(wir
         moment += 10**5
         minimal.carry(a, b, 10, moment)
     used = {link for link in minimal.usage() if link.startswith("group")}
-    assert len(used) > 60  # of 72: every group has a link to every other
+    assert len(used) > 60  # of 72 links: every group has a link to every other
     for link in used:
         a, b = link.removeprefix("group ").split(">")
         assert a != b
 
 
-@pytest.mark.parametrize("name", [name for name in TABLES if name != "valiant"])  # another detour each time
+@pytest.mark.parametrize("name", [name for name in TABLES if name != "valiant"])  # its detours vary
 def test_the_way_back_is_as_long(wire: MakeWire, name: str) -> None:
     net = made(wire, name)
     assert all(net.hops(a, b) == net.hops(b, a) for a, b in pairs(net.nodes()))
@@ -153,7 +153,7 @@ def test_random_traffic_is_conserved_and_the_same_in_every_run(wire: MakeWire, n
         assert sum(used[0] for used in ports) == len(sent)
         assert sum(used[1] for used in ports) == sum(message[2] for message in sent)
     assert all(busy <= end for _, busy, _ in usage.values())
-    if name != "valiant":  # whose routes differ each time
+    if name != "valiant":  # its routes differ each time
         passed = sum(message[2] * first.hops(*message[:2]) for message in sent)
         assert sum(used[1] for link, used in usage.items() if not link.startswith("node")) == passed
     assert sum(answer.contention for answer in answers) > 0

@@ -64,14 +64,14 @@ def test_a_page_that_is_where_it_is_used_costs_the_fault_alone(server) -> None:
 def test_a_page_moves_back_only_after_two_faults_of_the_other_node(server) -> None:
     """Passes end when all pages are marked; without local or shared faults the next one takes twice as long."""
     touch(server, 0, 1)
-    assert faults(server, 40, 1, DELAY + 64) == (1, 1)  # marked at 28,000; next 56,000 later
-    assert faults(server, 0, 1, 84_064) == (1, 0)  # the fault before was in socket 1; the next pass 112,000 later
-    assert faults(server, 0, 1, 196_128) == (1, 1)  # two in a row
+    assert faults(server, 40, 1, DELAY + 64) == (1, 1)  # marked at 28,000; next pass 56,000 later
+    assert faults(server, 0, 1, 84_064) == (1, 0)  # the last fault was in socket 1; next pass 112,000 later
+    assert faults(server, 0, 1, 196_128) == (1, 1)  # two faults of the same socket in a row
     assert server.read(1, BASE + 512, 200_000).get("remote_reads", 0) == 0
 
 
 def test_a_pass_marks_a_window_at_a_time(server) -> None:
-    """512 pages are two windows: a pass of 28,000 cycles marks one each 14,000."""
+    """512 pages are two windows: a pass of 28,000 cycles marks one window every 14,000 cycles."""
     touch(server, 0, 512)
     assert faults(server, 40, 512, DELAY + 64) == (256, 256)
     assert faults(server, 40, 512, DELAY + 13_900) == (0, 0)
@@ -80,7 +80,7 @@ def test_a_pass_marks_a_window_at_a_time(server) -> None:
 
 def test_the_next_passes_come_later_when_pages_are_where_they_are_used(server) -> None:
     touch(server, 0, 10)
-    assert faults(server, 0, 10, DELAY) == (10, 0)  # nothing was known when this pass ended: 56,000 to the next
+    assert faults(server, 0, 10, DELAY) == (10, 0)  # no faults were known when this pass ended: next pass 56,000 later
     # 10 of 10 local and private: three tenths longer, 72,800.
     assert faults(server, 0, 10, 83_968) == (0, 0)
     assert faults(server, 0, 10, 84_032) == (10, 0)
@@ -95,7 +95,7 @@ def test_the_next_passes_come_sooner_when_others_use_the_pages(server) -> None:
     costs = [server.read(1 + 39 * (page % 2), BASE + page * PAGE + 2048, 84_000) for page in range(10)]
     assert sum(cost["hint_faults"] for cost in costs) == 10
     assert not any("page_migrations" in cost for cost in costs)  # their last fault was in socket 0
-    next_pass = 84_000 + 72_800  # by the faults of the pass before
+    next_pass = 84_000 + 72_800  # follows from the faults of the previous pass
     assert faults(server, 0, 10, next_pass - 64) == (0, 0)
     assert faults(server, 0, 10, next_pass) == (10, 0)
     # 72,800 less 7,280 x (7 - 5)

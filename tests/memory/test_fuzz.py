@@ -41,7 +41,7 @@ def test_invariants_hold_in_small_caches(memory, name, processors, lines, spread
     assert answer.startswith("cycles="), answer
     seen = counts(answer)
     if processors == 64:
-        remote = name != "ncube2"  # whose nodes share nothing
+        remote = name != "ncube2"  # ncube2's nodes share no memory
         assert all((seen.get(counter, 0) > 0) == (remote or "remote" not in counter) for counter in COHERENT)
         assert seen["stall_contention"] > 0
 

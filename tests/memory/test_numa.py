@@ -37,9 +37,9 @@ def test_lines_from_memory_are_counted_and_those_of_caches_are_not(server) -> No
     settle(server, 0, 1)
     assert server.write(0, BASE + 64, 10_000)["memory_lines"] == 1
     assert "memory_lines" not in server.read(0, BASE + 64, 20_000)
-    assert "memory_lines" not in server.read(1, BASE + 64, 30_000)  # of the other cache
+    assert "memory_lines" not in server.read(1, BASE + 64, 30_000)  # comes from the other cache
     assert "memory_lines" not in server.write(1, BASE + 64, 40_000)  # the right to write
-    assert server.read(40, BASE + 128, 50_000)["memory_lines"] == 1  # of the other socket's memory
+    assert server.read(40, BASE + 128, 50_000)["memory_lines"] == 1  # comes from the other socket's memory
 
 
 def test_first_touch_decides_where_a_page_lives(server) -> None:
@@ -92,7 +92,7 @@ def test_victims_go_to_the_shared_cache_and_come_back(memory) -> None:
         cost = server.write(0, BASE + line * 256, 10_000 * line)
     assert "writebacks" not in cost
     assert server.read(0, BASE, 500_000) == {"cycles": LOOK, "stall_local": LOOK, "l1_misses": 1, "misses": 1}
-    assert server.hits(0, "w", BASE)  # it came back dirty, and alone
+    assert server.hits(0, "w", BASE)  # it came back dirty, and in no other cache
     assert server.check() == "ok"
 
 
@@ -106,7 +106,7 @@ def test_a_dirty_victim_of_the_shared_cache_is_written_back(memory) -> None:
 
 def test_bandwidth_of_a_channel_saturates(server) -> None:
     settle(server, 0, 33)
-    busy = 64 / 38.4e9 * 2.8e9  # cycles a line
+    busy = 64 / 38.4e9 * 2.8e9  # cycles per line
     # Lines of one channel of eight: 64 bytes x 8 apart; all at once.
     costs = [server.read(core, BASE + (core // 7) * PAGE + (1 + core % 7) * 512, 1_000_000) for core in range(32)]
     waits = [cost.get("stall_contention", 0) for cost in costs]

@@ -29,7 +29,7 @@ def test_sets_need_not_be_a_power_of_two(memory) -> None:
     odd = server(memory, cache__l1__size_kib=3, cache__l2__size_kib=4, cache__l3__size_kib=45, cache__l3__ways=15)
     sets = 45 * 1024 // 64 // 15
     assert sets == 48  # 3 x 16
-    step = 48 * 64  # of the same set of the third level, and of set 0 of the four of the second
+    step = 48 * 64  # lines this far apart share a set of the third level, and set 0 of the second level's four
     written = [odd.write(0, BASE + line * step, 10_000 * line).get("writebacks", 0) for line in range(40)]
     assert written == [0] * 31 + [1] * 9  # 16 lines in the second level's set, 15 in the third's
     assert odd.check() == "ok"

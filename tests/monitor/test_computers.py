@@ -309,7 +309,7 @@ def test_ranks_on_two_computers_have_one_trace_on_one_clock(apart: Path, tmp_pat
     record = measured(tmp_path, MESSAGES, trace=order(tmp_path))
     assert apart.read_text().split() == ["node2", "node2"]
     said = [remark for remark in record.warnings if "ranks on 2 computers; their clocks were compared" in remark]
-    assert len(said) == 2, record.warnings  # of the measured run, and of the traced one
+    assert len(said) == 2, record.warnings  # one warning of the measured run, and one of the traced run
     assert any(
         re.search(r"(none|[0-9]+) of 23 messages between computers (was|were) ", remark) for remark in record.warnings
     )

@@ -23,7 +23,7 @@ from scalegraph.traces.checking import check
 from scalegraph.traces.kinds import Operation
 from scalegraph.traces.reading import read
 
-HERTZ = 10**9  # of rank 0: a tick is a nanosecond
+HERTZ = 10**9  # rank 0's clock rate: a tick is a nanosecond
 START = 10**12
 COMPUTING, TOGETHER = CATEGORY_NAMES.index("busy_int"), CATEGORY_NAMES.index("idle_collective")
 RECEIVING = CATEGORY_NAMES.index("idle_message")

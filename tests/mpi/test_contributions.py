@@ -87,7 +87,7 @@ TEXTS = {
     **dict.fromkeys(("scan", "exscan", "iallreduce"), PASSED),
     "reduce_scatter_block": PASSED.replace("{bytes}", "{four}").replace("but 8", "but 32"),
     **dict.fromkeys(("gatherv", "alltoallv", "alltoallw", "neighbours_list", "igatherv"), SENT),
-    "neighbours": SENT.replace("rank 0", "rank 2"),  # which is reached first
+    "neighbours": SENT.replace("rank 0", "rank 2"),  # rank 2 is checked first
     "scatterv": (
         "rank 1: {call} at {place}: rank 0 has sent 8 bytes to this collective operation with {call} at {place}, but "
     ),
@@ -97,7 +97,7 @@ TEXTS = {
     "allgatherv_list": LIST.replace("{of}", "2"),
     "reduce_scatter": LIST.replace("{of}", "0"),
 }
-PLACE_IN_LIST = {"alltoallv_own": 1, "allgatherv_list": 2}  # else the first of rank 1's own list differs
+PLACE_IN_LIST = {"alltoallv_own": 1, "allgatherv_list": 2}  # otherwise the first entry of rank 1's own list differs
 ENDS = {
     "rank 1 has": ("8 are expected", "there is room for 8"),
     "rank 0 has": ("there is room for 4", "12 are expected"),

@@ -24,7 +24,7 @@ CHECKED = {
 }
 # all shipped programs; tests of their own check the results of these three
 SMALL = CHECKED | {"billiard": ("500", "20"), "ge1": ("24", "4", "1"), "ge2": ("24", "4", "1")}
-FLAGS = {"ge-owner, rows move": ("-DROWS_MOVE",)}  # of ge1-owner.toml
+FLAGS = {"ge-owner, rows move": ("-DROWS_MOVE",)}  # as in ge1-owner.toml
 
 
 def source_of(name: str) -> Path:

@@ -15,7 +15,7 @@ from tests.planted.run import planted_lines, programs, verified
 
 pytestmark = pytest.mark.compiler
 QUICK = ("critical.c",)
-COUNT = 24  # of the cases that always run
+COUNT = 24  # number of cases that always run
 
 
 def _cases() -> list[object]:

@@ -72,7 +72,7 @@ def test_the_growth_of_the_data_is_what_the_program_declares() -> None:
     found = base(runs, {"n": 400}, 1, lambda values: 8.0 * values["n"] ** 2)
     assert found is not None
     assert found[1] == pytest.approx(100)
-    assert base(runs, {"n": 400}, 1, lambda _: None) == (runs[-1], 1.0)  # by pages, as the formula has no value there
+    assert base(runs, {"n": 400}, 1, lambda _: None) == (runs[-1], 1.0)  # by pages: the formula has no value
     machine = machines.load("server-2x32-inorder", {})
     levels = Levels(machine, memory=lambda values: 1e6 * values["n"])
     assert "n = 400: the data grow from 40.0 MB to 400 MB and no longer fit in l3" in levels.warning(

@@ -31,7 +31,7 @@ OWN = {
     "junit",
     "grow",  # parameters with scaling.grow
     "hold",  # a bound
-    "on",  # whose workers measure
+    "on",  # --on: its workers do the measuring
     "ideal_network",  # shorthand for an ideal of --what-if
 }  # no values
 

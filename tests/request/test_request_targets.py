@@ -42,7 +42,7 @@ def test_a_study_of_measured_runs_alone_is_viewed_like_any_other(tmp_path: Path)
         data = Session().study_data(study)
     assert list(data.table["source"]) == ["measured"]
     assert data.machine_title.startswith("this computer: ")
-    assert data.meaning is not None  # by call path, as imported measurements are
+    assert data.meaning is not None  # values by call path, as for imported measurements
     assert data.meaning.total == "program"
 
 

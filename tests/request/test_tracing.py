@@ -209,7 +209,7 @@ def test_times_are_cycles_of_the_machine_and_the_interval_follows_the_run(
     path = tmp_path / "a.sgstudy"
     Session(link=target).submit(request_of(processors=[2], trace=trace), path).close()
     (order,) = target.orders
-    assert order.begin == 20_000  # of 20 MHz
+    assert order.begin == 20_000  # cycles at 20 MHz
     assert order.end == 5_000_000
     assert order.regions == (1,)
     assert order.limit == 512 * 2**20

@@ -150,7 +150,7 @@ def test_a_study_of_the_format_before_is_read(link: Any, request_of: Requests, t
     path = tmp_path / "a.sgstudy"
     Session(link=link()).submit(request_of(processors=[1]), path).close()
     raw = sqlite3.connect(path)
-    raw.execute("DROP TABLE measurements")  # which came later
+    raw.execute("DROP TABLE measurements")  # format 1 did not have this table
     raw.execute("PRAGMA user_version = 1")
     raw.commit()
     raw.close()

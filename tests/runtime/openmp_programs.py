@@ -50,10 +50,10 @@ SCHEDULES = ("static", "static, 1", "static, 3", "dynamic", "dynamic, 2", "guide
 class Where:
     """What surrounds a statement."""
 
-    depth: int = 0  # of nested statements
-    levels: int = 0  # of parallel regions
+    depth: int = 0  # depth of nested statements
+    levels: int = 0  # depth of nested parallel regions
     team: bool = False  # all members of a team execute it, so it may be a worksharing construct or a barrier
-    tasks: int = 0  # of nested explicit tasks
+    tasks: int = 0  # depth of nested explicit tasks
     locked: bool = False  # within critical, ordered or a lock: no further one, no tasks
     repeats: int = 1  # estimate of how often it is executed, to limit the program's length
 

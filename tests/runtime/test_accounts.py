@@ -17,7 +17,7 @@ Runner = Callable[..., Any]
 def test_references_are_counted_by_region(run: Runner, processors: int) -> None:
     outcome = run("counts", processors)
     assert outcome.of_region(1, "writes") >= 1000
-    own = 4 if processors == 1 else 20 + 12 * processors  # of the fork and the barriers
+    own = 4 if processors == 1 else 20 + 12 * processors  # references of the fork and the barriers
     assert outcome.of_region(1, "writes") <= 1000 + own
     assert outcome.of_region(2, "reads") == 1000
     assert outcome.of_region(2, "flops") == 1000

@@ -12,7 +12,7 @@ from scalegraph.link import Job, Simulated
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 
-LINES = 16384  # of 64 bytes: 1 MiB, more than the first level of the machine, less than the second
+LINES = 16384  # lines of 64 bytes: 1 MiB, more than the machine's first cache level and less than the second
 HIT = 40  # cycles of the second level
 WINDOW, WIDTH = 200, 4
 PROGRAM = """
@@ -112,7 +112,7 @@ def test_window_ends_what_can_be_hidden(run: Callable[..., RunRecord]) -> None:
     hit, missed = (
         _per_step(run, lone, **{"cache.l2.hit_cycles": cycles, "processor.pipeline.fp_mul": 0}) for cycles in (0, far)
     )
-    stalled = missed - hit  # of the reference, and a sixteenth of the order array's
+    stalled = missed - hit  # the reference's stall, plus a sixteenth of the order array's
     assert far - 4 * ahead < stalled < far * 17 / 16
 
 

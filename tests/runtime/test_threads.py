@@ -279,7 +279,7 @@ def test_a_signal_that_a_thread_sends_itself_ends_the_program_as_natively(run: R
 def test_functions_that_move_and_search_memory_do_their_work_and_are_counted(run: Runner, simulator: Any) -> None:
     outcome = run("texts", 2)
     assert (outcome.status, outcome.stdout) == ("ok", simulator.native("texts", 2))
-    assert outcome.total("reads") > 7 * 50  # of sorting alone: 100 numbers of 4 bytes, moved 7 times
+    assert outcome.total("reads") > 7 * 50  # reads of sorting alone: 100 numbers of 4 bytes, moved 7 times
 
 
 @pytest.mark.parametrize("barrier", ["central", "tree", "hardware", "simple"])

@@ -159,7 +159,7 @@ class Act:
 
     data: list[str] = field(default_factory=list)  # static variables and functions
     begin: list[str] = field(default_factory=list)  # before the threads are created
-    body: list[str] = field(default_factory=list)  # of thread number `me`
+    body: list[str] = field(default_factory=list)  # code of thread number `me`
     end: list[str] = field(default_factory=list)  # after they have ended
 
 

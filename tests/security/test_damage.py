@@ -15,7 +15,7 @@ from tests.traces.made import small
 from tests.traces.samples import pipeline
 from tests.traces.test_formats import written
 
-PLACES = 12  # of each sample
+PLACES = 12  # positions in each sample
 SLOW = ("trace own a.otf2", "trace otf2", "measurements cube", "measurements cube-attached")
 SEEDS = range(12)
 # Earlier failures: seeds of changes inside a study and a trace.
@@ -44,7 +44,7 @@ def test_damage_at_any_byte_is_a_sentence_or_a_result(name: str, tmp_path: Path)
     assert most() - before < MEMORY_KIB
 
 
-FIELDS = 4  # of each file of a sample
+FIELDS = 4  # changes to each file of a sample
 # Earlier failures by sample and position, see `tests.security.fields`.
 ONCE = {
     "trace own a.sgtrace": (

@@ -37,7 +37,7 @@ def start(
         stderr=subprocess.PIPE,
         check=False,
         preexec_fn=prepare if limit or close else None,
-        # Python keeps a part of a module's bytecode where the disk is full, and fails at it ever after
+        # on a full disk, Python would keep truncated bytecode of a module, and fail to load it from then on
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"} if limit else None,
     )
     return done.returncode, done.stdout or b"", done.stderr.decode()

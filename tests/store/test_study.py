@@ -346,7 +346,7 @@ def test_a_full_disk_is_a_sentence_and_the_study_stays_whole(path: Path, tmp_pat
         import os
         study = Study.create({str(path)!r}, MANIFEST)
         study.add_run(record(1))
-        sys.dont_write_bytecode = True  # of which Python keeps a part where the disk is full
+        sys.dont_write_bytecode = True  # on a full disk, Python would keep truncated bytecode
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
         for n in range(1000):
             try:

@@ -109,7 +109,7 @@ def test_no_view_draws_two_things_in_colours_that_look_alike(theme: palette.Them
 @pytest.mark.slow
 def test_a_processor_count_has_one_colour_in_all_views(figures: dict[str, Figure]) -> None:
     roles: dict[str, set[str]] = {}
-    for figure in (figure for name, figure in figures.items() if " of " not in name):  # of a single study
+    for figure in (figure for name, figure in figures.items() if " of " not in name):  # views of a single study
         for panel in figure.panels:
             for name, role in _drawn(panel):
                 if re.fullmatch(r"N = \d+", name):

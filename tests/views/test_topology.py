@@ -129,7 +129,7 @@ def test_it_stays_small_with_many_nodes(dimension: int, nodes: int) -> None:
 def test_links_of_little_load_are_told_apart() -> None:
     run = made(4, 16)
     assert run.links is not None
-    spans = tuple((k % 4, *(0,) * 31) for k in range(len(run.links.name)))  # of 3,200 cycles: at most 0.1 %
+    spans = tuple((k % 4, *(0,) * 31) for k in range(len(run.links.name)))  # busy for at most 0.1 % of 3,200 cycles
     few = run.model_copy(update={"links": run.links.model_copy(update={"spans": spans})})
     picture = views.get("topology").build(StudyData.from_runs([few])).panels[0]
     assert isinstance(picture, Plot)

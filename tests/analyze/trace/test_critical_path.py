@@ -176,7 +176,7 @@ def test_the_last_to_come_is_not_idle_without_a_cause_while_the_operation_ends()
 
 def test_collective_operations_without_length_release_nobody() -> None:
     rows = [(5, 5, who, Operation.BARRIER, 0, -1, 0, 0) for who in range(2)]
-    waits = [(0, 3, 0, 1, Wait.BARRIER, 0, -1, NO_TIME)]  # whose release the trace does not record
+    waits = [(0, 3, 0, 1, Wait.BARRIER, 0, -1, NO_TIME)]  # the trace does not record its release
     made = trace(2, {"collectives": rows, "waits": waits, "states": [(3, 10, 0, 0), (0, 10, 1, 0)]})
     found = Waits.of(made).rows
     assert [(int(found.begin[0]), int(found.end[0]), int(found.released[0]))] == [(0, 3, 3)]
