@@ -200,7 +200,7 @@ def _done(command: Sequence[str], place: Path) -> None:
     try:
         done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
     except OSError as error:
-        raise WorkError(f"Cannot start {command[0]} in {place}: {error.strerror}") from error
+        raise WorkError(f"cannot start {command[0]} in {place}: {error.strerror}") from error
     if done.returncode != 0:
         raise WorkError(f"'{' '.join(command)}' failed in {place}: {done.stderr.strip()}")
 
