@@ -48,6 +48,7 @@ def show_preview(
 
     reader = imports.reader_of(sources[0], name)
     choices = imports.with_roles(choices, answers, sources[0], name)
+    answers = dict(imports.named(choices, answers, sources[0], name))
     table = guess_table(sources[0], choices) if reader.name == "table" else None
     measured = guess = fault = None
     read_as = asking.assumed(choices, table.questions) if table is not None and table.questions else choices
@@ -119,7 +120,7 @@ def _show_table(table: TableGuess) -> None:
         elif column.repetition is not None:
             role = f"{role}, repetition {column.repetition + 1}"
         cells = ", ".join(row[column.index] for row in table.preview[:4] if column.index < len(row))
-        rows.append([column.title, role, column.unit, percent(column.confidence, 0), column.why, cells])
+        rows.append([column.title or column.name, role, column.unit, percent(column.confidence, 0), column.why, cells])
     print_rows(("column", "role", "unit", "sure", "because of", "cells"), rows, left=(0, 1, 2, 4, 5))
     if len(table.columns) > _SHOWN:
         echo(f".. and {len(table.columns) - _SHOWN} more columns")

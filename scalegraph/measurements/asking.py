@@ -69,6 +69,9 @@ def assumed(choices: TableChoices, questions: Sequence[Question]) -> TableChoice
             columns[title] = one.guess
         elif one.key in ("across", "decimal") and one.guess:
             fields[one.key] = one.guess
+        elif one.key == "names" and one.guess:
+            names = tuple(part.strip() for part in one.guess.split(","))
+            choices = choices.model_copy(update={"names": names})
         else:
             return None
     return choices.model_copy(update={**fields, "columns": columns}) if questions else None

@@ -14,6 +14,7 @@ from scalegraph.measurements.runs import varies
 
 _FORMATS = frozenset({"table", "program-output", "log-directory"})  # others name their parameters for models over them
 _MOST = 2**24  # processors
+_GAIN = 1.2
 NONE = "none"
 
 
@@ -64,21 +65,57 @@ def which(measured: MeasurementSet, several: Sequence[str]) -> Question:
     return Question("processors", message, switch, tuple(ordered), because)
 
 
+def spent(measured: MeasurementSet, processors: str) -> Question | None:
+    """Return the question which metric is the time, or a rate, if no name says it but one falls or rises.
+
+    Falls (rises) from the fewest *processors* to the most, that is. None if no metric of unknown kind does.
+    """
+    if measured.format not in _FORMATS or not varies(measured.points[processors]):
+        return None
+    counts = measured.points[processors].to_numpy(dtype=np.float64)
+    falling, rising = (
+        [measured.metrics[at].name for at, _ in _unknown(measured) if _changes(measured, at, counts, rises=rises)]
+        for rises in (False, True)
+    )
+    found = falling or rising
+    if not found:
+        return None
+    listed = " or ".join(f"'{name}'" for name in (*falling, *rising)[:4])
+    message = f"no name says which column is the time, or a rate; {listed} may be it"
+    if falling and rising:
+        return Question("time", message, f"--time {quote(falling[0])} or --rate {quote(rising[0])}")
+    if falling:
+        return Question("time", message, f"--time {quote(found[0])}", tuple(found), "falls as processors are added")
+    because = "rises as processors are added, as a rate does"
+    return Question("rate", message, f"--rate {quote(found[0])} or --time {quote(found[0])}", tuple(found), because)
+
+
 def _timed(measured: MeasurementSet) -> list[tuple[int, bool]]:
-    """Return the metrics that are times, or else those that are rates, each with whether more is better."""
+    """Return the metrics that are times, or else rates, or else unknown; each with whether more is better."""
     times = [(index, False) for index, metric in enumerate(measured.metrics) if metric.kind == "time"]
-    return times or [(measured.metric(name), True) for name in rates.rates(measured)]
+    return times or [(measured.metric(name), True) for name in rates.rates(measured)] or _unknown(measured)
+
+
+def _unknown(measured: MeasurementSet) -> list[tuple[int, bool]]:
+    """Return the metrics that may be times, as their names say nothing."""
+    return [
+        (index, False)
+        for index, metric in enumerate(measured.metrics)
+        if metric.kind == "other" and not metric.unit and not names.is_metric(metric.name) and "/" not in metric.name
+    ]
 
 
 def _falls(measured: MeasurementSet, counts: Floats) -> bool:
     """Whether the median time is lower, or the median rate higher, at the largest of *counts* than at the smallest."""
-    for metric, rises in _timed(measured):
-        values = measured.values[measured.values["metric"] == metric]
-        there = counts[values["point"]]
-        few, many = (values["value"][there == bound].median() for bound in (counts.min(), counts.max()))
-        if few > 0 and many > 0 and (many / few > 1.2 if rises else few / many > 1.2):
-            return True
-    return False
+    return any(_changes(measured, metric, counts, rises=rises) for metric, rises in _timed(measured))
+
+
+def _changes(measured: MeasurementSet, metric: int, counts: Floats, *, rises: bool) -> bool:
+    """Whether the median of *metric* falls, or *rises*, by a fifth from the smallest of *counts* to the largest."""
+    values = measured.values[measured.values["metric"] == metric]
+    there = counts[values["point"]]
+    few, many = (values["value"][there == bound].median() for bound in (counts.min(), counts.max()))
+    return bool(few > 0 and many > 0 and (many / few > _GAIN if rises else few / many > _GAIN))
 
 
 def _doubles(counts: Floats) -> bool:

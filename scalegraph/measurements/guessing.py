@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.measurements import counted, derived, grids, names, products, quantities, rates, twins, units
+from scalegraph.measurements import counted, derived, grids, names, naming, products, quantities, rates, twins, units
 from scalegraph.measurements import sizes as sizes_
 from scalegraph.measurements.following import filled, following, named_without_counts
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question
@@ -50,19 +50,19 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     In addition ``extent`` says whether values of unknown extent are ``inclusive`` or ``exclusive``. Raises `InputError`
     for an answer that does not fit the set, with the nearest name.
     """
-    answers = {key: value for key, value in (said or {}).items() if value not in (None, "")}
+    answers = naming.spelled(measured, {key: value for key, value in (said or {}).items() if value not in (None, "")})
     questions: list[Question] = []
     notes: list[str] = []
     none: list[str] = []  # reasons for no runs
     if "processors" not in answers and (grid := grids.alone(measured)):
         answers["processors"] = "*".join(grid)
-        remark = f"processors are {' times '.join(grid)}, a grid of processes; --processors NAME says another"
-        measured = replace(measured, remarks=(*measured.remarks, remark))
+        words = f"processors are {' times '.join(grid)}, a grid of processes"
+        measured = _remarked(measured, f"{words}; --processors says another")
     if "processors" not in answers and (
         decided := derived.counting(measured, _candidates(measured)) or products.decided(measured, _fitting(measured))
     ):
         answers["processors"], why = decided
-        measured = replace(measured, remarks=(*measured.remarks, f"processors are {answers['processors']}: {why}"))
+        measured = _remarked(measured, f"processors are {answers['processors']}: {why}")
     measured = products.multiplied(measured, str(answers.get("processors", "")))
     _rate(measured, answers)
     _check(measured, answers)
@@ -80,12 +80,12 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     if time:
         measured = _with_extent(measured, measured.metric(time), answers, questions, notes)
         measured = units.by_rate(measured, time, processors, answers)
-        at = measured.metric(time)
-        largest = float(measured.values["value"][measured.values["metric"] == at].max())
-        unit = units.unit_of(measured.metrics[at], largest, answers, questions, asked=bool(processors))
+        unit = units.unit_of(measured, time, answers, questions, asked=bool(processors))
         total = _total(measured, measured.metric(time), answers, questions)
     elif processors:
-        none.append(_no_time(measured))
+        asked = counted.spent(measured, processors) if not questions and "time" not in answers else None
+        questions += [asked] if asked else []
+        none += [] if asked else [_no_time(measured)]
     made = Mapping(
         processors=processors,
         time=time,
@@ -105,6 +105,10 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     return Guess(made, measured, tuple(questions), (*notes, *none), tuple(none))
 
 
+def _remarked(measured: MeasurementSet, remark: str) -> MeasurementSet:
+    return replace(measured, remarks=(*measured.remarks, remark))
+
+
 def _no_time(measured: MeasurementSet) -> str:
     ratios = [metric.name for metric in measured.metrics if names.plain(metric.name).startswith(_RELATIVE)]
     if ratios:
@@ -114,10 +118,11 @@ def _no_time(measured: MeasurementSet) -> str:
             f"there are no runs: '{ratios[0]}' is relative to a run whose time is not here; times in seconds are "
             f"needed{rate}"
         )
+    first = quote(measured.metrics[0].name) if measured.metrics else "METRIC"
     listed = ", ".join(metric.name for metric in measured.metrics[:6])
     return (
-        "no metric is an elapsed time or a rate, so there are no runs; --time METRIC or --rate METRIC names one of "
-        + listed
+        f"no metric is an elapsed time or a rate, so there are no runs (there is {listed}); --time {first} or "
+        f"--rate {first} says otherwise"
     )
 
 
@@ -163,8 +168,6 @@ def _rate(measured: MeasurementSet, answers: dict[str, Any]) -> None:
         return
     word = str(answers["rate"])
     known = [metric.name for metric in measured.metrics]
-    if word not in known and (short := names.without_unit(word)[0]) in known:
-        word = short
     if word not in known:
         raise InputError(
             Fault(

@@ -27,8 +27,13 @@ def by_rate(measured: MeasurementSet, time: str, processors: str, answers: dict[
     return replace(measured, remarks=(*measured.remarks, remark))
 
 
-def unit_of(metric: Metric, largest: float, said: Table[str, Any], questions: list[Question], *, asked: bool) -> str:
-    """Return the unit of the time *metric*; if nothing states it, ask, with a guess from the *largest* value."""
+def unit_of(
+    measured: MeasurementSet, time: str, said: Table[str, Any], questions: list[Question], *, asked: bool
+) -> str:
+    """Return the unit of the metric *time*; if nothing states it, ask, with a guess from its largest value."""
+    at = measured.metric(time)
+    metric = measured.metrics[at]
+    largest = float(measured.values["value"][measured.values["metric"] == at].max())
     unit = str(said["unit"]) if "unit" in said else metric.unit
     if unit.lower() in CYCLES:
         if asked and not said.get("clock_hz"):

@@ -87,8 +87,8 @@ def test_a_preview_of_what_cannot_be_divided_asks(call: Any, tmp_path: Path) -> 
     path = tmp_path / "bare.txt"
     path.write_text("1 8\n2 4.5\n")
     document = json.loads(call("import", path, "--preview", "--json")[1])
-    assert [question["key"] for question in document["questions"]] == ["names"]
-    assert document["mapping"] is None
+    assert [question["key"] for question in document["questions"]] == ["names", "unit"]
+    assert document["questions"][0]["said"] == "--names processors,time"
     code, out, _ = call("import", path, "--names", "p,time", "--unit", "s", "--json")
     assert code == 0
     assert json.loads(out)["runs"] == 2
@@ -142,9 +142,15 @@ def test_no_runs_say_why_and_a_rate_can_be_named(call: Any, tmp_path: Path) -> N
     path = tmp_path / "t.csv"
     path.write_text("threads,speed\n1,100\n2,190\n")
     code, _, err = call("import", path)
+    assert code == 2
+    assert "no name says which column is the time, or a rate; 'speed' may be it; say --rate speed or --time" in err
+    path.write_text("threads,speed\n1,100\n2,101\n")
+    code, _, err = call("import", path)
     assert code == 1
     assert "0 runs: no metric is an elapsed time or a rate" in err
-    code, out, _ = call("import", path, "--rate", "speed", "-o", tmp_path / "r.sgstudy", "--json")
+    code, out, _ = call(
+        "import", path, "--rate", "speed", "--scaling", "strong", "-o", tmp_path / "r.sgstudy", "--json"
+    )
     assert code == 0
     assert json.loads(out)["runs"] == 2
 

@@ -134,8 +134,9 @@ def test_columns_of_times_are_series(tmp_path: Path) -> None:
     guess = meant(tmp_path, text, unit="s")
     assert times(guess) == [(1, "openmp", 10.02), (2, "openmp", 5.13), (1, "pthreads", 10.11), (2, "pthreads", 5.2)]
     assert meant(tmp_path, text, across="variant", unit="s").measured.parameters == ("variant", "threads")
-    rising = meant(tmp_path, "threads,alpha,beta\n1,1.5,10.5\n2,2.5,5.5\n")  # one falls and one rises: undecidable
-    assert rising.mapping.time == ""
+    with pytest.raises(Unanswered) as error:  # one falls and one rises: undecidable
+        meant(tmp_path, "threads,alpha,beta\n1,1.5,10.5\n2,2.5,5.5\n")
+    assert error.value.questions[0].switch == "--time beta or --rate alpha"
 
 
 @pytest.mark.parametrize(

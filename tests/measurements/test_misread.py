@@ -42,7 +42,6 @@ def test_units_and_numbers_of_other_places(tmp_path: Path, text: str, expected: 
         ("p,time_s\n1,8.0 +/- 0.1\n2,4.1 +/- 0.1\n", "a value and its deviation need a column each"),
         ("p,time_s\n1,8.0(1)\n2,4.1(1)\n", "a value and its deviation need a column each"),
         (",1,2,4\ntime,8,4.1,2.2\nspeedup,1,1.95,3.6\n", "has a row for each metric (time, speedup): exchange rows"),
-        ("threads,1,2,4\ntime (s),8,4.1,2.2\n", "has a row for each metric (time (s))"),
         ("p,time_s,time_s\n1,8,0.1\n2,4,0.1\n4,2,0.2\n", "columns 2 and 3 have one name, 'time_s', but their"),
         ("p,time_s\n1,8\n2,-1\n", "-1 is not a time; 0 or more was expected; --cell 3:time_s=none"),
     ],

@@ -352,3 +352,17 @@ def test_a_damaged_table_is_a_set_or_a_sentence(
     path.write_bytes(bytes(data))
     with contextlib.suppress(InputError):
         check(read_table(path))
+
+
+def test_all_faults_of_a_table_are_reported_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("threads,time_s,n\n1,10.1,abc\n2,xx,1000\n4,2.8,1000,7\nfoo,3,1000\n")
+    with pytest.raises(InputError) as error:
+        read_table(path)
+    assert [(fault.line, fault.key) for fault in error.value.faults] == [
+        (2, "column 3 'n'"),
+        (3, "column 2 'time_s'"),
+        (4, ""),
+        (5, "column 1 'threads'"),
+    ]
+    assert "--cell 2=skip --cell 3=skip --cell 4=skip --cell 5=skip leaves out all 4 rows" in str(error.value)

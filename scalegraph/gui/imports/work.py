@@ -264,6 +264,8 @@ def placed(key: str, value: str) -> tuple[str, str, Any]:
     part, _, title = key.partition(".")
     if title:
         return "columns", title, value
+    if part == "names":
+        return "table", part, tuple(name.strip() for name in value.split(","))
     return ("table" if part in TableChoices.model_fields else "meaning"), part, value
 
 

@@ -19,7 +19,7 @@ from scalegraph.measurements import names
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.measurements.model import CallPath, Floats, MeasurementSet, Metric, Skipped
 from scalegraph.measurements.reader import Progress
-from scalegraph.measurements.table import jobs, layout, marking, summaries, unit_columns
+from scalegraph.measurements.table import faults, jobs, layout, marking, summaries, unit_columns
 from scalegraph.measurements.table.columns import Column
 from scalegraph.measurements.table.guess import TableChoices, TableGuess, guess_table
 from scalegraph.measurements.table.rows import Flags, Ints, Rows, parse
@@ -59,7 +59,12 @@ def read_table(
     made = _Builder(rows, guess, token, lambda share: progress(0.5 + 0.5 * share))
     if out := marking.skipped(marks):
         made.skipped.append(Skipped("rows", len(out), "left out, as said", f"{guess.file}:{out[0]}"))
-    return made.build()
+    if rows.wrong:
+        raise InputError(faults.all_of(rows, rows.wrong))
+    try:
+        return made.build()
+    except InputError as error:
+        raise InputError(faults.all_of(rows, error.faults)) from None
 
 
 @dataclass
@@ -145,12 +150,7 @@ class _Builder:
 
     def _filled(self) -> Flags:
         """Return which rows have a nonempty cell."""
-        filled = np.zeros(len(self.rows), dtype=bool)
-        for column in self.guess.columns:
-            if filled.all():
-                break
-            lengths = np.asarray(self.rows.texts(column.index).combine_chunks())
-            filled |= lengths != ""
+        filled = self.rows.filled()
         if not filled.all():
             empty = np.flatnonzero(~filled)
             place = f"{self.guess.file}:{self.rows.lines[empty[0]]}"
@@ -166,7 +166,9 @@ class _Builder:
                 numbers, infinite = self.rows.numbers(column)
                 wrong = np.flatnonzero((np.isnan(numbers) | infinite) & keep)
                 if len(wrong):
-                    raise InputError(self._without_number(int(wrong[0]), column, infinite=bool(infinite[wrong[0]])))
+                    raise InputError(
+                        faults.without_number(self.rows, int(wrong[0]), column, infinite=bool(infinite[wrong[0]]))
+                    )
                 whole = bool((numbers[keep] == np.floor(numbers[keep])).all()) and bool(
                     (abs(numbers[keep]) < 2**53).all()
                 )
@@ -179,15 +181,6 @@ class _Builder:
         number = np.full(len(self.rows), -1, dtype=np.int64)
         number[keep] = there.groupby(list(table.columns), sort=False).ngroup().to_numpy()
         return number, there.drop_duplicates().reset_index(drop=True)
-
-    def _without_number(self, row: int, column: Column, *, infinite: bool) -> Fault:
-        """Return the fault of a row whose parameter *column* has no number."""
-        size = " from 1e-150 to 1e150, or 0," if infinite else ""
-        line = int(self.rows.lines[row])
-        message = (
-            f"a number{size} was expected in every row, as it tells runs apart; --cell {line}=skip leaves its row out"
-        )
-        return self.rows.fault(row, column, message)
 
     def _paths(self) -> tuple[Ints, tuple[CallPath, ...]]:
         """Return the call path number of every row, and the paths with all their ancestors."""
@@ -346,7 +339,7 @@ class _Builder:
         for column in self.guess.of("skip"):
             if column.kind != "empty" or column.title:
                 place = f"{self.guess.file}:{self.guess.header or self.guess.first}"
-                title = column.title or f"number {column.index + 1}"
+                title = column.title or f"column {column.index + 1}"
                 self.skipped.append(Skipped("column", 1, f"'{title}': left out ({column.why})", place))
 
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 from scalegraph.measurements import grids, names, rates
 from scalegraph.measurements.model import Metric
-from scalegraph.measurements.table import durations, jobs, series, slips, suffixes, unit_columns, values
+from scalegraph.measurements.table import durations, jobs, series, slips, suffixes, unit_columns, unnamed, values
 from scalegraph.measurements.table.layout import is_missing, is_number
 
 # parameter: a coordinate; metric: measured; wide: measured at the parameter value `at`; call_path: the place in the
@@ -73,7 +73,7 @@ def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str =
     columns, parameter = _wide(columns, across, shown)
     if not parameter:
         columns, parameter = series.found(columns, shown, across)
-    columns = _constant(_first_of_wide(columns, shown) if parameter else columns, shown)
+    columns = _constant(unnamed.first(columns, shown, wide=bool(parameter)), shown)
     return tuple(_unique(_repeated(columns))), parameter
 
 
@@ -191,7 +191,7 @@ def _of_text(short: str, found: Sequence[str]) -> tuple[Role, float, str]:
     for known, role in ((names.REGIONS, "call_path"), (names.METRIC_NAMES, "metric_name"), (names.UNITS, "unit")):
         if short in known:
             return role, 0.9, "its name"  # type: ignore[return-value]
-    if not short and (len(set(found)) == len(found) or _are_repetitions(found)):
+    if not short and (len(set(found)) == len(found) or unnamed.are_repetitions(found)):
         return "skip", 0.7, "it has no name"
     if grids.are_written([cell for cell in found if not is_missing(cell)]):
         return "parameter", 0.9, "its cells are grids, as 2x2"
@@ -200,11 +200,6 @@ def _of_text(short: str, found: Sequence[str]) -> tuple[Role, float, str]:
     if len(found) > 3 and len(set(found)) == len(found):
         return "skip", 0.5, _OF_ITS_OWN
     return "parameter", 0.7, "it holds texts"
-
-
-def _are_repetitions(found: Sequence[str]) -> bool:
-    """Whether texts number the runs of one problem: ``run1``, ``trial 2``."""
-    return all(names.plain(cell.strip().rstrip("0123456789").rstrip("_-# ")) in names.REPETITIONS for cell in found)
 
 
 def _of_numbers(name: str, *, counts: bool, again: bool) -> tuple[Role, float, str]:
@@ -274,17 +269,6 @@ def _settle(columns: list[Column]) -> list[Column]:
             only = replace(unsure[0], role="metric", confidence=0.65, why="nothing else is measured")
             return [only if item is unsure[0] else item for item in columns]
     return columns
-
-
-def _first_of_wide(columns: list[Column], rows: Sequence[Sequence[str]]) -> list[Column]:
-    """Return the columns of a wide table, with a first one without a name as a parameter if it tells the rows apart."""
-    first = columns[0]
-    if first.title or first.role != "skip" or first.kind not in ("count", "number", "text"):
-        return columns
-    cells = [row[0] for row in rows if row]
-    if first.kind == "text" and (len(set(cells)) < 2 or _are_repetitions(cells)):
-        return columns
-    return [replace(first, role="parameter", confidence=0.65, why="it tells the rows apart"), *columns[1:]]
 
 
 def _constant(columns: list[Column], rows: Sequence[Sequence[str]]) -> list[Column]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from scalegraph.measurements.names import SIZES, counts_processors, plain
 from scalegraph.measurements.table import columns as columns_
 from scalegraph.measurements.table import (
     decimals,
+    headless,
     jobs,
     layout,
     marking,
@@ -118,7 +120,8 @@ def guess_table(path: Path, choices: TableChoices | None = None) -> TableGuess:
     header = 0 if said.names and said.header is None else said.header
     found = layout.find(text.lines, file, said.delimiter, said.comment, header)
     found = prose.without(found)
-    wide = max(len(found.names), max(map(len, found.rows)))
+    usual = Counter(map(len, found.rows)).most_common(1)[0][0]
+    wide = max(len(found.names), max(map(len, found.rows))) if found.header else usual
     titles = _titles(found, said, wide, file)
     if said.cells:
         whole = limit >= _size(path)
@@ -195,8 +198,9 @@ def _chosen(columns: Sequence[Column], said: Mapping[str, str], file: str) -> tu
                 Fault(f"'{word}' is not a role of a column{near(word, ROLES)}; known: {known}", key="--column")
             )
         at = [index for index, column in enumerate(made) if key in (column.title, column.name)]
-        if not at and key.isdigit():  # of `n,1,2,4` the column `1` is the second
-            at = [index for index, column in enumerate(made) if int(key) == column.index + 1]
+        number = key.removeprefix("column ")
+        if not at and number.isdigit():  # of `n,1,2,4` the column `1` is the second
+            at = [index for index, column in enumerate(made) if int(number) == column.index + 1]
         if not at:
             hint = near(key, [column.title for column in made])
             raise InputError(Fault(f"has no column '{key}'{hint}", file=file, key="--column"))
@@ -249,8 +253,7 @@ def _check_across(columns: Sequence[Column], across: str, said: TableChoices, fi
 
 def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoices, file: str) -> list[Question]:
     if not found.header and not said.names:
-        message = "no line has names of the columns"
-        return [Question("names", message, f"--names A,B,.. ({len(columns)} names) or --header LINE")]
+        return [headless.question(columns, found.rows)]
     fault = misread.fault(columns, found, file, repeated=bool(said.across))
     if fault is not None:
         raise InputError(fault)
@@ -268,15 +271,15 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
     for column in unsure[:20]:
         if column.role == "wide" or column.repetition is not None:
             continue
-        words = "parameter, metric or skip"
-        message = f"column {column.index + 1} '{column.title}' may be a parameter or a metric ({column.why})"
+        called = f"column {column.index + 1}" + (f" '{column.title}'" if column.title else "")
+        message = f"{called} may be a parameter or a metric ({column.why})"
         if column.kind == "text":
-            message = f"column {column.index + 1} '{column.title}' holds {column.why}, and may be left out"
+            message = f"{called} holds {column.why}, and may be left out"
         key = column.title or column.name or str(column.index + 1)
         roles_ = tuple(dict.fromkeys((column.role, "parameter", "metric", "skip")))
-        asked.append(
-            Question(f"columns.{key}", message, f"--column {quote(f'{key}=ROLE')}, ROLE one of {words}", roles_)
-        )
+        others = " or ".join(roles_[1:])
+        switch = f"--column {quote(f'{key}={roles_[0]}')}, or {others} in place of {roles_[0]}"
+        asked.append(Question(f"columns.{key}", message, switch, roles_))
     roles = {column.role for column in columns}
     if not asked and not roles & {"metric", "wide", "value"}:
         if (fault := misread.of_texts(found, columns, file)) is not None:

@@ -80,7 +80,8 @@ def _index(column: str, titles: Sequence[str]) -> int:
     short = [names.without_unit(title)[0].strip() for title in known]
     if short.count(column) == 1:
         return short.index(column)
-    return int(column) - 1 if column.isdecimal() else -1
+    number = column.removeprefix("column ")
+    return int(number) - 1 if number.isdecimal() else -1
 
 
 def _without(line: str, column: str, found: layout.Layout, titles: Sequence[str]) -> str | tuple[str]:

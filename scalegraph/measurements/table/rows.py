@@ -38,6 +38,7 @@ class Rows:
     lines: Ints
     guess: TableGuess
     below: tuple[int, ...] = ()  # lines of text below the table, which are left out
+    wrong: tuple[Fault, ...] = ()  # rows with another number of cells than there are columns
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -50,6 +51,16 @@ class Rows:
     def texts(self, index: int) -> pa.ChunkedArray:
         """Return the cells of a column, stripped."""
         return compute.utf8_trim_whitespace(self.table.column(index))
+
+    def filled(self) -> Flags:
+        """Return which rows have a nonempty cell."""
+        filled = np.zeros(len(self), dtype=bool)
+        for column in self.guess.columns:
+            if filled.all():
+                break
+            lengths = np.asarray(self.texts(column.index).combine_chunks())
+            filled |= lengths != ""
+        return filled
 
     def numbers(self, column: Column) -> tuple[Floats, Flags]:
         """Return the numbers of a column, NaN for missing ones and ones beyond `LEAST` or `MOST`.
@@ -111,9 +122,8 @@ class Rows:
             ]
             faults[0] = self.with_marks(faults[0], column)
             if len(wrong) > _MOST_FAULTS:
-                faults.append(
-                    Fault(f"{len(wrong) - _MOST_FAULTS} more cells of '{column.title}' are not numbers", self.file)
-                )
+                more = f"{len(wrong) - _MOST_FAULTS + 1} more cells of '{column.title}', from here on, are not numbers"
+                faults[-1] = self.fault(int(wrong[_MOST_FAULTS - 1]), column, more)
             raise InputError(faults)
         cells = compute.if_else(missing, pa.scalar(None, pa.string()), cells)
         cells = compute.if_else(infinite, pa.scalar("inf"), cells)
@@ -146,7 +156,8 @@ def _short(text: str) -> str:
 def parse(lines: Sequence[str], guess: TableGuess, cancel: CancelToken, progress: Progress) -> Rows:
     """Return the rows of a table from all *lines* of its file.
 
-    Raises `InputError` for rows whose number of cells is not that of the columns, with their lines.
+    Rows whose number of cells is not that of the columns are left out and reported by the result; if there are more
+    than twenty, `InputError` is raised.
     """
     kept, numbers = _kept(lines, guess)
     last = [(int(numbers[at]), layout.cells(kept[at], guess.delimiter)) for at in range(len(kept))[-prose.MOST :]]
@@ -194,12 +205,14 @@ def parse(lines: Sequence[str], guess: TableGuess, cancel: CancelToken, progress
         if not ragged:
             words = str(error).split("\n")[0][:200]
             raise InputError(Fault(f"cannot be divided into cells: {words}", guess.file, guess.first)) from None
-    if ragged:
-        raise InputError(_ragged(ragged, numbers, count, guess))
+    bad = _ragged(ragged, numbers, count, guess)
+    if len(ragged) >= _MOST_FAULTS:
+        raise InputError(bad)
+    numbers = np.delete(numbers, [row - 1 for row, _ in ragged])
     table = pa.Table.from_batches(batches, reader.schema)
     if table.num_rows != len(numbers):
         raise InputError(Fault(f"has {len(numbers)} rows, of which {table.num_rows} could be divided", guess.file))
-    return Rows(guess.file, table, numbers, guess, below)
+    return Rows(guess.file, table, numbers, guess, below, tuple(bad))
 
 
 def _kept(lines: Sequence[str], guess: TableGuess) -> tuple[list[str], Ints]:

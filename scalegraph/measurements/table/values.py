@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from scalegraph.measurements.table.layout import NUMBER
+from scalegraph.measurements.table.layout import COMMA_NUMBER, NUMBER
 
 if TYPE_CHECKING:
     from scalegraph.measurements.table.columns import Column
@@ -27,15 +27,22 @@ def differ(group: Sequence[Column], rows: Sequence[Sequence[str]], least: float 
 
 
 def numbers(group: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[list[float]]:
-    """Return the numbers of *group* in each row where all are plain numbers."""
+    """Return the numbers of *group* in each row where all are plain numbers.
+
+    The only comma of a number is read as the decimal one: these numbers are compared, not kept.
+    """
     places = [column.index for column in group]
     return [
         [_float(row[index]) for index in places]
         for row in rows
-        if len(row) > max(places) and all(NUMBER.fullmatch(row[index].strip()) for index in places)
+        if len(row) > max(places) and all(_is_plain(row[index].strip()) for index in places)
     ]
+
+
+def _is_plain(cell: str) -> bool:
+    return bool(NUMBER.fullmatch(cell) or COMMA_NUMBER.fullmatch(cell))
 
 
 def _float(cell: str) -> float:
     """Return a number, with D in its exponent as Fortran writes it."""
-    return float(cell.replace("D", "E").replace("d", "e"))
+    return float(cell.replace(",", ".").replace("D", "E").replace("d", "e"))

@@ -13,7 +13,7 @@ import pandas as pd
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.measurements import asking, foreign
+from scalegraph.measurements import asking, foreign, naming
 from scalegraph.measurements.filenames import with_names
 from scalegraph.measurements.guessing import NONE, Guess, guess_mapping, unused
 from scalegraph.measurements.mapping import SECONDS, Question, Unanswered
@@ -277,6 +277,7 @@ def understood(
     """
     asked: list[Question] = []
     file, chosen = "", with_roles(choices or TableChoices(), said or {}, paths[0], name)
+    said = named(chosen, said or {}, paths[0], name)
     while True:
         try:
             measured = read_set(paths, name=name, choices=chosen, cancel=cancel, progress=progress)
@@ -319,9 +320,16 @@ def with_roles(choices: TableChoices, said: Mapping[str, Any], path: Path, name:
         if said.get("processors") in (column.title, column.name) and column.unit.lower() in SECONDS:
             message = f"'{said['processors']}' is a time in {column.unit}, not a number of processors"
             raise InputError(Fault(message, file=str(path), key="--processors"))
-    known = {word for column in columns for word in (column.title, column.name)}
+    known = {word for column in columns for word in (column.title, column.name, f"column {column.index + 1}")}
     made = {word: role for word, role in roles.items() if word in known or role == "metric"}
     return choices.model_copy(update={"columns": {**choices.columns, **made}}) if made else choices
+
+
+def named(choices: TableChoices, said: Mapping[str, Any], path: Path, name: str) -> Mapping[str, Any]:
+    """Return the answers *said* with the names in the set for columns that were named by title or number."""
+    if not said or not path.is_file() or reader_of(path, name).name != _TABLE:
+        return said
+    return naming.by_column(said, [(column.title, column.name) for column in guess_table(path, choices).columns])
 
 
 def _study(path: Path, said: Mapping[str, Any]) -> Study:
