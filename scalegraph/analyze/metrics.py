@@ -165,34 +165,34 @@ _OTHER_WAITS = ("idle_order", "idle_task", "idle_wait", "idle_masked", "idle_pre
 CAUSES: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("barrier_s", "barrier execution", ("prim_barrier",), "primitive"),
     ("barrier_wait_s", "waiting at barriers", ("idle_barrier",), "idle"),
-    ("lock_s", "locks and critical sections", ("idle_lock", "prim_lock", "prim_atomic"), "idle:4"),
+    ("lock_s", "locks and critical sections", ("idle_lock", "prim_lock", "prim_atomic"), "cause:0"),
     (
         "serial_wait_s",
         "waiting for serial parts",
         ("idle_not_started", "idle_serial", "idle_finished"),
-        "idle:2",
+        "cause:1",
     ),
     (
         "message_wait_s",
         "waiting for partners of messages",
         ("idle_message", "idle_late_sender", "idle_late_receiver", "idle_collective"),
-        "idle:9",
+        "cause:2",
     ),
-    ("transfer_wait_s", "waiting for messages on their way", ("idle_transfer", "idle_network"), "idle:11"),
-    ("other_wait_s", "other waiting", _OTHER_WAITS, "idle:6"),
-    ("fork_join_s", "starting and ending parallel regions", ("prim_fork_join",), "primitive:2"),
+    ("transfer_wait_s", "waiting for messages on their way", ("idle_transfer", "idle_network"), "cause:3"),
+    ("other_wait_s", "other waiting", _OTHER_WAITS, "cause:4"),
+    ("fork_join_s", "starting and ending parallel regions", ("prim_fork_join",), "cause:5"),
     (
         "message_s",
         "sending, receiving and packing messages",
         ("prim_message", "prim_send", "prim_receive", "prim_pack", "prim_collective"),
-        "primitive:9",
+        "cause:6",
     ),
-    ("mpi_start_s", "starting and ending MPI", ("prim_start",), "primitive:5"),
+    ("mpi_start_s", "starting and ending MPI", ("prim_start",), "cause:7"),
     (
         "other_primitive_s",
         "scheduling, tasks, threads, monitoring, disturbance",
         ("prim_schedule", "prim_task", "prim_thread", "prim_monitor", "prim_disturbance"),
-        "primitive:1",
+        "cause:8",
     ),
 )
 STALL_CAUSE = ("stall_s", "memory stall", "memory_stall")

@@ -44,6 +44,12 @@ _CATEGORIES: Final = {
         "#AB7396", "#823285", "#402636", "#D96CB5",
     ),
 }  # fmt: skip
+# Causes of lost time, beside those with a group's colour, for lines: any two, also of those groups and of the latency,
+# differ by at least 11 in CIEDE2000, including under protanopia and deuteranopia.
+_CAUSES: Final = {
+    "light": ("#CC0066", "#007777", "#66BB99", "#66BBEE", "#224433", "#8877FF", "#661155", "#FF6666", "#664400"),
+    "dark": ("#FF3377", "#009988", "#44EEBB", "#55BBFF", "#336644", "#8877FF", "#992266", "#AA1100", "#EEDD77"),
+}
 # viridis in steps of equal perceived difference (CIEDE2000, also for the colour-blind), without shades too close to the
 # paper
 _COUNTS: Final = (
@@ -113,7 +119,7 @@ def colour(role: str, theme: Theme = "light") -> str:
     """Return the ``#rrggbb`` of *role*.
 
     Roles are group names, ``<group>:<i>`` for the i-th category of a group, ``series:<i>`` for curves of one rank,
-    ``count:<i>/<k>`` for the i-th of k processor counts, ``name:<i>`` for the i-th colour of regions (`name_slots`),
+    ``cause:<i>`` for causes of lost time, ``count:<i>/<k>`` for the i-th of k processor counts, ``name:<i>`` for the i-th colour of regions (`name_slots`),
     ``ideal``, ``grid`` and ``other`` for background elements, ``ink`` for text, ``paper`` for the background, a
     quantity's name, or an ``#rrggbb``, which is returned unchanged.
     """
@@ -132,6 +138,8 @@ def colour(role: str, theme: Theme = "light") -> str:
         if turn:
             return _lift(_shade("#595959" if chosen == "#000000" else chosen, _TURNS[turn % len(_TURNS)]), theme)
         return _INK[theme] if chosen == "#000000" else _lift(chosen, theme)
+    if base == "cause":
+        return _CAUSES["dark" if theme == "dark" else "light"][int(index)]
     if base == "count":
         nth, _, of = index.partition("/")
         return _count(int(nth), int(of), theme)

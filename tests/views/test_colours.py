@@ -7,6 +7,7 @@ from itertools import combinations, islice
 import pytest
 
 from scalegraph import views
+from scalegraph.analyze.metrics import CAUSES, STALL_CAUSE
 from scalegraph.figures import palette
 from scalegraph.figures.figure import Axis, Figure, Line, Panel, Plot, Radar, Timeline
 from scalegraph.runtime.format import CATEGORY_NAMES
@@ -36,6 +37,13 @@ def test_categories_of_the_accounting_are_told_apart(theme: palette.Theme) -> No
     ]
     assert len(set(colours)) == len(colours)
     assert least(colours)[0] >= APART, least(colours)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_curves_of_all_causes_are_told_apart(theme: palette.Theme) -> None:
+    roles = [*(role for *_, role in CAUSES), STALL_CAUSE[-1], "latency"]
+    assert least([palette.line_colour(role, theme) for role in roles])[0] >= 2 * APART
+    assert least([palette.line_colour(role, theme) for role in roles], ("normal",))[0] >= 3 * APART
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -62,7 +62,7 @@ class Scale:
     @property
     def title(self) -> str:
         """Label and unit with its prefix."""
-        return "" if self.axis.bare else self._measure.heading(self.axis.label)
+        return "" if self.axis.bare else self.axis.drawn(self._measure.heading(self.axis.label))
 
     def of(self, values: Sequence[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return *values* in the axis' prefixed unit; NaN where a logarithm is undefined."""

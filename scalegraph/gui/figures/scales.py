@@ -43,7 +43,7 @@ class Scale:
     @property
     def title(self) -> str:
         """The axis title: label, and unit with the ticks' prefix."""
-        return "" if self.axis.bare else self._measure.heading(self.axis.label)
+        return "" if self.axis.bare else self.axis.drawn(self._measure.heading(self.axis.label))
 
     def place(self, values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
         """Return drawn coordinates; NaN for values without a logarithm on such an axis."""

@@ -301,6 +301,22 @@ def test_names_left_out_at_the_ends_of_curves_are_in_the_tooltip(qtbot: Any) -> 
     assert labels.tip() == ""
 
 
+def test_long_names_at_the_ends_of_curves_take_more_lines(qtbot: Any) -> None:
+    labels = EndLabels(pg.ViewBox())
+    words = "scheduling, tasks, threads, monitoring, disturbance"
+    shown = [EndLabel(words, QColor("black"), 1.0), EndLabel("idle", QColor("red"), 2.0)]
+    labels.show_labels(shown, widest=170.0, most=9)
+    lines = labels._in_lines()
+    assert " ".join(lines[words]) == words
+    assert len(lines[words]) > 1
+    assert lines["idle"] == ["idle"]
+    assert labels.tip() == ""
+    labels.show_labels(shown, widest=170.0, most=2)  # no room for more lines
+    (line,) = labels._in_lines()[words]
+    assert line.endswith("…")
+    assert words in labels.tip()
+
+
 @pytest.mark.slow
 def test_the_link_in_the_headline_takes_the_colour_of_another_theme(qtbot: Any) -> None:
     theme = Theme("light")

@@ -14,6 +14,8 @@ from scalegraph.gui.base.lifetime import tied
 
 _LEADER = 16.0  # pixels from the curve's end to its label
 _WIDEST = 190.0
+_LINES = 3  # of a long label
+_INDENT = 8.0  # pixels of its further lines, which tells it from the label below
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,20 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     return result
 
 
+def wrapped(text: str, metrics: QFontMetricsF, room: float, most: int = _LINES) -> list[str]:
+    """Return *text* in at most *most* lines of *room* pixels, the last one elided if there is more."""
+    lines: list[str] = []
+    words = text.split(" ")
+    while words and len(lines) < most - 1:
+        count = 1
+        while count < len(words) and metrics.horizontalAdvance(" ".join(words[: count + 1])) <= room:
+            count += 1
+        lines.append(metrics.elidedText(" ".join(words[:count]), Qt.TextElideMode.ElideRight, room))
+        words = words[count:]
+        room -= _INDENT if len(lines) == 1 else 0.0
+    return [*lines, metrics.elidedText(" ".join(words), Qt.TextElideMode.ElideRight, room)] if words else lines
+
+
 class EndLabels(pg.GraphicsWidget):  # type: ignore[misc]
     """The strip of `EndLabel`s right of a plot; follows its zoom."""
 
@@ -72,6 +88,7 @@ class EndLabels(pg.GraphicsWidget):  # type: ignore[misc]
         super().__init__()
         self._box = box
         self._labels: list[EndLabel] = []
+        self._most = 0
         self._ink = QColor("black")
         box.sigRangeChanged.connect(tied(self, lambda *_: self.update()))
         self.show_labels([])
@@ -87,18 +104,32 @@ class EndLabels(pg.GraphicsWidget):  # type: ignore[misc]
         widest = max((metrics.horizontalAdvance(label.text) for label in labels), default=0.0)
         return min(_WIDEST, widest) + _LEADER + 8 if labels else 8.0
 
-    def show_labels(self, labels: Sequence[EndLabel], ink: QColor | None = None, widest: float = _WIDEST) -> None:
-        """Show *labels*, if any, with text in *ink* and at most *widest* pixels wide."""
+    def show_labels(
+        self, labels: Sequence[EndLabel], ink: QColor | None = None, widest: float = _WIDEST, most: int = 0
+    ) -> None:
+        """Show *labels*, if any, with text in *ink* and at most *widest* pixels wide; long ones wrap into *most* lines.
+
+        With fewer lines than that in all, every label has one.
+        """
         self._labels = list(labels)
+        self._most = most
         self._ink = ink or self._ink
         self.setFixedWidth(min(self.width_for(labels), max(widest, 80.0)))
         self.update()
 
     def tip(self) -> str:
         """Return all names, one per line, if any is cut or only counted, otherwise ""."""
-        metrics, room = QFontMetricsF(self.font()), self.minimumWidth() - _LEADER - 6
-        cut = any(label.rest or metrics.horizontalAdvance(label.text) > room for label in self._labels)
+        lines = self._in_lines()
+        cut = any(label.rest or " ".join(lines[label.text]) != label.text for label in self._labels)
         return "\n".join(name for label in self._labels for name in (label.rest or (label.text,))) if cut else ""
+
+    def _in_lines(self) -> dict[str, list[str]]:
+        """Return the lines of every label."""
+        metrics, room = QFontMetricsF(self.font()), self.minimumWidth() - _LEADER - 6
+        lines = {label.text: wrapped(label.text, metrics, room) for label in self._labels}
+        if sum(map(len, lines.values())) > self._most:
+            lines = {text: wrapped(text, metrics, room, 1) for text in lines}
+        return lines
 
     def texts(self) -> list[str]:
         """Return the texts shown, for tests and accessibility."""
@@ -115,19 +146,23 @@ class EndLabels(pg.GraphicsWidget):  # type: ignore[misc]
             for label in self._labels
             if low - 0.02 * (high - low) <= label.place <= high + 0.02 * (high - low)
         ]
-        gap = self.gap
-        places = spread([y for _, y in shown], gap, gap / 2, height - gap / 2)
-        metrics = QFontMetricsF(self.font())
+        gap, in_lines = self.gap, self._in_lines()
+        lines = [
+            (label, y, line) for label, y in shown for line in in_lines[label.text]
+        ]  # lines of a label stay together
+        places = spread([y for _, y, _ in lines], gap, gap / 2, height - gap / 2)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self.font())
-        for (label, end), place in zip(shown, places, strict=True):
-            painter.setPen(QPen(label.colour, 1.2))
-            painter.drawPolyline(
-                [QPointF(1, end), QPointF(5, end), QPointF(_LEADER - 4, place), QPointF(_LEADER, place)]
-            )
-            room = self.size().width() - _LEADER - 6
-            text = metrics.elidedText(label.text, Qt.TextElideMode.ElideRight, room)
+        room = self.size().width() - _LEADER - 6
+        before: EndLabel | None = None
+        for (label, end, text), place in zip(lines, places, strict=True):
+            if label is not before:
+                middle = place + gap * (len(in_lines[label.text]) - 1) / 2
+                painter.setPen(QPen(label.colour, 1.2))
+                painter.drawPolyline(
+                    [QPointF(1, end), QPointF(5, end), QPointF(_LEADER - 4, middle), QPointF(_LEADER, middle)]
+                )
+            left = _LEADER + 4 + (_INDENT if label is before else 0.0)
+            before = label
             painter.setPen(self._ink)  # not the curve's colour, as yellow on white is illegible; the leader line has it
-            painter.drawText(
-                QRectF(_LEADER + 4, place - gap / 2, room + 2, gap), int(Qt.AlignmentFlag.AlignVCenter), text
-            )
+            painter.drawText(QRectF(left, place - gap / 2, room + 2, gap), int(Qt.AlignmentFlag.AlignVCenter), text)

@@ -221,7 +221,7 @@ class PlotPanel(QWidget):
         if len(labels) > names and drawing.plot.bars is None and names >= _FEWEST_NAMES:
             labels = most_important(labels, names, ink(self._theme, 0.5))
         direct = wide and 0 < len(labels) <= names
-        self._labels.show_labels(labels if direct else [], ink(self._theme), 0.36 * self.width())
+        self._labels.show_labels(labels if direct else [], ink(self._theme), 0.36 * self.width(), names)
         aside = [*drawing.origins(), *drawing.missing()]
         # use the free room beside the axis title
         room = 0.36 * min(self.width(), self._canvas.width() or self.width())
