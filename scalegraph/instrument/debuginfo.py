@@ -12,6 +12,7 @@ from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.elf.elffile import ELFFile
 
 from scalegraph.instrument import inlining
+from scalegraph.instrument.dwarf.rows import rows_of
 from scalegraph.instrument.image import Image
 from scalegraph.instrument.places import LineMap, shown_name
 
@@ -63,16 +64,12 @@ def _programs(dwarf: DWARFInfo, files: list[str], root: str) -> Iterator[list[tu
 
 def _rows(program: Any, names: dict[int, str]) -> list[tuple[int, int, int]]:
     """Return (address, file number in the unit, line) from a line program; the end of code has no file."""
-    rows = []
-    for entry in program.get_entries():
-        state = entry.state
-        if state is None:
-            continue
-        if state.end_sequence:
-            rows.append((state.address, _NOWHERE, 0))
-        elif not names.get(state.file, "").endswith("/sg_probe.h"):  # probes take the line in which they are planted
-            rows.append((state.address, state.file, state.line))
-    return rows
+    probes = {number for number, name in names.items() if name.endswith("/sg_probe.h")}
+    return [  # probes take the line in which they are planted
+        (address, _NOWHERE, 0) if ends else (address, file, line)
+        for address, file, line, ends in rows_of(program)
+        if ends or file not in probes
+    ]
 
 
 def files_of(unit: Any, header: Any, root: str) -> dict[int, str]:

@@ -6,13 +6,27 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from elftools.dwarf.descriptions import describe_form_class
 from elftools.dwarf.dwarfinfo import DWARFInfo
 from elftools.dwarf.ranges import BaseAddressEntry
 
+from scalegraph.instrument.dwarf.entries import (
+    ADDRESS,
+    BLOCK,
+    CALL_FILE,
+    CALL_LINE,
+    HIGH_PC,
+    INLINED,
+    LOW_PC,
+    NAMESPACE,
+    OFFSET,
+    RANGES,
+    SUBPROGRAM,
+    Entry,
+    entries_of,
+)
 from scalegraph.runtime.compiler import is_foreign as is_foreign
 
-_SCOPES = ("DW_TAG_lexical_block", "DW_TAG_inlined_subroutine")
+_SCOPES = (BLOCK, INLINED)
 
 Row = tuple[int, int, int]
 
@@ -32,30 +46,7 @@ def calls(dwarf: DWARFInfo, unit: Any) -> list[Call]:
 
     Only functions with code are searched; this skips the declarations in headers, by far the majority.
     """
-    top = unit.get_top_DIE()
-    base = _address(top, "DW_AT_low_pc") or 0
-    found: list[Call] = []
-    for die in _functions(top):
-        if _has_code(die):
-            found += _within(dwarf, unit, base, die, 0)
-        else:  # a function that the compiler outlines from a template for threads counts as inside it
-            inner = (one for one in die.iter_children() if one.tag == "DW_TAG_subprogram" and one.has_children)
-            found += [call for one in inner if _has_code(one) for call in _within(dwarf, unit, base, one, 0)]
-    return found
-
-
-def _functions(scope: Any) -> Iterator[Any]:
-    """Yield the functions of *scope* and of its namespaces, except the compiler's library."""
-    for die in scope.iter_children():
-        if die.tag == "DW_TAG_subprogram" and die.has_children:
-            yield die
-        elif die.tag == "DW_TAG_namespace" and die.has_children and not _is_of_library(die):
-            yield from _functions(die)
-
-
-def _is_of_library(die: Any) -> bool:
-    name = die.attributes.get("DW_AT_name")
-    return name is not None and (name.value == b"std" or name.value.startswith(b"__"))
+    return list(_Search(dwarf, unit).calls())
 
 
 def climbed(rows: Sequence[Row], foreign: set[int], inlined: Iterable[Call]) -> list[Row]:
@@ -87,44 +78,68 @@ def climbed(rows: Sequence[Row], foreign: set[int], inlined: Iterable[Call]) -> 
     return made
 
 
-def _within(dwarf: DWARFInfo, unit: Any, base: int, die: Any, depth: int) -> Iterator[Call]:
-    for child in die.iter_children():
-        if child.tag not in _SCOPES:
-            continue
-        inner = depth
-        if child.tag == "DW_TAG_inlined_subroutine":
-            inner += 1
-            file, line = (child.attributes.get(f"DW_AT_call_{what}") for what in ("file", "line"))
-            if file is not None and line is not None:
-                for low, high in _ranges(dwarf, unit, base, child):
-                    yield Call(low, high, inner, file.value, line.value)
-        if child.has_children:
-            yield from _within(dwarf, unit, base, child, inner)
+class _Search:
+    """A search for inlined calls in the entries of a unit."""
+
+    def __init__(self, dwarf: DWARFInfo, unit: Any) -> None:
+        self._dwarf, self._unit = dwarf, unit
+        self._entries = entries_of(dwarf, unit)
+        _, self._base = self._entries.top().has.get(LOW_PC, (0, 0))
+
+    def calls(self) -> Iterator[Call]:
+        """Yield the calls inlined into the unit's functions."""
+        for function in self._functions(self._entries.top()):
+            if _has_code(function):
+                yield from self._within(function, 0)
+                continue
+            # a function that the compiler outlines from a template for threads counts as inside it
+            for one in self._entries.children(function):
+                if one.tag == SUBPROGRAM and one.has_children and _has_code(one):
+                    yield from self._within(one, 0)
+
+    def _functions(self, scope: Entry) -> Iterator[Entry]:
+        """Yield the functions of *scope* and of its namespaces, except the compiler's library."""
+        for one in self._entries.children(scope):
+            if one.tag == SUBPROGRAM and one.has_children:
+                yield one
+            elif one.tag == NAMESPACE and one.has_children and not self._is_of_library(one):
+                yield from self._functions(one)
+
+    def _is_of_library(self, scope: Entry) -> bool:
+        name = self._entries.name(scope)
+        return name is not None and (name == b"std" or name.startswith(b"__"))
+
+    def _within(self, scope: Entry, depth: int) -> Iterator[Call]:
+        for one in self._entries.children(scope):
+            if one.tag not in _SCOPES:
+                continue
+            inner = depth
+            if one.tag == INLINED:
+                inner += 1
+                if CALL_FILE in one.has and CALL_LINE in one.has:
+                    for low, high in self._ranges(one):
+                        yield Call(low, high, inner, one.has[CALL_FILE][1], one.has[CALL_LINE][1])
+            if one.has_children:
+                yield from self._within(one, inner)
+
+    def _ranges(self, one: Entry) -> list[tuple[int, int]]:
+        """Return the address ranges of the code of *one*."""
+        if LOW_PC in one.has and HIGH_PC in one.has:
+            low, (form, high) = one.has[LOW_PC][1], one.has[HIGH_PC]
+            return [(low, high if form == ADDRESS else low + high)]
+        form, place = one.has.get(RANGES, (0, 0))
+        table = self._dwarf.range_lists()
+        if table is None or form != OFFSET:
+            return []
+        found, base = [], self._base
+        for entry in table.get_range_list_at_offset(place, self._unit):
+            if isinstance(entry, BaseAddressEntry):
+                base = entry.base_address
+                continue
+            shift = 0 if entry.is_absolute else base
+            found.append((entry.begin_offset + shift, entry.end_offset + shift))
+        return found
 
 
-def _has_code(die: Any) -> bool:
-    return "DW_AT_low_pc" in die.attributes or "DW_AT_ranges" in die.attributes
-
-
-def _address(die: Any, name: str) -> int | None:
-    found = die.attributes.get(name)
-    return found.value if found is not None and isinstance(found.value, int) else None
-
-
-def _ranges(dwarf: DWARFInfo, unit: Any, base: int, die: Any) -> list[tuple[int, int]]:
-    """Return the address ranges of the code of *die*."""
-    low = _address(die, "DW_AT_low_pc")
-    if low is not None and "DW_AT_high_pc" in die.attributes:
-        high = die.attributes["DW_AT_high_pc"]
-        return [(low, high.value if describe_form_class(high.form) == "address" else low + high.value)]
-    listed, table = die.attributes.get("DW_AT_ranges"), dwarf.range_lists()
-    if listed is None or table is None or listed.form != "DW_FORM_sec_offset":
-        return []
-    found = []
-    for entry in table.get_range_list_at_offset(listed.value, unit):
-        if isinstance(entry, BaseAddressEntry):
-            base = entry.base_address
-            continue
-        shift = 0 if entry.is_absolute else base
-        found.append((entry.begin_offset + shift, entry.end_offset + shift))
-    return found
+def _has_code(entry: Entry) -> bool:
+    return LOW_PC in entry.has or RANGES in entry.has
