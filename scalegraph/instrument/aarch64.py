@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -25,7 +25,9 @@ _SUM: Final = re.compile(r"(x\d+), (x\d+), #(\w+)")
 _REFERENCE: Final = re.compile(r"\[(x\d+)(?:, #(\w+))?\]")
 
 
-def disassemble(code: bytes, start: int, is_constant: Callable[[int], bool]) -> Iterator[tuple[int, int, Operation]]:
+def disassemble(
+    code: bytes, start: int, is_constant: Callable[[int], bool], _skipped: Sequence[tuple[int, int]] = ()
+) -> Iterator[tuple[int, int, Operation]]:
     """Yield (address, size, operation) of a function's instructions; *is_constant* recognises read-only data."""
     import capstone  # imported late: a cached build is never disassembled
 

@@ -6,7 +6,7 @@ and name it here; its counterpart in C is chosen in ``runtime/csrc/arch/sg_arch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,10 +19,15 @@ from scalegraph.instrument.operations import Operation
 
 @dataclass(frozen=True)
 class Architecture:
-    """How to read the machine code of one architecture; *arguments* and *volatile* are registers of a call."""
+    """How to read the machine code of one architecture; *arguments* and *volatile* are registers of a call.
+
+    *disassemble* may leave out the ranges of addresses in its last argument.
+    """
 
     name: str
-    disassemble: Callable[[bytes, int, Callable[[int], bool]], Iterator[tuple[int, int, Operation]]]
+    disassemble: Callable[
+        [bytes, int, Callable[[int], bool], Sequence[tuple[int, int]]], Iterator[tuple[int, int, Operation]]
+    ]
     call_sites: Callable[[bytes, int, NDArray[np.int64]], NDArray[np.int64]]
     stubs: Callable[[bytes, int, Mapping[int, str]], dict[int, str]]
     arguments: tuple[str, ...]

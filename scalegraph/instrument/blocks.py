@@ -12,17 +12,19 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from elftools.common.exceptions import DWARFError, ELFError
 from numpy.typing import NDArray
 
 from scalegraph.base.errors import Fault, InputError
-from scalegraph.instrument.clocks import Call, calls_of, clock_rows
-from scalegraph.instrument.costs import cost, parts_of_cost
+from scalegraph.instrument.clocks import Call, clock_rows
 from scalegraph.instrument.debuginfo import lines, unoptimised
-from scalegraph.instrument.flow import Counts, Instruction, attribute, chunks_of
-from scalegraph.instrument.image import LEFT_OUT, PROBE, Function, Image
+from scalegraph.instrument.flow import Counts, Instruction
+from scalegraph.instrument.functions.costs import Costs, costs_of
+from scalegraph.instrument.functions.shapes import Reference, Shape, shape_of
+from scalegraph.instrument.image import CALL_BYTES, LEFT_OUT, PROBE, Function, Image
 from scalegraph.instrument.operations import CALL, Operation
 from scalegraph.instrument.places import LineMap
 from scalegraph.runtime.format import BLOCK, BLOCKS_MAGIC, ENDIAN_MARK, HEADER, SECTION, VERSION
@@ -101,29 +103,41 @@ def block_costs(path: Path | str) -> dict[int, Counts]:
 
 def _costs(image: Image) -> tuple[dict[int, Counts], tuple[str, ...], list[Call]]:
     """Return the cost of each probe, the functions without probes that those with probes call, and all calls."""
-    is_frame_real = unoptimised(image.path)
     paid: dict[int, Counts] = {}
     targets: set[int] = set()
-    probed = probed_functions(image)
     calls_made: list[Call] = []
-    for function in probed:
-        instructions = list(disassemble(image, function))
-        targets.update(i.operation.target for i in instructions if i.operation.target is not None and not i.hook)
-        calls = {i.address: i.hook for i in instructions if i.hook == PROBE and i.operation.is_call}
-        chunks = chunks_of(instructions, calls)
-        frame = is_frame_real(function.start)
-        costs = {
-            start: cost(chunk.instructions, image.architecture, frame_is_memory=frame)
-            for start, chunk in chunks.items()
-        }
-        paid.update(attribute(chunks, costs))
-        for chunk in chunks.values():
-            if chunk.probe and any(i.operation.is_call and not i.hook for i in chunk.instructions):
-                parts = parts_of_cost(chunk.instructions, image.architecture, frame_is_memory=frame)
-                calls_made += calls_of(image, function, chunk.instructions, parts, chunk.probe)
-    targets -= {function.start for function in probed}  # a jump to the beginning of a function is a call, too
+    starts: set[int] = set()
+    known: dict[str, Costs] = {}
+    for function, instructions, shape, frame in read_functions(image):
+        if shape.digest not in known:
+            known[shape.digest] = costs_of(image, function, instructions, shape, frame=frame)
+        pays, leads, calls = known[shape.digest].at(shape)
+        paid.update(pays)
+        targets |= leads
+        calls_made += calls
+        starts.add(function.start)
+    targets -= starts  # a jump to the beginning of a function is a call, too
     names = sorted(f.name for f in map(image.function_at, targets) if f is not None and f.start in targets)
     return paid, tuple(names), calls_made
+
+
+class Read(NamedTuple):
+    """A function with probes; *frame*: whether its stack frame counts as memory, see `costs`."""
+
+    function: Function
+    instructions: list[Instruction]
+    shape: Shape
+    frame: bool
+
+
+def read_functions(image: Image) -> Iterator[Read]:
+    """Yield the functions of *image* that have probes."""
+    is_frame_real = unoptimised(image.path)
+    for function in probed_functions(image):
+        references: list[Reference] = []
+        instructions = list(disassemble(image, function, references))
+        frame = is_frame_real(function.start)
+        yield Read(function, instructions, shape_of(image, function, instructions, references, frame=frame), frame)
 
 
 def probed_functions(image: Image) -> list[Function]:
@@ -133,22 +147,43 @@ def probed_functions(image: Image) -> list[Function]:
     return list(found.values())
 
 
-def disassemble(image: Image, function: Function) -> Iterator[Instruction]:
-    """Yield the instructions of *function*."""
-    read = image.architecture.disassemble(image.bytes_of(function), function.start, image.is_constant)
-    begin = within = 0  # of an inlined hook, and where it ends
-    for address, size, operation in read:
+def disassemble(image: Image, function: Function, references: list[Reference] | None = None) -> Iterator[Instruction]:
+    """Yield the instructions of *function*. An inlined hook is one instruction; the call at its end stands for it.
+
+    References from the instruction pointer are added to *references*.
+    """
+    inlined, hooks, imports, libraries = image.inlined, image.hooks, image.imports, image.libraries
+    inside = image.inlined_in(function)
+    skipped = [(start, end - CALL_BYTES if inlined[start].hook == "" else end) for start, end in inside]
+    skipped = [(start, end) for start, end in skipped if inlined[start].hook not in LEFT_OUT]
+    begins = {end: start for start, end in inside if inlined[start].hook is not None}
+    within = 0  # where an inlined hook ends whose code was not skipped
+    asked: list[tuple[int, bool]] = []
+
+    def is_constant(address: int) -> bool:
+        found = image.is_constant(address)
+        asked.append((address, found))
+        return found
+
+    for address, size, operation in image.architecture.disassemble(
+        image.bytes_of(function), function.start, is_constant, skipped
+    ):
+        end = address + size
         hook = callee = ""
-        if address in image.inlined:
-            begin, within = address, image.inlined[address].end
-            hook = image.inlined[address].hook or ""
-        if within > address + size or (within == address + size and image.inlined[begin].hook is None):
+        if asked:
+            if references is not None:
+                references += [Reference(address, size, *one) for one in asked]
+            asked.clear()
+        if address in inlined:
+            within, hook = inlined[address].end, inlined[address].hook or ""
+        if within > end or (within == end and end not in begins):
             continue
-        if operation.target is not None:
-            hook = image.hooks.get(operation.target, "")
-            callee = image.imports.get(operation.target) or image.libraries.get(operation.target, "")
-        if within == address + size:  # the call at its end stands for the whole hook
-            yield Instruction(begin, within - begin, _CALLED if hook in LEFT_OUT else operation, hook, callee)
+        if (target := operation.target) is not None:
+            hook = hooks.get(target, "")
+            callee = imports.get(target) or libraries.get(target, "")
+        if end in begins:
+            begin = begins[end]
+            yield Instruction(begin, end - begin, _CALLED if hook in LEFT_OUT else operation, hook, callee)
         else:
             yield Instruction(address, size, operation, hook, callee)
 

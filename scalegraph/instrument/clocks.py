@@ -59,6 +59,11 @@ class Call:
     whole: Counts
     behind: Counts
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether it is no call, but an instruction that reads the processor's counter."""
+        return self.target == _ITSELF
+
 
 def is_clock(image: Image, target: int) -> bool:
     """Return whether the code at *target* is a function that tells the time."""

@@ -34,6 +34,7 @@ _INLINED: Final = np.dtype(
 _SEGMENT: Final = 4
 _KIND_LEFT_OUT: Final = 5
 LEFT_OUT: Final = ("__tsan_func_entry", "__tsan_func_exit")
+CALL_BYTES: Final = 5  # of the call at the end of an inlined hook
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ class Image:
         self.hooks = {s.address: s.name.removesuffix(_LATE) for s in symbols if s.name.startswith(_HOOK_PREFIXES)}
         self.names = {s.address: s.name for s in symbols if s.kind == FUNCTION}
         self.functions = _functions(symbols)
+        self._inlined = sorted(self.inlined)
         self._starts = [function.start for function in self.functions]
 
     @cached_property
@@ -109,6 +111,11 @@ class Image:
         if at < 0 or address >= self.functions[at].end:
             return None
         return self.functions[at]
+
+    def inlined_in(self, function: Function) -> list[tuple[int, int]]:
+        """Return first address and end of the hooks inlined in *function*, sorted."""
+        low, high = (bisect.bisect_left(self._inlined, at) for at in (function.start, function.end))
+        return [(start, self.inlined[start].end) for start in self._inlined[low:high]]
 
     def calls_to(self, wanted: Callable[[str], bool]) -> NDArray[np.int64]:
         """Return addresses of all byte sequences that are direct calls to the hooks in *wanted*, sorted.

@@ -10,6 +10,7 @@ import posixpath
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -35,11 +36,19 @@ class LineMap:
         self.names = list(files)
         self.functions = list(functions)
         self._starts = [start for start, _, _ in self.functions]
+        self._by = 0
+
+    def moved(self, by: int) -> LineMap:
+        """Return a map whose `lookup` adds *by* to the addresses."""
+        other = copy(self)
+        other._by = by
+        return other
 
     def lookup(self, addresses: Sequence[int]) -> list[Place]:
         """Return the places of the calls before *addresses*, which are return addresses."""
         places = []
-        for address in addresses:
+        for given in addresses:
+            address = given + self._by
             row = bisect_right(self._addresses, address - 1) - 1
             file, line = (self._files[row], self._lines[row]) if row >= 0 else (0, 0)
             places.append(Place(self.names[file] if line else "", line, self.function(address - 1)))

@@ -9,20 +9,22 @@ in one of the loop with hooks, then one plain iteration does the work of four. I
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, Final, TypeAlias
 
 from scalegraph.instrument.blocks import disassemble
 from scalegraph.instrument.effects import effects
 from scalegraph.instrument.flow import Chunk, chunks_of
+from scalegraph.instrument.functions.shapes import Reference as Pointed
+from scalegraph.instrument.functions.shapes import Shape, shape_of
 from scalegraph.instrument.image import Function, Image
 from scalegraph.instrument.innermost import joint
 from scalegraph.instrument.pipeline import Step
 from scalegraph.instrument.places import LineMap, load, source_name
 from scalegraph.instrument.plain import Plain
-from scalegraph.instrument.steps import plain_steps, slots_of
+from scalegraph.instrument.steps import LINE_BYTES, plain_steps, slots_of
 from scalegraph.instrument.strides import Reference, decoded, references
 from scalegraph.instrument.ways import Ways
 
@@ -77,6 +79,12 @@ class PlainFunction:
     function: Function
     code: bytes
     chunks: Mapping[int, Chunk]
+    shape: Callable[[], Shape]
+
+    @cached_property
+    def form(self) -> tuple[str, int]:
+        """What the times of its paths depend on: its form, and where its code lies in a line of the processor."""
+        return self.shape().digest, self.function.start % LINE_BYTES
 
     @cached_property
     def bodies(self) -> dict[int, list[Step]]:
@@ -131,10 +139,13 @@ def _plain_code(plain: Plain, _stamp: int) -> PlainCode:
     others: dict[str, Outside] = {}
     for function in image.functions:
         code = image.bytes_of(function)
-        chunks = chunks_of(list(disassemble(image, function)), {})
+        pointed: list[Pointed] = []
+        instructions = list(disassemble(image, function, pointed))
+        chunks = chunks_of(instructions, {})
         if not chunks:
             continue
-        itself = PlainFunction(function, code, chunks)
+        shape = partial(shape_of, image, function, instructions, pointed, frame=True)
+        itself = PlainFunction(function, code, chunks, shape)
         known: Mapping[int, Any] | None = None
         others[function.name] = outside(chunks, itself.ways.loops.inside(), itself.bodies, lines)
         for starts in itself.ways.loops.innermost:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from scalegraph.instrument.flow import Chunk
-from scalegraph.instrument.image import Function, Image
+from scalegraph.instrument.functions.outlines import Outline
+from scalegraph.instrument.image import Function
 from scalegraph.instrument.innermost import joint
 from scalegraph.instrument.places import LineMap
 from scalegraph.instrument.plain_loops import (
@@ -21,7 +22,7 @@ from scalegraph.instrument.plain_loops import (
     outside,
     usual_way,
 )
-from scalegraph.instrument.strides import Reference, decoded, references
+from scalegraph.instrument.strides import Reference, references
 from scalegraph.instrument.ways import Bodies, Ways
 
 _ALIKE: Final = 0.7  # required share of a function's slots in lines that both builds have
@@ -47,8 +48,7 @@ class Replaced:
 class PlainLoops:
     """The loops of a program's plain build, by source line."""
 
-    def __init__(self, image: Image, lines: LineMap, plain: PlainCode) -> None:
-        self._image = image
+    def __init__(self, lines: LineMap, plain: PlainCode) -> None:
         self._lines = lines
         self._outside = plain.outside
         self._by_line: dict[Line, list[PlainLoop]] = {}
@@ -56,16 +56,19 @@ class PlainLoops:
             for line in one.loop.lines:
                 self._by_line.setdefault(line, []).append(one)
 
-    def replaced(self, function: Function, chunks: Mapping[int, Chunk], bodies: Bodies, ways: Ways) -> list[Replaced]:
-        """Return the innermost loops of *function*, with paths *ways*, that the plain build also has."""
-        behind = [one.address + one.size for chunk in chunks.values() for one in chunk.instructions]
-        if not self._by_line.keys() & set(lines_of(self._lines, behind)):
+    def replaced(self, function: Function, outline: Outline) -> list[Replaced]:
+        """Return the innermost loops of *function*, which *outline* stands for, that the plain build also has.
+
+        Their addresses are those of the outline.
+        """
+        lines = self._lines.moved(function.start - outline.function.start)
+        behind = [one.address + one.size for chunk in outline.chunks.values() for one in chunk.instructions]
+        if not self._by_line.keys() & set(lines_of(lines, behind)):
             return []
-        known = decoded(self._image.bytes_of(function), function.start)
-        found = [self._replaced(function, loop, chunks, bodies, ways, known) for loop in ways.loops.innermost]
+        found = [self._replaced(function, loop, outline, lines) for loop in outline.ways.loops.innermost]
         return [one for one in found if one is not None]
 
-    def outside(self, function: Function, chunks: Mapping[int, Chunk], bodies: Bodies, ways: Ways) -> float:
+    def outside(self, function: Function, outline: Outline) -> float:
         """Return the ratio of the plain build's slots to *function*'s slots, outside innermost loops.
 
         1 if the two cover different lines, for example because one has other functions inlined.
@@ -73,7 +76,8 @@ class PlainLoops:
         plain = self._outside.get(function.name)
         if plain is None:
             return 1.0
-        mine = outside(chunks, ways.loops.inside(), bodies, self._lines)
+        lines = self._lines.moved(function.start - outline.function.start)
+        mine = outside(outline.chunks, outline.ways.loops.inside(), outline.bodies, lines)
         of_loops = mine.loops | plain.loops  # remainder of a loop after it, or unrolled copies
         builds = [{line: n for line, n in one.slots.items() if line not in of_loops} for one in (mine, plain)]
         both = builds[0].keys() & builds[1].keys()
@@ -82,39 +86,37 @@ class PlainLoops:
         return there / here if alike and here > 0 else 1.0
 
     def _replaced(
-        self,
-        function: Function,
-        starts: frozenset[int],
-        chunks: Mapping[int, Chunk],
-        bodies: Bodies,
-        ways: Ways,
-        known: Mapping[int, Any],
+        self, function: Function, starts: frozenset[int], outline: Outline, lines: LineMap
     ) -> Replaced | None:
+        chunks, ways, known = outline.chunks, outline.ways, outline.decoded
         instructions = [one for start in sorted(starts) for one in chunks[start].instructions]
-        payer = joint(chunks, starts, lambda chunk: bool(chunk.probe))
+        payer = outline.once(("payer", starts), lambda: joint(chunks, starts, lambda chunk: bool(chunk.probe)))
         if payer is None or any(one.operation.is_call and not one.hook for one in instructions):
             return None
-        found, is_exact = _references(chunks, bodies, starts, known)
-        if (matched := self._match(function, chunks, sorted(starts), known, found, is_exact=is_exact)) is not None:
+        found, is_exact = outline.once(
+            ("references", starts), lambda: _references(chunks, outline.bodies, starts, known)
+        )
+        if (matched := self._match(function, outline, sorted(starts), lines, found, is_exact=is_exact)) is not None:
             return Replaced(starts, payer, (), *matched)
         way = usual_way(chunks, starts, ways) if len(starts) > 1 else ()
         if way:
-            matched = self._match(function, chunks, way, known, _of_way(chunks, way, known))
+            of_way = outline.once(("way", way), lambda: _of_way(chunks, way, known))
+            matched = self._match(function, outline, way, lines, of_way)
         return None if matched is None or matched[1] > 1 else Replaced(starts, payer, way, *matched)
 
     def _match(
         self,
         function: Function,
-        chunks: Mapping[int, Chunk],
+        outline: Outline,
         starts: Sequence[int],
-        known: Mapping[int, Any],
+        lines: LineMap,
         found: Sequence[Reference],
         *,
         is_exact: bool | None = None,
     ) -> tuple[PlainLoop, int] | None:
         """Return the `match` for the chunks at *starts*; *is_exact* None: they form a path, and so must the other's."""
-        body = [one.address for start in starts for one in chunks[start].instructions if not one.hook]
-        loop = loop_of(function.name, body, known, self._lines, found)
+        body = [one.address for start in starts for one in outline.chunks[start].instructions if not one.hook]
+        loop = loop_of(function.name, body, outline.decoded, lines, found)
         candidates = {id(one): one for line in loop.lines for one in self._by_line.get(line, ())}
         fitting = [one for one in candidates.values() if (len(one.way) > 1) == (is_exact is None)]
         return match(loop, fitting, is_exact=is_exact is not False)

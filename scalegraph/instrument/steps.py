@@ -17,7 +17,7 @@ from scalegraph.instrument.operations import LOAD, STORE
 from scalegraph.instrument.pipeline import Step
 from scalegraph.runtime.format import OP_CLASS_NAMES
 
-_LINE_BYTES: Final = 64  # of code, as fetched by x86-64 processors
+LINE_BYTES: Final = 64  # of code, as fetched by x86-64 processors
 _IN_A_LINE: Final = 13  # instructions of the mathematics library, which have 4.8 bytes on average
 _REPORTS: Final = "__tsan_"  # prefix of hooks that report references
 _ARGUMENT: Final = Step(0.0, (), ("v0", "v1"), ("argument", "chain"))  # of a mathematics function
@@ -76,13 +76,13 @@ def plain_steps(instructions: Sequence[Instruction], known: Mapping[int, Effects
     fuses = False
     for instruction in instructions:
         effect = known.get(instruction.address, Effects())
-        line = 1 + (instruction.address + instruction.size - 1) // _LINE_BYTES
+        line = 1 + (instruction.address + instruction.size - 1) // LINE_BYTES
         slots = 1.0 + MOVES.get(instruction.callee, 0)
         if instruction.callee in LIBRARY_COSTS:
             slots += float(LIBRARY_COSTS[instruction.callee][:-1].sum())
         step = replace(_step(instruction, effect, frame_is_memory=True), slots=slots, line=line)
         if instruction.operation.is_jump and fuses:
-            crosses = instruction.address // _LINE_BYTES + 1 < line
+            crosses = instruction.address // LINE_BYTES + 1 < line
             of_both = line if crosses else steps[-1].line
             steps[-1] = replace(steps[-1], line=of_both)
             step = replace(step, slots=0.0, line=of_both)

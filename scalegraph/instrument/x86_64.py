@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -18,18 +18,30 @@ _JUMP_THROUGH_SLOT: Final = b"\xff\x25"  # jmp *slot(%rip)
 _STUB_SIZE: Final = 16
 
 
-def disassemble(code: bytes, start: int, is_constant: Callable[[int], bool]) -> Iterator[tuple[int, int, Operation]]:
-    """Yield (address, size, operation) of a function's instructions; *is_constant* recognises read-only data."""
+def disassemble(
+    code: bytes, start: int, is_constant: Callable[[int], bool], skipped: Sequence[tuple[int, int]] = ()
+) -> Iterator[tuple[int, int, Operation]]:
+    """Yield (address, size, operation) of a function's instructions; *is_constant* recognises read-only data.
+
+    It is asked for each operand that is addressed from the instruction pointer, just before its instruction. Code
+    between the addresses in *skipped*, which are sorted, is left out.
+    """
     import capstone  # imported late: a cached build is never disassembled
 
     engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
     engine.skipdata = True
     has_frame_pointer = False
-    for address, size, mnemonic, operands in engine.disasm_lite(code, start):
-        if has_frame_pointer:
-            operands = operands.replace("[rbp", "[rsp")
-        has_frame_pointer |= mnemonic == "mov" and operands == "rbp, rsp"
-        yield address, size, decode(mnemonic, _without_constant(is_constant, mnemonic, operands, address + size))
+    low = start
+    for high, following in [*skipped, (start + len(code), 0)]:
+        for address, size, mnemonic, operands in engine.disasm_lite(code[low - start : high - start], low):
+            if has_frame_pointer:
+                operands = operands.replace("[rbp", "[rsp")
+            elif mnemonic == "mov" and operands == "rbp, rsp":
+                has_frame_pointer = True
+            if "[rip " in operands:
+                operands = _without_constant(is_constant, mnemonic, operands, address + size)
+            yield address, size, decode(mnemonic, operands)
+        low = following
 
 
 def _without_constant(is_constant: Callable[[int], bool], mnemonic: str, operands: str, following: int) -> str:
@@ -38,12 +50,10 @@ def _without_constant(is_constant: Callable[[int], bool], mnemonic: str, operand
     Hooks force the compiler to reload a constant that it would otherwise keep in a register.
     """
     start = operands.find("[rip ")
-    if start < 0 or mnemonic == "lea":
-        return operands
     end = operands.index("]", start)
     sign, _, distance = operands[start + len("[rip ") : end].partition(" ")
-    target = following + int(sign + distance, 16)
-    return f"{operands[:start]}[rsp{operands[end:]}" if is_constant(target) else operands
+    fixed = is_constant(following + int(sign + distance, 16))
+    return f"{operands[:start]}[rsp{operands[end:]}" if fixed and mnemonic != "lea" else operands
 
 
 def call_sites(code: bytes, start: int, targets: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,18 +21,24 @@ if TYPE_CHECKING:
 
 _LIMIT_BYTES: Final = 128 * 2**20
 _TABLE: Final = "blocks"
+_LARGE: Final = 4 << 20  # bytes of a program; starting a process takes as long as the times of a small one
+_MOST_PROCESSES: Final = 8
+_MODULE: Final = "scalegraph.instrument.functions.apart"
 
 
 def timed_blocks(build: Build, machine: Machine, plain: Plain | None) -> Path:
     """Return the block table of *build* with block times on *machine*; *plain*: see `instrument.timed.timing`.
 
-    The pipeline model takes seconds for a large program, so its results are cached by program, processor and our code.
+    The pipeline model takes seconds for a large program, so its results are cached by program, processor and our code,
+    and those of a large program by function, too.
 
     Raises `InputError` if the program is damaged or its architecture has no pipeline model, `WorkError` if the cache
     cannot be written.
     """
 
     def make(place: Path) -> None:
+        if _made_apart(build, machine, plain, place / _TABLE):
+            return
         from scalegraph.instrument.timed import timed_table  # imports numpy and the disassembler
 
         lines = None if plain is None else build.lines
@@ -42,6 +52,33 @@ def timed_blocks(build: Build, machine: Machine, plain: Plain | None) -> Path:
     if fresh:
         tidy(parent, _LIMIT_BYTES, keep=directory)
     return directory / _TABLE
+
+
+def _made_apart(build: Build, machine: Machine, plain: Plain | None, to: Path) -> bool:
+    """Write the table of a large program in a process of its own, with those that it starts; return whether it did.
+
+    If it fails, the caller finds out why.
+    """
+    processes = len(os.sched_getaffinity(0))
+    if build.executable.stat().st_size < _LARGE or (plain is not None and build.places is None):
+        return False
+    asked = {
+        "table": str(build.blocks),
+        "program": str(build.executable),
+        "processor": machine.processor.model_dump(mode="json"),
+        "lines": None if plain is None else str(build.places),
+        "plain": None if plain is None else [str(plain.executable), str(plain.places)],
+        "to": str(to),
+        "processes": min(processes, _MOST_PROCESSES),
+    }
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", _MODULE],
+        input=json.dumps(asked).encode(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    return done.returncode == 0 and to.is_file()
 
 
 def _digest(build: Build, machine: Machine, plain: Plain | None) -> str:

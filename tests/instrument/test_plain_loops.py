@@ -111,8 +111,8 @@ def rounds(program: Build, host: machine.Machine, monkeypatch: pytest.MonkeyPatc
     found: dict[str, int] = {}
     original = replacing.PlainLoops.replaced
 
-    def noted(self: replacing.PlainLoops, function, chunks, bodies, ways):
-        replaced = original(self, function, chunks, bodies, ways)
+    def noted(self: replacing.PlainLoops, function, outline):
+        replaced = original(self, function, outline)
         found.update((function.name, one.rounds) for one in replaced)
         return replaced
 
