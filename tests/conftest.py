@@ -20,6 +20,7 @@ from hypothesis import settings
 
 import scalegraph
 from scalegraph.base.host import INSTALL_QT
+from scalegraph.cli import collecting
 
 # Continuous integration uses the same examples every time, a developer's machine new ones. Neither has a time limit per
 # example, because the time only shows how busy the machine is.
@@ -31,6 +32,9 @@ settings.load_profile("ci" if os.environ.get("CI") else "patient")
 # compile the whole package. That would take most of the time of many tests.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# As in commands. What a collection would scan is mostly modules and tests, and took a tenth of the time of quick tests.
+collecting.seldom()
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("MPLBACKEND", "agg")

@@ -20,6 +20,7 @@ from scalegraph.base import events
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError
 from scalegraph.base.run import Region, RegionCost, RunPoint, RunRecord
+from scalegraph.cli import collecting
 from scalegraph.gui import app
 from scalegraph.gui.base.garbage import Collector
 from scalegraph.gui.base.tips import Application
@@ -77,10 +78,12 @@ def _garbage(qapp: QApplication) -> Iterator[None]:
     Qt holds a lock while it destroys them and waits for Python's; the window's thread may hold that and wait for Qt's.
     """
     assert qapp is not None
+    collecting.as_usual()
     collector = Collector()
     yield
     collector.collect()
     collector.end()
+    collecting.seldom()
 
 
 def record(point: RunPoint, **changes: Any) -> RunRecord:

@@ -122,9 +122,12 @@ def _factor(word: str, unit: str) -> float | None:
 
 def remarks(columns: Sequence[Column]) -> list[str]:
     """Return a note for each column of units on the columns that it is about."""
-    notes = []
+    about: dict[int, dict[str, None]] = {}  # names in order, each once
     for column in columns:
-        about = list(dict.fromkeys(other.name for other in columns if other.unit_from == column.index))
-        if about:
-            notes.append(f"'{column.title}' has the unit of {', '.join(about)}, row by row")
-    return notes
+        if column.unit_from is not None:
+            about.setdefault(column.unit_from, {})[column.name] = None
+    return [
+        f"'{column.title}' has the unit of {', '.join(about[column.index])}, row by row"
+        for column in columns
+        if column.index in about
+    ]
