@@ -69,7 +69,9 @@ VERSIONS: Names = words("version ver release tag revision rev")
 # Remarks on a row for people, which are not coordinates of a measurement.
 HOSTS: Names = words("host hostname host_name")
 REMARKS: Names = words(
-    "date datetime timestamp time_stamp comment comments note notes remark host hostname user jobid job_id job "
+    "date datetime timestamp time_stamp comment comments note notes remark remarks annotation bemerkung bemerkungen "
+    "kommentar kommentare anmerkung anmerkungen hinweis notiz commentaire commentaires remarque remarques observation "
+    "observations comentario comentarios observaciones nota notas osservazioni host hostname user jobid job_id job "
     "command cmd unnamed_0 "
     "file filename log logfile commit git_hash hash uuid id index row_name start end started finished "
     "start_time end_time submit_time begin_time finish_time time_start time_end clock submit eligible "

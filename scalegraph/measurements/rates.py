@@ -33,7 +33,8 @@ _EACH_UNIT = re.compile(
 _EACH_AFTER = re.compile(rf"\s*(?:/|[_\s]per[_\s]|\bper\s)\s*(?P<each>{_EACH})$", re.IGNORECASE)
 _LETTERS = re.compile(r"^(?P<prefix>[kmgtp]?)(?P<what>flops?|flop)$", re.IGNORECASE)
 _PREFIXED = re.compile(
-    r"(?P<prefix>[kmgtp]?)[_ ]?(?P<stem>b|bytes?|bits?|flops?|lups?|ops?|teps?|cells?|updates?)", re.IGNORECASE
+    r"(?P<prefix>[kmgtp]?)(?P<binary>i(?=b|op))?[_ ]?(?P<stem>b|bytes?|bits?|flops?|lups?|ops?|teps?|cells?|updates?)",
+    re.IGNORECASE,
 )
 _NAMED = frozenset(
     {"throughput", "rate", "performance", "bandwidth", "perf", "fom", "figure_of_merit", "bw", "total_throughput"}
@@ -64,20 +65,25 @@ def per(metric: Metric) -> tuple[str, float] | None:
     return None
 
 
-def power(one: str, other: str) -> int | None:
-    """Return the power of ten that turns numbers in the rate *one* into *other*: 3 for GB/s and MB/s; None for none.
+def factor(one: str, other: str) -> float | None:
+    """Return the factor from numbers in the rate *one* to numbers in *other*: 0.001 from MB/s to GB/s; None for none.
 
-    There is none for binary prefixes, for bits beside bytes, and for other times than seconds.
+    ``Mi`` is 2 to the 20, ``M`` 10 to the 6. There is none from bits to bytes, and for other times than seconds.
     """
-    powers, stems = [], set()
+    scales, stems = [], set()
     for unit in (one, other):
         what, seconds = per(Metric("", unit)) or ("", 0.0)
         found = _PREFIXED.fullmatch(what)
         if found is None or seconds != 1.0:
             return None
-        powers.append(" kmgtp".index(found["prefix"].lower() or " ") * 3)
+        scales.append(("kmgtp".find(found["prefix"].lower() or " ") + 1, bool(found["binary"])))
         stems.add(found["stem"] if len(found["stem"]) == 1 else found["stem"].lower().removesuffix("s"))
-    return powers[0] - powers[1] if len(stems) == 1 else None
+    if len(stems) > 1:
+        return None
+    (power, binary), (other_power, other_binary) = scales
+    if not binary and not other_binary:
+        return float(f"1e{3 * (power - other_power)}")  # exactly the number that it is written as
+    return float((1024 if binary else 1000) ** power / (1024 if other_binary else 1000) ** other_power)
 
 
 def _parted(text: str) -> tuple[str, str]:

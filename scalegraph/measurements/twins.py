@@ -17,6 +17,10 @@ from scalegraph.measurements.model import MeasurementSet
 _AGAIN = re.compile(r" \(\d+\)$")  # the name of a second column of one name
 _NEAR = 0.05  # relative: people round a time in minutes to one digit
 _MIDDLE = ("median", "mean", "average", "avg")
+_CLOCK = names.words(  # the time on the clock from start to end
+    "elapsed elapsed_time wall walltime wall_time wallclock wall_clock wallclock_time real real_time runtime run_time "
+    "execution_time exec_time duration laufzeit"
+)
 _SERIAL = frozenset({"serial", "seq", "sequential"})
 _LEAST, _MOST = frozenset({"min", "minimum"}), frozenset({"max", "maximum"})
 _BOUNDS = _LEAST | _MOST
@@ -24,25 +28,30 @@ _ROUNDED = 0.001  # relative
 
 
 def contradiction(measured: MeasurementSet, time: str) -> Question | None:
-    """Return the question which column is the time if another of the name of *time*, in another unit, differs."""
+    """Return the question which column is the time if another time of the whole run differs from *time*.
+
+    Such has the same name, in another unit, or another name of the time on the clock (``elapsed_s`` and ``wall_ms``).
+    """
     first = measured.metrics[measured.metric(time)]
     if first.unit.lower() not in SECONDS:
         return None
     seconds = derived.medians(measured, time) * SECONDS[first.unit.lower()]
     for other in measured.metrics:
         scale = SECONDS.get(other.unit.lower())
-        if other.name == time or _AGAIN.sub("", other.name) != time or scale is None or other.unit == first.unit:
+        again = _AGAIN.sub("", other.name) == time and other.unit != first.unit
+        if other.name == time or scale is None or not (again or {names.plain(time), names.plain(other.name)} <= _CLOCK):
             continue
-        again = derived.medians(measured, other.name) * scale
-        known = np.flatnonzero(np.isfinite(seconds) & np.isfinite(again))
-        apart = np.abs(seconds[known] - again[known]) > _NEAR * np.maximum(seconds[known], again[known])
+        values = derived.medians(measured, other.name) * scale
+        known = np.flatnonzero(np.isfinite(seconds) & np.isfinite(values))
+        apart = np.abs(seconds[known] - values[known]) > _NEAR * np.maximum(seconds[known], values[known])
         if not apart.any():
             continue
         at = int(known[np.flatnonzero(apart)[0]])
-        message = (
-            f"'{time}' is there in {first.unit} and in {other.unit} ('{other.name}'), and they contradict each other: "
-            f"{significant(seconds[at])} s and {significant(again[at])} s in one row"
-        )
+        if again:
+            what = f"'{time}' is there in {first.unit} and in {other.unit} ('{other.name}'), and they contradict"
+        else:
+            what = f"'{time}' and '{other.name}' are both the time on the clock by their names, and contradict"
+        message = f"{what} each other: {significant(seconds[at])} s and {significant(values[at])} s in one row"
         switch = f"--time {quote(time)} or --time {quote(other.name)}"
         return Question("time", message, switch, (time, other.name))
     return None

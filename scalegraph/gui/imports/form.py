@@ -162,7 +162,10 @@ class ImportForm(QWidget):
         self._fields["names"].setVisible(not guess.header or bool(state.get("table", "names")))
         wide = bool(guess.of("wide")) or any(q.key == "across" for q in guess.questions)
         self._fields["across"].setVisible(wide)
-        known = (("processors", "processors"), ("n", "sizes n"), ("repetition", "repetitions"))
+        known = (
+            *(("processors", "processors"), ("n", "sizes n"), ("repetition", "repetitions")),
+            *(("variant", "variants of the program"), ("none", "nothing: separate columns")),
+        )
         self.across.offer([("", f"{GUESSED}: {guess.across or 'not sure'}"), *known])
         self.across.show_value(state.get("table", "across") or "")
 

@@ -23,7 +23,12 @@ _WORDS: Final = {
     "total": {ALL: "all of them together"},
     "columns": roles.WORDS,
     "decimal": {".": "a decimal point", ",": "a decimal comma"},
-    "across": {"processors": "numbers of processors", "repetition": "repetitions of one measurement"},
+    "across": {
+        "processors": "numbers of processors",
+        "repetition": "repetitions of one measurement",
+        "variant": "variants of the program",
+        "none": "separate times",
+    },
 }
 
 

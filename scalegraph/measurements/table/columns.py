@@ -10,7 +10,17 @@ from typing import Literal, TypeAlias, get_args
 
 from scalegraph.measurements import grids, names, rates
 from scalegraph.measurements.model import Metric
-from scalegraph.measurements.table import durations, jobs, series, slips, suffixes, unit_columns, unnamed, values
+from scalegraph.measurements.table import (
+    durations,
+    jobs,
+    remarks,
+    series,
+    slips,
+    suffixes,
+    unit_columns,
+    unnamed,
+    values,
+)
 from scalegraph.measurements.table.layout import is_missing, is_number
 
 # parameter: a coordinate; metric: measured; wide: measured at the parameter value `at`; call_path: the place in the
@@ -54,6 +64,7 @@ class Column:
     kind: Kind = "text"
     suffix: str = ""
     unit_from: int | None = None
+    mixed: bool = False  # numbers in other units than `suffix` are converted
 
 
 def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str = "") -> tuple[tuple[Column, ...], str]:
@@ -74,7 +85,7 @@ def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str =
     if not parameter:
         columns, parameter = series.found(columns, shown, across)
     columns = _constant(unnamed.first(columns, shown, wide=bool(parameter)), shown)
-    return tuple(_unique(_repeated(columns))), parameter
+    return tuple(_unique(_repeated(remarks.told(columns, rows)))), parameter
 
 
 def _corner(titles: Sequence[str]) -> tuple[str, str]:
@@ -119,7 +130,9 @@ def _kind(found: Sequence[str], *, counted: bool = False, timed: bool = False) -
 def _alone(index: int, title: str, found: Sequence[str]) -> Column:
     """Return the column judged by itself."""
     suffix = suffixes.of_all(slips.without(found))
-    mixed = f"; other units are converted to {suffix}" if suffixes.are_mixed(slips.without(found), suffix) else ""
+    if names.counts_processors(names.without_unit(title)[0]):
+        suffix = suffix or suffixes.of_thousands(slips.without(found))
+    mixed = suffixes.are_mixed(slips.without(found), suffix)
     found = [suffixes.without(cell, suffix) for cell in found] if suffix else found
     kind = _kind(found, counted=_of_number(title), timed=names.is_time(names.without_unit(title)[0]))
     if kind == "number" and names.plain(title) in names.VERSIONS:
@@ -138,7 +151,8 @@ def _alone(index: int, title: str, found: Sequence[str]) -> Column:
         return Column(index, title, name, "", "skip", None, None, 0.9, "says how runs ended", kind)
     size = bool(suffix) and suffixes.is_bytes(suffix)  # `4 MB` may also be a problem size
     role, confidence, why = _role(name, "" if size else unit, kind, found)
-    return Column(index, title, name, unit, role, None, None, confidence, f"{why}{mixed}", kind, suffix)
+    why += f"; other units are converted to {suffix}" if mixed else ""
+    return Column(index, title, name, unit, role, None, None, confidence, why, kind, suffix, None, mixed)
 
 
 def _of_number(title: str) -> bool:

@@ -23,6 +23,7 @@ from scalegraph.measurements.table import (
     marking,
     misread,
     prose,
+    series,
     suffixes,
     summaries,
     unit_columns,
@@ -241,7 +242,11 @@ def _check_roles(columns: Sequence[Column], said: Mapping[str, str], file: str) 
 
 def _check_across(columns: Sequence[Column], across: str, said: TableChoices, file: str) -> None:
     """Refuse a stated wide parameter if no columns hold its values: it would have no effect."""
-    if not said.across or across == said.across or any(column.repetition is not None for column in columns):
+    if (
+        said.across in ("", series.SEPARATE)
+        or across == said.across
+        or any(column.repetition is not None for column in columns)
+    ):
         return
     numbers = ", ".join(column.title for column in columns if column.kind in ("count", "number"))[:80]
     message = (
@@ -251,16 +256,21 @@ def _check_across(columns: Sequence[Column], across: str, said: TableChoices, fi
     raise InputError(Fault(message, file=file, key="--across"))
 
 
+def _refuse(found: layout.Layout, columns: Sequence[Column], said: TableChoices, file: str) -> None:
+    """Refuse a table that would be misread, or that has no values."""
+    fault = misread.fault(columns, found, file, repeated=bool(said.across))
+    if fault is None and not any(column.role in ("metric", "wide", "value") for column in columns):
+        fault = misread.in_several_units(found, columns, file) or misread.without_values(columns, file, found.first)
+    if fault is not None:
+        raise InputError(fault)
+
+
 def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoices, file: str) -> list[Question]:
     if not found.header and not said.names:
         return [headless.question(columns, found.rows)]
-    fault = misread.fault(columns, found, file, repeated=bool(said.across))
-    if fault is not None:
-        raise InputError(fault)
-    if not any(column.role in ("metric", "wide", "value") for column in columns):
-        fault = misread.in_several_units(found, columns, file) or misread.without_values(columns, file, found.first)
-        if fault is not None:
-            raise InputError(fault)
+    _refuse(found, columns, said, file)
+    if not said.across and (asked_of := series.question(columns, found.rows)) is not None:
+        return [asked_of]
     unsure = [column for column in columns if column.confidence < SURE]
     grouped = [column for column in unsure if column.role == "wide" or column.repetition is not None]
     asked = []
@@ -277,6 +287,7 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
             message = f"{called} holds {column.why}, and may be left out"
         key = column.title or column.name or str(column.index + 1)
         roles_ = tuple(dict.fromkeys((column.role, "parameter", "metric", "skip")))
+        roles_ = tuple(role for role in roles_ if role != "metric" or column.kind != "text")
         others = " or ".join(roles_[1:])
         switch = f"--column {quote(f'{key}={roles_[0]}')}, or {others} in place of {roles_[0]}"
         asked.append(Question(f"columns.{key}", message, switch, roles_))
@@ -332,6 +343,11 @@ def _remarks(columns: Sequence[Column], across: str, decimal: str, thousands: st
         notes.append(
             f"times in {', '.join(clocks)} were turned into seconds; of two parts (8:01) the first are minutes"
         )
+    for column in columns:
+        if column.suffix.startswith("k = ") and column.role != "skip":
+            notes.append(f"k in '{column.title}' was taken as {column.suffix[4:]}, as its other numbers suggest")
+        elif column.mixed and column.role != "skip":
+            notes.append(f"numbers of '{column.title}' in other units were converted to {column.suffix}")
     notes += unit_columns.remarks(columns)
     repeated = {column.name for column in columns if column.repetition}
     notes += [f"columns of {name} were taken as its repetitions" for name in sorted(repeated)]

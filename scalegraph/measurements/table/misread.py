@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from scalegraph.base.errors import Fault
 from scalegraph.measurements.names import counts_processors, is_metric, is_time, without_unit
 from scalegraph.measurements.table import columns as columns_
-from scalegraph.measurements.table import layout, values
+from scalegraph.measurements.table import layout, suffixes, values
 from scalegraph.measurements.table.columns import Column
 
 _SPREAD = re.compile(r"\u00b1|\+/?-|\d\(\d+\)$")  # 8.0 +/- 0.1, 8.0(1)
@@ -21,6 +21,7 @@ def fault(columns: Sequence[Column], found: layout.Layout, file: str, *, repeate
         of_texts(found, columns, file, spread=True)
         or _rows_of_metrics(found, columns, file)
         or _side_by_side(columns, found, file)
+        or _thousands(columns, found, file)
         or (None if repeated else _of_one_name(found, columns, file))
     )
 
@@ -102,6 +103,19 @@ def _side_by_side(columns: Sequence[Column], found: layout.Layout, file: str) ->
                 f"its own, or leave the second out by {leave}"
             )
             return Fault(message, file=file, line=found.header or found.first)
+    return None
+
+
+def _thousands(columns: Sequence[Column], found: layout.Layout, file: str) -> Fault | None:
+    """Return the fault of numbers of processors in thousands, which are 1000 or 1024."""
+    for column in columns:
+        if column.kind == "text" and column.role == "parameter" and counts_processors(column.name):
+            texts = [_cell(row, column) for row in found.rows]
+            if cell := suffixes.unclear_thousands(texts):
+                one = cell.rstrip("kK ")
+                message = f"'{cell}' may be {one} times 1000 or times 1024: write the number out"
+                at = found.lines[texts.index(cell)]
+                return Fault(message, file=file, line=at, key=f"column {column.index + 1} '{column.title}'")
     return None
 
 

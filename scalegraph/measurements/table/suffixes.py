@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -13,6 +14,7 @@ from scalegraph.measurements.table.layout import is_missing, is_number
 _LONGEST = 40  # characters of such a cell
 _CELL = re.compile(r"([+-]?[\d.,]*\d\.?(?:[eE][+-]?\d+)?)\s*([^\s\d.,+-].*)")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
+_THOUSANDS = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<k>[kK]?)")
 _TIMES = frozenset({"x", "X", "\u00d7", "fold"})
 _BYTES = re.compile(r"[KMGT]?i?B(?:ytes?)?", re.IGNORECASE)
 
@@ -43,7 +45,7 @@ def _one(suffix: str) -> str:
 def of_all(cells: Sequence[str]) -> str:
     """Return the common suffix of all *cells* that are not missing, as in the last one; empty if they differ.
 
-    Rates whose units differ by a power of ten (``900 MB/s``, ``1.2 GB/s``) have a common one, too: see `without`.
+    Rates whose units differ by a factor (``900 MB/s``, ``1.2 GiB/s``) have a common one, too: see `without`.
     """
     found, mixed, grouped = "", False, False
     for cell in cells:
@@ -54,7 +56,7 @@ def of_all(cells: Sequence[str]) -> str:
             return ""
         grouped = grouped or bool(_GROUPED.fullmatch(parts[0]))  # 1,200: decimal comma or thousands
         if found and _one(parts[1]) != _one(found):
-            if _power(parts[1], found) is None:
+            if _factor(parts[1], found) is None:
                 return ""
             mixed = True
         found = parts[1]
@@ -62,8 +64,29 @@ def of_all(cells: Sequence[str]) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _power(one: str, other: str) -> int | None:
-    return rates.power(one, other)
+def _factor(one: str, other: str) -> float | None:
+    return rates.factor(one, other)
+
+
+def of_thousands(cells: Sequence[str]) -> str:
+    """Return ``k = 1024`` or ``k = 1000``, where the counts beside numbers such as ``2k`` decide which it is.
+
+    1024 beside powers of two up to 64 at least; 1000 beside round numbers from 100 on. Empty where neither, or both.
+    """
+    there = [_THOUSANDS.fullmatch(cell.strip()) for cell in cells if not is_missing(cell)]
+    if not any(found and found["k"] for found in there) or not all(there):
+        return ""
+    plain = [int(found["number"]) for found in there if found and not found["k"] and found["number"].isdecimal()]
+    twos = bool(plain) and max(plain) >= 64 and all(count and count & (count - 1) == 0 for count in plain)
+    tens = any(count >= 100 and count % 50 == 0 for count in plain)
+    return f"k = {1024 if twos else 1000}" if twos != tens else ""
+
+
+def unclear_thousands(cells: Sequence[str]) -> str:
+    """Return the first of *cells* such as ``2k`` if they may count in 1000 or in 1024; empty where they do not."""
+    there = [cell.strip() for cell in cells if not is_missing(cell)]
+    some = [cell for cell in there if (found := _THOUSANDS.fullmatch(cell)) and found["k"]]
+    return some[0] if some and all(map(_THOUSANDS.fullmatch, there)) and not of_thousands(there) else ""
 
 
 def are_mixed(cells: Sequence[str], suffix: str) -> bool:
@@ -81,18 +104,25 @@ def differ(cells: Sequence[str]) -> bool:
 def without(cell: str, suffix: str) -> str:
     """Return a cell without the *suffix* of its column; unchanged if it has another one.
 
-    A rate in a unit that differs by a power of ten is converted: ``900 MB/s`` in a column of GB/s is ``900e-3``.
+    A rate in another unit is converted: ``900 MB/s`` in a column of GB/s is ``900e-3``. So is a count in thousands.
     """
+    if suffix.startswith("k = "):
+        found = _THOUSANDS.fullmatch(cell.strip())
+        return str(round(float(found["number"]) * int(suffix[4:]))) if found and found["k"] else cell
     parts = _parts(cell)
     if parts is None:
         return cell
     if _one(parts[1]) == _one(suffix):
         return parts[0]
-    power = _power(parts[1], suffix)
-    if power is None:
+    factor = _factor(parts[1], suffix)
+    if factor is None:
         return cell
+    power = math.log10(factor)
     number, _, said = parts[0].lower().partition("e")
-    return f"{number}e{power + int(said or 0)}"
+    if power == round(power):
+        return f"{number}e{round(power) + int(said or 0)}"
+    made = repr(float(parts[0].replace(",", ".")) * factor)
+    return made.replace(".", ",") if "," in number else made
 
 
 def is_bytes(suffix: str) -> bool:
@@ -102,4 +132,4 @@ def is_bytes(suffix: str) -> bool:
 
 def unit(suffix: str) -> str:
     """Return a suffix as a unit; empty for `x` and for counted things."""
-    return "" if suffix in _TIMES or names.counts_processors(suffix) else suffix
+    return "" if suffix in _TIMES or suffix.startswith("k = ") or names.counts_processors(suffix) else suffix

@@ -116,8 +116,7 @@ def _factor(word: str, unit: str) -> float | None:
     one, other = SECONDS.get(word.lower()), SECONDS.get(unit.lower())
     if one is not None and other is not None:
         return one / other
-    power = rates.power(word, unit)
-    return None if power is None else 10.0**power
+    return rates.factor(word, unit)
 
 
 def remarks(columns: Sequence[Column]) -> list[str]:

@@ -24,6 +24,7 @@ from scalegraph.measurements.reader import Progress, Reader, readers, recognised
 from scalegraph.measurements.readers import log_directory
 from scalegraph.measurements.runs import make_runs, serial_times
 from scalegraph.measurements.table import TableChoices, guess_table, idle, read_table, records
+from scalegraph.measurements.table.series import SEPARATE
 from scalegraph.request.imports import tables
 from scalegraph.request.imports.kinds import is_study, refuse_another
 from scalegraph.store import Manifest, Study
@@ -311,17 +312,22 @@ def with_roles(choices: TableChoices, said: Mapping[str, Any], path: Path, name:
 
     A rate is measured, although whole numbers may pass for a parameter; what counts processors is a parameter.
     """
-    roles = {str(said.get("rate") or NONE): "metric", str(said.get("processors") or NONE): "parameter"}
+    asked = (("rate", "metric"), ("time", "metric"), ("processors", "parameter"))
+    roles = {str(said.get(key) or NONE): role for key, role in asked}
     roles = {word: role for word, role in roles.items() if word != NONE and word not in choices.columns}
     if not roles or not path.is_file() or reader_of(path, name).name != _TABLE:
         return choices
     columns = guess_table(path, choices).columns
+    if any(isinstance(column.at, str) and said.get("time") in (column.title, column.at) for column in columns):
+        choices = choices.model_copy(update={"across": SEPARATE})  # one of the series is the time
+        columns = guess_table(path, choices).columns
     for column in columns:
         if said.get("processors") in (column.title, column.name) and column.unit.lower() in SECONDS:
             message = f"'{said['processors']}' is a time in {column.unit}, not a number of processors"
             raise InputError(Fault(message, file=str(path), key="--processors"))
     known = {word for column in columns for word in (column.title, column.name, f"column {column.index + 1}")}
-    made = {word: role for word, role in roles.items() if word in known or role == "metric"}
+    unknown = str(said.get("rate") or NONE)
+    made = {word: role for word, role in roles.items() if word in known or word == unknown}
     return choices.model_copy(update={"columns": {**choices.columns, **made}}) if made else choices
 
 
