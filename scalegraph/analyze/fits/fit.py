@@ -34,7 +34,8 @@ class Fit:
     among fits of the same data); *weight* the share of the evidence by `select.criterion` among the laws fitted.
     *decided*: the points distinguish this law from every law that differs from it up to four times the largest point,
     including by predicting the largest points from the others; *doubt* says in a sentence why not, and what to measure,
-    *settled* what the points do decide. *rivals* names the laws as plausible as this one.
+    *settled* what the points do decide. *judged*: there are three different points or more; of two, no law is better
+    than another, and no interval means anything. *rivals* names the laws as plausible as this one.
     """
 
     law: str
@@ -54,6 +55,7 @@ class Fit:
     rivals: tuple[str, ...] = ()
     reach: float = field(default=6.0, repr=False)  # rivals within this distance of its criterion are plausible
     notes: tuple[str, ...] = field(default=())
+    judged: bool = True
 
     def predict(self, x: Sequence[float] | Floats) -> Floats:
         """Return the law at *x*: (points,) of one parameter, or (points, parameters).

@@ -19,6 +19,9 @@ from scalegraph.base.measures import percent
 from scalegraph.base.text import listed
 from scalegraph.base.units import plain, si
 
+_JUDGED = 3  # different N
+_TWO = "Two processor counts do not suffice to tell one law from another: measure on a third, the larger the better."
+
 
 @dataclass(frozen=True)
 class _Raw:
@@ -106,6 +109,8 @@ def _judged(raw: Sequence[_Raw], n: Floats, values: Floats, confidence: float, s
     fits = [_made(raw[i], pooled, float(shares[i]), confidence, seed) for i in order]
     lead = _with_doubt_about_itself(fits[0], n, values)
     ranked = [raw[i] for i in order]
+    if len(np.unique(n)) < _JUDGED:
+        return [replace(fit, decided=False, judged=False, doubt=_TWO) for fit in fits]
     return [_best(lead, fits, ranked, n), *(replace(fit, decided=False, doubt=_against(fit, lead)) for fit in fits[1:])]
 
 

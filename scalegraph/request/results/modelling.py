@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.analyze.fits import Fit, back_test_models, karp_flatt
+from scalegraph.analyze.fits.fit import Coefficient
 from scalegraph.subjects import fitted_models
 from scalegraph.subjects.fitted_models import back_tests, order_of, processors_column
 from scalegraph.subjects.study import StudyData
@@ -26,11 +27,11 @@ def laws(data: StudyData, processors: int | None) -> pd.DataFrame:
         return pd.DataFrame()
     timed, fits = found
     at = float(processors or fitted_models.FAR * timed.processors.max())
-    return pd.DataFrame([row for fit in fits for row in _law_rows(fit, at, best=fit is fits[0])])
+    return pd.DataFrame([row for fit in fits for row in _law_rows(fit, at, best=fit is fits[0] and fit.judged)])
 
 
 def _law_rows(fit: Fit, at: float, *, best: bool) -> list[dict[str, object]]:
-    low, high = fit.band([at])
+    low, high = fit.band([at]) if fit.judged else ([math.nan], [math.nan])
     shared = {
         "law": fit.law,
         "formula": fit.formula,
@@ -48,9 +49,13 @@ def _law_rows(fit: Fit, at: float, *, best: bool) -> list[dict[str, object]]:
         "doubt": fit.doubt,
     }
     return [
-        {"law": fit.law, "number": entry.name, "value": entry.value, "low": entry.low, "high": entry.high, **shared}
+        {"law": fit.law, "number": entry.name, "value": entry.value, **_ends(fit, entry), **shared}
         for entry in fit.coefficients
     ]
+
+
+def _ends(fit: Fit, entry: Coefficient) -> dict[str, float]:
+    return {"low": entry.low if fit.judged else math.nan, "high": entry.high if fit.judged else math.nan}
 
 
 def models(data: StudyData, processors: int | None) -> pd.DataFrame:

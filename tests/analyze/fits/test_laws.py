@@ -200,3 +200,12 @@ def test_any_times_are_fitted_or_left(points: list[tuple[int, list[float]]], sca
         low, high = fit.band([4.0, 10000.0])
         assert (low <= high).all()
         assert (fit.predict([4.0]) >= 0).all()
+
+
+def test_two_processor_counts_do_not_suffice_for_a_law() -> None:
+    for times in ([10.0, 7.0], [[10.0, 10.2], [7.0, 7.1]], [10.0, 9.9]):
+        fits = fit_laws([1, 2], times)
+        assert fits
+        assert not any(fit.judged or fit.decided for fit in fits)
+        assert all(fit.doubt.startswith("Two processor counts do not suffice") for fit in fits)
+    assert fit_laws([1, 2, 4], [10.0, 7.0, 5.5])[0].judged

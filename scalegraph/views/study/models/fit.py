@@ -43,7 +43,8 @@ def _make(
     if chosen is None:
         known = ", ".join(fit.law for fit in fits)
         return _NOT_FITTED.of(law=LAWS[str(law)].title, points=len(timed.processors), known=known)
-    shown = [chosen, *(fit for fit in fits if fit is not chosen and fit.law in fits[0].rivals)][: 1 + _RIVALS]
+    rivals = (fit for fit in fits if fit is not chosen and (fit.law in fits[0].rivals or not fit.judged))
+    shown = [chosen, *rivals][: 1 + _RIVALS]
     last = float(timed.processors.max())
     far = float(str(target)) if target else fitted_models.FAR * last
     places = modelling.span(float(timed.processors.min()), max(far, last))
@@ -51,7 +52,10 @@ def _make(
     one = _one(timed, chosen) if speedup else 0.0
     lines = [
         _measured(timed, one),
-        *(_law(fit, places, role, one, band=fit is chosen) for fit, role in zip(shown, _ROLES, strict=False)),
+        *(
+            _law(fit, places, role, one, band=fit is chosen and fit.judged)
+            for fit, role in zip(shown, _ROLES, strict=False)
+        ),
     ]
     unit = "" if speedup else "s"
     words = ("scaled speedup N T(1)/T(N)" if timed.scaling == "weak" else "speedup T(1)/T(N)") if speedup else "time"
@@ -150,6 +154,8 @@ def _sentence(fit: Fit, far: float) -> str:
     low, high = fit.band([far])
     value = float(fit.predict([far])[0])
     text = f"{fit.title}: {fit.formula}; at N = {plain(far)} it gives {si(value, 's')}"
+    if not fit.judged:
+        return f"{fit.doubt} {text}; other laws give other times."
     if math.isfinite(float(low[0])) and math.isfinite(float(high[0])):
         text += f" ({si(max(float(low[0]), 0.0), 's')} to {si(float(high[0]), 's')})"
     return f"{text}. {fit.doubt or fit.settled}"
@@ -157,6 +163,12 @@ def _sentence(fit: Fit, far: float) -> str:
 
 def _notes(fit: Fit, timed: Timed, fits: list[Fit]) -> tuple[str, ...]:
     how = "repetitions" if timed.repetitions > 1 else "the residuals of the law, as there are no repetitions"
+    kinds = {
+        "weak": "Weak scaling: the problem grows as N.",
+        "strong": f"Strong scaling of {timed.label or 'one problem'}.",
+    }
+    if not fit.judged:
+        return kinds[timed.scaling], f"{len(fits)} laws were fitted; the view Laws shows all of them."
     share = percent(fit.curve.confidence)
     holds = (
         "that include other curves the points allow (sums of up to three terms that fall or grow with N)"
@@ -168,10 +180,6 @@ def _notes(fit: Fit, timed: Timed, fits: list[Fit]) -> tuple[str, ...]:
         f"{entry.name} = {significant(entry.value, 3)} ({modelling.interval(entry.low, entry.high)})"
         for entry in fit.coefficients
     )
-    kinds = {
-        "weak": "Weak scaling: the problem grows as N.",
-        "strong": f"Strong scaling of {timed.label or 'one problem'}.",
-    }
     return (
         first,
         f"{numbers}.",

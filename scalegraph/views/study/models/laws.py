@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from scalegraph.analyze.fits import Fit
+from scalegraph.analyze.fits.fit import Coefficient
 from scalegraph.analyze.fits.select import ALIKE, differ
 from scalegraph.base.measures import percent
 from scalegraph.base.units import plain, significant
@@ -29,7 +30,9 @@ def _make(data: StudyData, size: object = None, scaling: object = "auto", target
     best = fits[0]
     rivals = ", ".join(fit.title for fit in fits if fit.law in best.rivals)
     sentence = f"{best.title} explains the times best. {best.doubt}".rstrip()
-    if not best.doubt:
+    if not best.judged:
+        sentence = best.doubt
+    elif not best.doubt:
         sentence += (
             f" Equally plausible, and close to it up to N = {plain(far)}: {rivals}."
             if rivals
@@ -64,7 +67,7 @@ def _table(fits: list[Fit], far: float) -> Table:
 
 
 def _row(fit: Fit, best: Fit, far: float) -> Row:
-    low, high = fit.band([far])
+    low, high = fit.band([far]) if fit.judged else ([math.nan], [math.nan])
     return Row(
         (
             fit.title,
@@ -84,6 +87,8 @@ def _row(fit: Fit, best: Fit, far: float) -> Row:
 
 
 def _verdict(fit: Fit, best: Fit, far: float) -> str:
+    if not fit.judged:
+        return "open"
     if fit is best or fit.law in best.rivals:
         return "best" if fit is best else "plausible"
     alike = float(differ(fit.predict([far]), best.predict([far]))[0]) <= ALIKE
@@ -96,7 +101,7 @@ def _numbers(fits: list[Fit]) -> Table:
         rows.append(Row((fit.title, "", "", "", ""), key=fit.law))
         rows.extend(
             Row(
-                (entry.name, *(_text(v) for v in (entry.value, entry.low, entry.high)), entry.meaning),
+                (entry.name, *(_text(v) for v in _interval(fit, entry)), entry.meaning),
                 1,
                 f"{fit.law}.{entry.name}",
                 f"{entry.name}: {entry.meaning}",
@@ -104,6 +109,10 @@ def _numbers(fits: list[Fit]) -> Table:
             for entry in fit.coefficients
         )
     return Table((Column("number"), Column("value"), Column("from"), Column("to"), Column("meaning")), tuple(rows))
+
+
+def _interval(fit: Fit, entry: Coefficient) -> tuple[float, float, float]:
+    return (entry.value, entry.low, entry.high) if fit.judged else (entry.value, -math.inf, math.inf)
 
 
 def _text(value: float) -> str:
