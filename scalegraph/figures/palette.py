@@ -98,7 +98,6 @@ DASHES: Final = ((4, 3), (10, 3, 2, 3), (2, 2), (10, 3))
 _NAMES: Final = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#B8A800", "#882255", "#44AA99", "#6A51A3", "#A6611A")
 _SLOTS: Final = 4 * len(_NAMES)
 LINE_CONTRAST: Final = 1.9  # minimum contrast of lines with the paper
-TEXT_CONTRAST: Final = 4.5  # minimum contrast of text with its background (WCAG 2, level AA)
 _GREY: Final = {"light": "#8A8F98", "dark": "#8A8F98", "print": "#808080"}
 _INK: Final = {"light": "#1B1F24", "dark": "#E6E8EB", "print": "#000000"}
 _PAPER: Final = {"light": "#FFFFFF", "dark": "#1E2126", "print": "#FFFFFF"}
@@ -119,9 +118,9 @@ def colour(role: str, theme: Theme = "light") -> str:
     """Return the ``#rrggbb`` of *role*.
 
     Roles are group names, ``<group>:<i>`` for the i-th category of a group, ``series:<i>`` for curves of one rank,
-    ``cause:<i>`` for causes of lost time, ``count:<i>/<k>`` for the i-th of k processor counts, ``name:<i>`` for the i-th colour of regions (`name_slots`),
-    ``ideal``, ``grid`` and ``other`` for background elements, ``ink`` for text, ``paper`` for the background, a
-    quantity's name, or an ``#rrggbb``, which is returned unchanged.
+    ``cause:<i>`` for causes of lost time, ``count:<i>/<k>`` for the i-th of k processor counts, ``name:<i>`` for the
+    i-th colour of regions (`name_slots`), ``ideal``, ``grid`` and ``other`` for background elements, ``ink`` for text,
+    ``paper`` for the background, a quantity's name, or an ``#rrggbb``, which is returned unchanged.
     """
     if role.startswith("#"):
         return role
@@ -169,17 +168,6 @@ def contrast(one: str, other: str) -> float:
     """Return the contrast ratio of two colours, from 1 (none) to 21 (WCAG 2)."""
     low, high = sorted((_luminance(one), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
-
-
-def share_behind_text(role: str, theme: Theme, papers: Iterable[str], most: float) -> float:
-    """Return the opacity, at most *most*, of a bar of colour *role* behind text.
-
-    Text on it keeps a contrast of at least `TEXT_CONTRAST` on each of *papers* (``#rrggbb``).
-    """
-    chosen, papers, share = colour(role, theme), tuple(papers), most
-    while share > 0 and any(contrast(_mixed(paper, chosen, share), _INK[theme]) < TEXT_CONTRAST for paper in papers):
-        share -= 0.02
-    return max(0.0, share)
 
 
 def _count(place: int, of: int, theme: Theme) -> str:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFontMetrics, QFontMetricsF
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 # Three forms of a source location: "(file:line)", "(line N)", ":line".
 _PLACED: Final = re.compile(r"(?P<name>.*\S)(?P<place> \(\S+:\d+\)| \(line \d+\)|:\d+)")
 
 _CALL_PATH: Final = re.compile(r"[\w ]+(?::\d+)?->[^\[\];=&*]+")  # not the C operator in a source line
-_OF_FUNCTION: Final = re.compile(r"(?P<what>.*\S )(?P<function>\S+)(?P<place>:\d+)")
 
 
 def fitted(name: str, metrics: QFontMetrics, room: int) -> str:
@@ -43,33 +41,19 @@ def fitted(name: str, metrics: QFontMetrics, room: int) -> str:
     return metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, max(room, 0))
 
 
-def shortened(name: str, inside: Iterable[str]) -> str:
-    """Return *name* without its function's name if that is one of *inside*, the names of its ancestors.
-
-    ``parallel initialize:296`` below ``initialize`` becomes ``parallel :296``.
-    """
-    found = _OF_FUNCTION.fullmatch(name)
-    return found["what"] + found["place"] if found is not None and found["function"] in inside else name
-
-
-def fit(option: QStyleOptionViewItem, inside: Iterable[str] = ()) -> None:
-    """Elide the text of *option*, a table or tree item, to fit its rectangle; *inside*: names of its ancestors."""
+def fit(option: QStyleOptionViewItem) -> None:
+    """Elide the text of *option*, a table or tree item, to fit its rectangle."""
     if option.rect.isEmpty():
         return  # the style measures the whole text here
     style = option.widget.style()
     room = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, option.widget)
     margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, option.widget) + 1
     width = room.width() - 2 * margin
-    if option.fontMetrics.horizontalAdvance(option.text) > width:
-        option.text = fitted(shortened(option.text, inside), option.fontMetrics, width)
-
-
-def names_around(index: QModelIndex | QPersistentModelIndex) -> Iterator[str]:
-    """Yield the names of the ancestors of *index*, from its column."""
-    above = index.parent()
-    while above.isValid():
-        yield str(above.siblingAtColumn(index.column()).data())
-        above = above.parent()
+    if option.fontMetrics.horizontalAdvance(option.text) < width:
+        return
+    if QFontMetricsF(option.font).horizontalAdvance(option.text) > width:
+        # one pixel less: widths are rounded, and Qt would elide once more what is a fraction too wide
+        option.text = fitted(option.text, option.fontMetrics, width - 1)
 
 
 class NameDelegate(QStyledItemDelegate):
@@ -78,4 +62,4 @@ class NameDelegate(QStyledItemDelegate):
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Qt: set the elided text."""
         super().initStyleOption(option, index)
-        fit(option, names_around(index))
+        fit(option)

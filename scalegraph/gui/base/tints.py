@@ -10,7 +10,6 @@ from PySide6.QtGui import QAction, QColor
 from PySide6.QtWidgets import QMenu
 
 from scalegraph.figures import palette
-from scalegraph.gui.base.style import PAPERS
 
 ColourMapName = Literal["viridis", "cividis"]
 COLOUR_MAPS: Final[tuple[ColourMapName, ...]] = ("viridis", "cividis")
@@ -21,18 +20,6 @@ def tint(role: str, theme: str, alpha: float = 1.0) -> QColor:
     colour = QColor(palette.colour(role, cast("palette.Theme", theme)))
     colour.setAlphaF(alpha)
     return colour
-
-
-@lru_cache(maxsize=256)
-def _share(role: str, theme: str, most: float) -> float:
-    sheets = PAPERS[theme]
-    papers = (sheets.base, sheets.raised, sheets.hover, sheets.window)
-    return palette.share_behind_text(role, cast("palette.Theme", theme), papers, most)
-
-
-def bar_tint(role: str, theme: str, most: float = 0.45) -> QColor:
-    """Return the colour of a *role*'s bar behind text, as opaque as legible text allows (WCAG 2: 4.5 to 1)."""
-    return tint(role, theme, _share(role, theme, most))
 
 
 def line_tint(role: str, theme: str) -> QColor:

@@ -1,19 +1,19 @@
-"""Bars behind the numbers of a table."""
+"""Bars below the numbers of a table."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPalette
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
-from scalegraph.gui.base.fitted_names import fit, names_around
+from scalegraph.gui.base.fitted_names import fit
 from scalegraph.gui.base.style import PAPERS
-from scalegraph.gui.base.tints import bar_tint, tint
+from scalegraph.gui.base.tints import line_tint
 from scalegraph.gui.base.widgets import elided
+from scalegraph.gui.figures.region_bar import bar_below
 from scalegraph.gui.figures.table.model import BAR_ROLE, FAULT_ROLE, SHARE_ROLE
 
 BAR = 16  # pixels of a scroll bar, with some margin
-_DENSE = 0.34  # maximum opacity of a bar behind a number
 _LINES = 3  # maximum lines of a sentence
 _SIDES = 10  # pixels that a style leaves on both sides of a text
 _KEPT = 4000  # sizes of sentences
@@ -21,12 +21,12 @@ _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
 def room_for(text: int, *, bar: bool) -> int:
-    """Return the width of a cell whose text is *text* pixels wide, with a *bar* behind it or not."""
+    """Return the width of a cell whose text is *text* pixels wide, with a *bar* below it or not."""
     return text + _SIDES + (30 if bar else 8)
 
 
 class BarDelegate(QStyledItemDelegate):
-    """Draws a bar, scaled to the column's largest value, with the number on top."""
+    """Draws a number above its bar, which is scaled to the column's largest value."""
 
     theme = "light"
     sentences: frozenset[int] = frozenset()  # columns whose texts may wrap
@@ -41,24 +41,11 @@ class BarDelegate(QStyledItemDelegate):
     ) -> None:
         """Qt: paint bar and number."""
         role, share = index.data(BAR_ROLE), index.data(SHARE_ROLE)
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
         if index.data(FAULT_ROLE):
             painter.fillRect(option.rect, QColor(PAPERS[self.theme].fault_paper))
-        if role and share is not None:
-            # the style paints the selection over the bar, so a selected row has a thin bar at the bottom of the cell
-            super().paint(painter, option, index) if selected else None
-            self._bar(painter, QRectF(option.rect), role, share, foot=selected)
-            if selected:
-                return
         super().paint(painter, option, index)
-
-    def _bar(self, painter: QPainter, room: QRectF, role: str, share: float, *, foot: bool) -> None:
-        room = room.adjusted(3, 2, -3, -2)
-        width = max(1.0, room.width() * share) if share > 0 else 0.0
-        if foot:
-            room.setTop(room.bottom() - 3)
-        bar = QRectF(room.left(), room.top(), width, room.height())
-        painter.fillRect(bar, tint(role, self.theme) if foot else bar_tint(role, self.theme, _DENSE))
+        if role and share is not None and share > 0:  # after the style, which paints the selection
+            painter.fillRect(bar_below(QRectF(option.rect), share), line_tint(role, self.theme))
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Qt: return a little more than the text's size, which keeps bars of neighbouring rows apart."""
@@ -92,7 +79,7 @@ class BarDelegate(QStyledItemDelegate):
             option.palette.setColor(QPalette.ColorRole.Text, QColor(PAPERS[self.theme].fault))
             option.font.setBold(True)
         if index.column() not in self.sentences:
-            fit(option, names_around(index))
+            fit(option)
         elif not option.rect.isEmpty():
             option.features |= QStyleOptionViewItem.ViewItemFeature.WrapText
             option.text = elided(option.text, option.fontMetrics, option.rect.width() - _SIDES, _LINES)

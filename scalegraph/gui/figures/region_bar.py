@@ -1,4 +1,4 @@
-"""A bar behind a number in a tree that shows its share of the whole."""
+"""Bars below numbers: a bar behind one would end inside its digits."""
 
 from __future__ import annotations
 
@@ -6,16 +6,23 @@ from typing import Final
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRectF, Qt
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from scalegraph.gui.base.theme import Theme
-from scalegraph.gui.base.tints import bar_tint
+from scalegraph.gui.base.tints import line_tint
 
 ShareRole: Final = Qt.ItemDataRole.UserRole + 1
+_HIGH: Final = 4  # pixels
+
+
+def bar_below(cell: QRectF, share: float, high: int = _HIGH) -> QRectF:
+    """Return the bar for *share* (0 to 1), *high* pixels at the foot of a *cell*."""
+    width = max(1.0, (cell.width() - 6) * min(1.0, share))
+    return QRectF(cell.left() + 3, cell.bottom() - 1 - high, width, high)
 
 
 class BarDelegate(QStyledItemDelegate):
-    """Draws a bar for the share (0 to 1) in `ShareRole`, then the text."""
+    """Draws the text, and below it a bar for the share (0 to 1) in `ShareRole`."""
 
     def __init__(self, theme: Theme, parent: QObject, colour: str = "idle") -> None:
         super().__init__(parent)
@@ -24,11 +31,8 @@ class BarDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Qt: paint bar and text."""
+        """Qt: paint text and bar."""
+        super().paint(painter, option, index)
         share = index.data(ShareRole)
         if isinstance(share, int | float) and share > 0:
-            area = QRectF(option.rect).adjusted(4, 3, -3, -3)
-            area.setLeft(area.right() - area.width() * min(1.0, float(share)))
-            if not option.state & QStyle.StateFlag.State_Selected:
-                painter.fillRect(area, bar_tint(self._role, self._theme.name))
-        super().paint(painter, option, index)
+            painter.fillRect(bar_below(QRectF(option.rect), float(share)), line_tint(self._role, self._theme.name))

@@ -6,14 +6,16 @@ from typing import Any
 import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QAction, QColor, QFontMetrics
+from PySide6.QtGui import QAction, QColor, QFontMetrics, QFontMetricsF
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QLabel,
     QPushButton,
+    QStyle,
     QStyleOptionViewItem,
     QToolTip,
+    QTreeWidget,
     QTreeWidgetItem,
     QWidget,
 )
@@ -21,7 +23,7 @@ from PySide6.QtWidgets import (
 from scalegraph import views
 from scalegraph.gui.app import fit_on_screen
 from scalegraph.gui.base import tips
-from scalegraph.gui.base.fitted_names import NameDelegate, fitted, shortened
+from scalegraph.gui.base.fitted_names import NameDelegate, fitted
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.figure_widget import FigureWidget
 from scalegraph.gui.dock.view_options import OptionBar
@@ -249,19 +251,40 @@ def test_names_that_are_cut_keep_their_ends(qtbot: Any, name: str, place: str) -
     assert len(end) >= len(place) - (1 if place == "queue" else 0)
 
 
-@pytest.mark.parametrize(
-    ("name", "inside", "short"),
-    [
-        ("parallel initialize:296", ("initialize", "program"), "parallel :296"),
-        ("critical (queue) simulate:262", ("loop simulate:250", "simulate"), "critical (queue) :262"),
-        ("loop add:107", ("subtract",), "loop add:107"),
-        ("initialize", ("initialize",), "initialize"),
-    ],
-)
-def test_a_name_that_is_cut_leaves_out_the_function_that_contains_it(
-    name: str, inside: tuple[str, ...], short: str
-) -> None:
-    assert shortened(name, inside) == short
+def test_a_name_in_the_navigator_is_whole_or_cut_in_its_middle(qtbot: Any) -> None:
+    tree = QTreeWidget()
+    qtbot.addWidget(tree)
+    delegate = NameDelegate(tree)
+    around = QTreeWidgetItem(["initialize"])
+    inside = QTreeWidgetItem(around, ["parallel for initialize:296"])
+    tree.addTopLevelItem(around)
+    painted = []
+    for width in (400, 130, 90):
+        option = QStyleOptionViewItem()
+        option.widget, option.rect = tree, QRect(0, 0, width, 20)
+        delegate.initStyleOption(option, tree.indexFromItem(inside, 0))
+        painted.append(option.text)
+    assert painted[0] == "parallel for initialize:296"
+    for text in painted[1:]:
+        assert text.startswith("par")
+        assert text.endswith("…:296")
+        assert text.count("…") == 1
+
+
+def test_a_name_that_was_cut_to_fit_is_not_cut_again(qtbot: Any) -> None:
+    tree = QTreeWidget()
+    qtbot.addWidget(tree)
+    delegate = NameDelegate(tree)
+    item = QTreeWidgetItem(["parallel for initialize:296"])
+    tree.addTopLevelItem(item)
+    for width in range(60, 220):
+        option = QStyleOptionViewItem()
+        option.widget, option.rect = tree, QRect(0, 0, width, 20)
+        delegate.initStyleOption(option, tree.indexFromItem(item, 0))
+        style = tree.style()
+        margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, tree) + 1
+        room = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, tree).width() - 2 * margin
+        assert QFontMetricsF(option.font).horizontalAdvance(option.text) <= room, option.text
 
 
 @pytest.mark.slow

@@ -12,12 +12,13 @@ from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 from scalegraph.base.measures import Measure, exact, measure
 from scalegraph.figures.figure import Source, SourceLine
 from scalegraph.gui.base import tips
-from scalegraph.gui.base.tints import bar_tint, ink, paper, tint
+from scalegraph.gui.base.tints import ink, line_tint, paper, tint
 from scalegraph.gui.figures.plot.targets import rich
+from scalegraph.gui.figures.region_bar import bar_below
 
 _PAD = 8
 _LETTERS = 12  # of a line of a heading: the width is for the source
-_DENSE = 0.34  # maximum opacity of a bar behind a number
+_HIGH = 3  # pixels of a bar below a number: lines of text are low
 
 
 class Margin(QWidget):
@@ -109,9 +110,8 @@ class Margin(QWidget):
             value = line.values[i] if i < len(line.values) else None
             if value is not None and not math.isnan(value):
                 if self._largest[i] > 0 and value != 0:
-                    size = max(1.0, (width - 4) * abs(value) / self._largest[i])
-                    bar = QRectF(left + 2, top + 1, size, height - 2)
-                    painter.fillRect(bar, bar_tint(self._source.columns[i].bar_role or "time", self.theme, _DENSE))
+                    bar = bar_below(QRectF(left, top, width, height), abs(value) / self._largest[i], _HIGH)
+                    painter.fillRect(bar, line_tint(self._source.columns[i].bar_role or "time", self.theme))
                 painter.setPen(ink(self.theme))
                 text = self._measures[i].number(value)
                 painter.drawText(QRect(left, top, width - _PAD, height), right_middle, text)
