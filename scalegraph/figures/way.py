@@ -53,8 +53,9 @@ class Need:
 
     @property
     def general(self) -> str:
-        """The text with unfilled placeholders replaced by their names, if these read as words."""
-        return re.sub(r"(?<= )\{(\w+)\}", r"\1", re.sub(r"(?<! )\{\w+\}", "", self.text))
+        """The text without reasons yet to be filled in; other placeholders give way to their names, if words."""
+        known = re.sub(r": \{\w+\}\.?$", ".", self.text)
+        return re.sub(r"(?<= )\{(\w+)\}", r"\1", re.sub(r"(?<! )\{\w+\}", "", known))
 
     def sentence(self, *, runs: bool) -> str:
         """Return what is missing and how to get it; *runs*: whether ScaleGraph can run the program."""

@@ -10,12 +10,14 @@ import importlib
 import pkgutil
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from scalegraph.base.errors import InputError, near
 
 if TYPE_CHECKING:
     from scalegraph.views.view import Subject, View
+
+_HINTS: Final = 8
 
 __all__ = ["View", "everything", "get", "listed", "registry"]
 
@@ -73,5 +75,20 @@ def get(name: str) -> View:
     """
     views = everything()
     if name not in views:
-        raise InputError(f"unknown view '{name}'{near(name, views)}; known: {', '.join(views)}")
+        raise InputError(f"unknown view '{name}'{_meant(name) or near(name, views)}; known: {', '.join(views)}")
     return views[name]
+
+
+def _meant(word: str) -> str:
+    """Return a hint at views for a *word* of "show as" or of a title that was taken for a view's name, or nothing."""
+    from scalegraph.views.families import FAMILIES
+
+    wanted = word.lower().replace("_", " ").replace("-", " ")
+    chosen = [name for family in FAMILIES for choice, name in family.shown_as.items() if choice == wanted]
+    titled = [
+        name for family in FAMILIES if wanted in family.title.lower().split() for name in family.shown_as.values()
+    ]
+    titled += [view.name for view in everything().values() if wanted in view.title.lower().split()]
+    found = list(dict.fromkeys(chosen or titled))[:_HINTS]
+    *others, last = [f"'{name}'" for name in found] or [""]
+    return f"; did you mean {' or '.join(part for part in (', '.join(others), last) if part)}?" if last else ""

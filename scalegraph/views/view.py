@@ -103,11 +103,24 @@ class View:
             given = "trace" if isinstance(data, TraceData) else "study"
             raise InputError(Fault(f"'{self.name}' is a view of {_MANY[self.subject]}, not of a {given}", key="--view"))
         if self.family is not None and SHOW_AS in options:
-            return self.shown_as(options.pop(SHOW_AS)).build(data, **options)
+            return self._asked(options.pop(SHOW_AS)).build(data, **options)
         values = self.check(options)
         lacking = self.lacking(data, values)
         made = self.make(data, **values) if lacking is None else lacking
         return self.empty(data, made) if isinstance(made, Need) else replace(made, view=self.name)
+
+    def _asked(self, choice: OptionValue) -> View:
+        """Return the view of the family for *choice*; only the family's own name leaves it open which that is."""
+        shown = self.shown_as(choice)
+        if self.family is not None and shown is not self and self.name not in (shown.name, self.family.name):
+            raise InputError(
+                Fault(
+                    f"'{self.name}' is '{self.family.name}' shown as '{self.family.choice_of(self.name)}', but"
+                    f" '{choice}' was asked for: leave {SHOW_AS} out, or name the view '{shown.name}'",
+                    key=SHOW_AS,
+                )
+            )
+        return shown
 
     def lacking(self, data: StudyData | TraceData, values: Mapping[str, OptionValue]) -> Need | None:
         """Return the first need that *data* does not meet, None if it meets all; *values* has all options.

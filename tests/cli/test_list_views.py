@@ -15,6 +15,7 @@ def test_views_are_listed_with_what_they_need(call: Any) -> None:
     assert not code
     assert "if empty: Costs by line need a simulated run with lines collected." in out
     assert "{" not in out
+    assert "if empty: The runs do not determine the thread graph.\n" in out
     assert "matrix: Scalability matrix (Scalability). How" in out
     assert "  matrix-row: show_as=rows. How scalability falls" in out
 

@@ -167,6 +167,23 @@ def test_after_a_comparison_views_do_not_name_their_study(window: MainWindow, qt
 
 
 @pytest.mark.slow
+def test_the_bar_of_a_comparison_names_open_studies_only(window: MainWindow, qtbot: Any, model_study: Any) -> None:
+    for name in ("one", "two", "three"):
+        opened(window, qtbot, model_study(name))
+    window.study.arrange("Compare")
+    settled(window, qtbot)
+    area = window.study.area
+    assert area is not None
+    assert area.bar.message.text() == "three beside one, two"
+    window.close_study(next(handle.key for handle in window.studies if handle.title == "two"))
+    settled(window, qtbot)
+    assert area.bar.message.text() == "three beside one"
+    window.close_study(next(handle.key for handle in window.studies if handle.title == "one"))
+    settled(window, qtbot)
+    assert area.bar.message.text() == ""
+
+
+@pytest.mark.slow
 def test_fields_of_a_request_stay_legible_in_a_very_wide_window(window: MainWindow, qtbot: Any, choose: Any) -> None:
     choose()
     window.resize(3840, 1200)

@@ -42,6 +42,26 @@ def test_lists_have_one_view_of_each_family_and_names_are_all_known() -> None:
     assert len({view.title for view in listed.values()}) == len(listed)
 
 
+def test_one_view_of_a_family_is_not_shown_as_another(data: dict[str, StudyData | TraceData]) -> None:
+    with pytest.raises(InputError, match="name the view 'widths'"):
+        views.get("hit-rates").build(data["study"], show_as="widths")
+    assert views.get("hit-rates").build(data["study"], show_as="hit rates").view == "hit-rates"
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("surface", "did you mean 'scalability-surface'"),
+        ("hit rates", "did you mean 'hit-rates'"),
+        ("caches", "did you mean 'remote-causes', 'hit-rates', 'invalidations',"),
+        ("matrx", "did you mean 'matrix'"),
+    ],
+)
+def test_a_word_of_show_as_leads_to_its_view(word: str, meant: str) -> None:
+    with pytest.raises(InputError, match=meant):
+        views.get(word)
+
+
 def test_another_choice_is_refused_with_the_choices(data: dict[str, StudyData | TraceData]) -> None:
     with pytest.raises(InputError, match="one of matrix, rows, surface"):
         views.get("matrix").build(data["study"], show_as="row")

@@ -97,6 +97,16 @@ def test_a_graph_file_is_a_study_with_its_places_and_the_text_beside_it(tmp_path
 
 
 @pytest.mark.slow
+def test_a_section_is_called_critical_once(tmp_path: Path) -> None:
+    text = GRAPH.replace('critical = "sum"', 'critical = "critical main:15"').replace(
+        'barrier = "end"', 'barrier = "barrier"'
+    )
+    names = [one.name for one in drawn(get("thread-graph").build(opened(tmp_path, text), at="n=10, N=4")).items]
+    assert "critical main:15: one at a time" in names
+    assert "barrier" in names
+
+
+@pytest.mark.slow
 def test_the_picture_has_threads_ovals_arcs_and_what_does_not_scale_in_front(tmp_path: Path) -> None:
     figure = get("thread-graph").build(opened(tmp_path, GRAPH), at="n=10, N=4")
     diagram = drawn(figure)

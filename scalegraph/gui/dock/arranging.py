@@ -136,18 +136,29 @@ class Arranging:
 
     def _compare(self, desk: Desk) -> str:
         area, one = self._area, desk.handle
-        others = [handle for handle in area.context.studies() if handle is not one]
-        others = [handle for handle in others if has_runs(handle)] or others
+        others = self._others(desk)
         if not others:
             area.context.remark_wanted.emit(_NO_SECOND, OPEN_STUDY)
             return _NO_SECOND
         low = area.window().height() < TWO_BELOW
         layout, content = side_by_side(one, others[-1], area.current_dock(), few=low)
-        area.bar.say(f"{one.title} beside {', '.join(handle.title for handle in others)}")
         self._place(desk, COMPARE, two_views(layout) if low else layout, content)
         for dock in area.docks:
             dock.name_study(not dock.view.several)
+        self.say_compared()
         return ""
+
+    def _others(self, desk: Desk) -> list[Handle]:
+        """Return the studies that *desk*'s is compared with."""
+        others = [handle for handle in self._area.context.studies() if handle is not desk.handle]
+        return [handle for handle in others if has_runs(handle)] or others
+
+    def say_compared(self) -> None:
+        """Say above the views which studies Compare shows now; nothing in other arrangements."""
+        desk = self._area.desk
+        others = self._others(desk) if desk is not None and desk.arrangement == COMPARE else []
+        named = ", ".join(handle.title for handle in others)
+        self._area.bar.say(f"{desk.handle.title} beside {named}" if desk is not None and others else "")
 
 
 def _grows(data: StudyData) -> bool:

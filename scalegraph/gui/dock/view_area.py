@@ -122,7 +122,7 @@ class ViewArea(QWidget):
         self._leave_desk()
         desk = self._desk_of(handle)
         self.desk = desk
-        self.bar.say("")
+        self.arranging.say_compared()
         self.bar.offer(handle.subject, self.arranging.names())
         self._show_trace(handle)
         if not desk.docks and not desk.arranged:
@@ -209,6 +209,7 @@ class ViewArea(QWidget):
         """Redraw views of several studies after one was opened, closed or extended."""
         for dock in self.docks:
             dock.others_changed()
+        self.arranging.say_compared()
 
     def forget(self, key: str) -> None:
         """Remove a closed study with its views, also from the comparisons of other studies."""

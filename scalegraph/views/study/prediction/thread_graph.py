@@ -114,14 +114,19 @@ def _looks(data: StudyData, found: ThreadGraph, path: str, step: Step, one: Thre
         ]
     name = {
         "loop": f"{step.name} × {step.iterations}",
-        "critical": f"critical {step.name}: one at a time",
+        "critical": f"{_named('critical', step.name)}: one at a time",
         "branch": f"{step.name}: in {step.share} of the passes",
-        "barrier": f"barrier {step.name}",
+        "barrier": _named("barrier", step.name),
         "fork": f"start of {step.name}",
         "cluster": f"start and end of {step.name}",
-    }.get(step.kind, f"{step.kind} {step.name}")
+    }.get(step.kind, _named(step.kind, step.name))
     front = step.kind == "critical" and count > 1
     return Looks(name, "\n".join(lines), key, front=front and _takes_time(found, path), weight=0.02)
+
+
+def _named(kind: str, name: str) -> str:
+    """Return *name* after its *kind*, unless it begins with that: regions are called ``critical main:15``."""
+    return name if name == kind or name.startswith(f"{kind} ") else f"{kind} {name}".rstrip()
 
 
 def _takes_time(found: ThreadGraph, path: str) -> bool:
