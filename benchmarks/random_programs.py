@@ -21,7 +21,7 @@ HERE = Path(__file__).parent.parent
 
 def searched(words: list[str]) -> bool:
     """Run one search; return whether it found no fault."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(HERE), str(HERE / "tests" / "runtime")))}
+    environment = os.environ | {"PYTHONPATH": str(HERE)}
     return subprocess.run([sys.executable, *words], cwd=HERE, env=environment, check=False).returncode == 0
 
 
@@ -31,11 +31,11 @@ def main() -> int:
     for name, many in (("threads", 500), ("openmp", 250), ("mpi", 250), ("first", 0)):
         parser.add_argument(f"--{name}", type=int, default=many, metavar="N")
     options = parser.parse_args()
-    script = "tests/runtime/run_random_programs.py"
+    script = ["-m", "tests.runtime.run_random_programs"]
     mpiexec = Path(sys.executable).with_name("mpiexec")
     searches = (
-        (options.threads, [script, "--threads"]),
-        (options.openmp, [script]),
+        (options.threads, [*script, "--threads"]),
+        (options.openmp, script),
         (
             options.mpi,
             ["-m", "tests.mpi.random_programs", "--parts", "threads", "--ranks", "3", "--simulate"]

@@ -64,7 +64,7 @@ def root() -> Path:
 # Cache entries built from our sources alone: they outlive the session, and concurrent sessions build them once.
 BUILT_ONCE = ("runtime", "objects", "loops", "monitor", "drivers", "pipeline", "compilers", "assemblers")
 # Cache entries built from test programs. They are kept until one of the packages in BUILDERS changes.
-BUILDS = ("builds", "plain", "timing")
+BUILDS = ("builds", "plain", "timing", "programs")
 BUILDERS = ("base", "runtime", "machine", "toolchain", "instrument", "link", "control")
 _ALL_SLOW = re.compile(rb"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
 KEPT_STATES = 2  # states of these packages to keep: before a change and after it

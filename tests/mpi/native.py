@@ -9,6 +9,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.kept import kept
+
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 MISSING = "no mpicc and mpiexec beside Python or on PATH: pip install mpich (the extra 'mpi')"
 
@@ -22,10 +24,16 @@ class Native:
 
     def compiled(self, source: Path, binary: Path, *flags: str) -> Path:
         """Return *binary*, made from *source*; any warning raises `AssertionError` with the compiler's message."""
-        command = [self.mpicc, "-O2", "-g", *WARNINGS, *flags, source, "-o", binary, "-lm"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return binary
+        words = ["-O2", "-g", *WARNINGS, *flags]
+        folders = [source.parent, *(Path(flag[2:]) for flag in flags if flag.startswith("-I"))]
+        headers = [header for folder in folders for header in sorted(folder.glob("*.h"))]
+
+        def make(target: Path) -> None:
+            command = [self.mpicc, *words, source, "-o", target, "-lm"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+
+        return kept(binary, [self.mpicc, str(self.mpicc), source, *headers, *words], make)
 
     def run(
         self, binary: Path, ranks: int, *arguments: str, timeout: float = 120.0

@@ -260,6 +260,7 @@ class Units:
     directory: Path
     kinds: Sequence[str] = tuple(PARTS)
     static: int = 0  # size of each static buffer in bytes; 0: all buffers are in the heap
+    unit: int = UNIT  # programs in one source
     binaries: dict[int, Path] = field(default_factory=dict)
     builds: dict[int, Build] = field(default_factory=dict)
 
@@ -270,22 +271,22 @@ class Units:
 
     def source(self, seed: int) -> Path:
         """Return the source file that contains the program of *seed*."""
-        first = seed - seed % UNIT
+        first = seed - seed % self.unit
         path = self.directory / f"random{first}.c"
         if not path.exists():
-            path.write_text(source(range(first, first + UNIT), self.kinds), encoding="utf-8")
+            path.write_text(source(range(first, first + self.unit), self.kinds), encoding="utf-8")
         return path
 
     def binary(self, native: Native, seed: int) -> Path:
         """Return the native executable that contains the program of *seed*."""
-        first = seed - seed % UNIT
+        first = seed - seed % self.unit
         if first not in self.binaries:
             self.binaries[first] = native.compiled(self.source(seed), self.directory / f"random{first}", *self.flags)
         return self.binaries[first]
 
     def build(self, seed: int) -> Build:
         """Return the simulated executable that contains the program of *seed*."""
-        first = seed - seed % UNIT
+        first = seed - seed % self.unit
         if first not in self.builds:
             self.builds[first] = control.build([self.source(seed)], cflags=self.flags)
         return self.builds[first]
@@ -296,20 +297,25 @@ def native_result(native: Native, units: Units, seed: int, ranks: int, limit: fl
 
     A run must not take more than *limit* seconds.
     """
+    return native_results(native, units, range(seed, seed + 1), ranks, limit)[seed]
+
+
+def native_results(native: Native, units: Units, seeds: range, ranks: int, limit: float = 60.0) -> dict[int, str]:
+    """Return the output of each of *seeds*, which are in one source and run one after the other; as `native_result`."""
+    said = f"program {', '.join(map(str, seeds))} on {ranks} ranks"
     printed = set()
     for _ in range(2):
         try:
-            done = native.run(units.binary(native, seed), ranks, str(seed), timeout=limit)
+            done = native.run(units.binary(native, seeds[0]), ranks, *map(str, seeds), timeout=limit)
         except subprocess.TimeoutExpired:
-            raise ValueError(f"program {seed} on {ranks} ranks: not ended natively after {limit:g} s") from None
-        if done.returncode != 0 or done.stdout.count("\n") != ranks:
-            raise ValueError(
-                f"program {seed} on {ranks} ranks: exit code {done.returncode}\n{done.stdout}{done.stderr}"
-            )
-        printed.add(done.stdout)
+            raise ValueError(f"{said}: not ended natively after {limit:g} s") from None
+        if done.returncode != 0 or done.stdout.count("\n") != ranks * len(seeds):
+            raise ValueError(f"{said}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        lines = done.stdout.splitlines(keepends=True)
+        printed.add(tuple("".join(line for line in lines if line.startswith(f"program {seed},")) for seed in seeds))
     if len(printed) > 1:
-        raise ValueError(f"program {seed} on {ranks} ranks prints something else in a second run:\n{printed}")
-    return printed.pop()
+        raise ValueError(f"{said} prints something else in a second run:\n{printed}")
+    return dict(zip(seeds, printed.pop(), strict=True))
 
 
 def simulated_result(units: Units, seed: int, ranks: int, machine: str) -> str:

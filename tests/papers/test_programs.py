@@ -9,6 +9,7 @@ import pytest
 
 from scalegraph.request import Session
 from scalegraph.request.model import programs
+from tests.kept import kept
 from tests.papers.small_inputs import CHECKED, FLAGS, SMALL, source_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiler]
@@ -32,8 +33,10 @@ def native(name: str, arguments: tuple[str, ...], directory: Path) -> str:
     assert compiler is not None
     binary = directory / name
     if not binary.exists():
-        command = [compiler, "-O2", "-fopenmp", *FLAGS.get(name, ()), str(source_of(name)), "-o", str(binary), "-lm"]
-        subprocess.run(command, check=True)
+        source, words = source_of(name), ["-O2", "-fopenmp", *FLAGS.get(name, ())]
+        command = [compiler, *words, str(source), "-lm", "-o"]
+        inputs = [source, *sorted(source.parent.rglob("*.h")), *words]
+        kept(binary, inputs, lambda target: subprocess.run([*command, str(target)], check=True))
     environment = os.environ | {"OMP_NUM_THREADS": "2"}
     done = subprocess.run([binary, *arguments], capture_output=True, text=True, check=True, env=environment)
     return done.stdout

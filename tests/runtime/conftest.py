@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from scalegraph.runtime.format import BLAME_NAMES, CATEGORY_NAMES, COUNTER_NAMES
 from scalegraph.runtime.library import Library, library
 from scalegraph.runtime.results import Result, read_result, write_config
 from scalegraph.toolchain.inlining import in_line
+from tests.kept import kept
 
 PROGRAMS = Path(__file__).parent / "programs"
 HOOKS = ["-fopenmp", "-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-fno-pie", "-Wno-tsan"]
@@ -118,13 +118,25 @@ class Simulator:
         program = self.directory / name
         if not program.exists():
             compiler, source = self.source(name)
-            probe, item = self.runtime.include / "sg_probe.h", self.directory / f"{name}.o"
             hooks = [*HOOKS, *in_line(find_compiler()), ON_HOST]
-            self._run(*compiler, "-O2", "-g", *hooks, "-include", str(probe), "-c", str(source), "-o", str(item))
+            options = ["-O2", "-g", *hooks, "-include", str(self.runtime.include / "sg_probe.h")]
             libraries = [str(self.runtime.archive), *self.runtime.link_flags, *self.places]
-            self._run(*compiler, ON_HOST, str(item), *libraries, "-o", str(program))
-            program.with_suffix(".blocks").write_bytes(block_table(program).content)
+
+            def make(target: Path) -> None:
+                item = target.with_suffix(".o")
+                self._run(*compiler, *options, "-c", str(source), "-o", str(item))
+                self._run(*compiler, ON_HOST, str(item), *libraries, "-o", str(target))
+                item.unlink()
+                target.with_suffix(".blocks").write_bytes(block_table(target).content)
+
+            kept(program, self._inputs(source, *compiler, *options, *libraries), make)
         return program
+
+    def _inputs(self, source: Path, *words: str) -> list[str | Path]:
+        """Return what an executable depends on: sources, and *words* without the directories of this session."""
+        ours = [Path(word) for word in words if word.startswith(str(self.directory))]
+        usual = [word.replace(str(self.runtime.archive.parents[2]), "") for word in words if Path(word) not in ours]
+        return [source, *sorted(PROGRAMS.rglob("*.h")), *ours, *usual]
 
     def native(
         self, name: str, processors: int, *, args: Sequence[str] = (), env: Mapping[str, str] | None = None
@@ -135,19 +147,10 @@ class Simulator:
             probe = self.directory / "no_probe.h"
             probe.write_text("#define SCALEGRAPH_SCOPE(id) (void)0\n")
             compiler, source = self.source(name)
-            options = [
-                "-O2",
-                "-fopenmp",
-                ON_HOST,
-                "-include",
-                str(probe),
-                str(source),
-                "-o",
-                str(program),
-                "-lm",
-                "-lpthread",
-            ]
-            self._run(*compiler, *options, *(["-latomic"] if source.suffix == ".cpp" else []))
+            first, last = ["-O2", "-fopenmp", ON_HOST, "-include", str(probe)], ["-lm", "-lpthread"]
+            last += ["-latomic"] if source.suffix == ".cpp" else []
+            inputs = self._inputs(source, *compiler, *first, *last)
+            kept(program, inputs, lambda target: self._run(*compiler, *first, str(source), "-o", str(target), *last))
         environment = {
             **os.environ,
             "OMP_NUM_THREADS": str(processors),
@@ -210,16 +213,6 @@ class Simulator:
 def simulator(tmp_path_factory: pytest.TempPathFactory) -> Simulator:
     """Compiler, runtime and machines."""
     return Simulator(tmp_path_factory.mktemp("simulated"), library(find_compiler()))
-
-
-def random_programs(simulator: Simulator, *options: str) -> str:
-    """Return the script's output for random programs; the script itself is for thousands of them."""
-    script = Path(__file__).with_name("run_random_programs.py")
-    env = {**os.environ, "SCALEGRAPH_CACHE": str(simulator.runtime.archive.parents[2])}
-    env["PYTHONPATH"] = os.pathsep.join(sys.path)
-    command = [sys.executable, str(script), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
-    return done.stdout + done.stderr
 
 
 Runner = Callable[..., Outcome]

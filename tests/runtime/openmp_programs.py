@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import openmp_files
-from random_parts import WORK, Parts, joined
+from tests.runtime import openmp_files
+from tests.runtime.random_parts import WORK, Parts, joined
 
 PRELUDE = """\
 #include <omp.h>

@@ -1,7 +1,7 @@
 """Run random programs natively and simulated; the results must be the same and the identity must hold.
 
-python tests/runtime/run_random_programs.py --count 1000              with OpenMP
-python tests/runtime/run_random_programs.py --count 1000 --threads    with explicit threads
+python -m tests.runtime.run_random_programs --count 1000              with OpenMP
+python -m tests.runtime.run_random_programs --count 1000 --threads    with explicit threads
 """
 
 from __future__ import annotations
@@ -12,23 +12,22 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-import openmp_programs
-import thread_programs
-from conftest import Outcome, Simulator
-from sanitizing import ENVIRONMENT, complaints, sanitized
 
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.library import library
 from scalegraph.runtime.trace import write_trace
 from scalegraph.traces.checking import check
 from scalegraph.traces.reading import read
+from tests.runtime import openmp_programs, thread_programs
+from tests.runtime.conftest import Outcome, Simulator
+from tests.runtime.sanitizing import ENVIRONMENT, complaints, sanitized
 
-UNIT = 20  # programs compiled together
+UNIT = 20  # programs compiled together, at most
 MACHINES = ("ksr1", "cerberus", "server-2x32-inorder")
 PROCESSORS = (1, 1, 2, 3, 4, 5, 7, 8, 16, 31, 64)
 THREADS = (1, 2, 3, 4, 5, 8, 13, 24)
@@ -45,6 +44,7 @@ class Case:
     machine: str
     env: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
+    unit: int = UNIT
 
     def __str__(self) -> str:
         where = f"{self.threads} threads on {self.processors} of {self.machine}"
@@ -94,10 +94,10 @@ def case_with_threads(seed: int) -> Case:
 
 def unit_of(simulator: Simulator, this: Case) -> str:
     """Return the name of the source with the program of this case, writing it on first use."""
-    first = this.seed - this.seed % UNIT
+    first = this.seed - this.seed % this.unit
     path = simulator.directory / f"random{first}.c"
     if not path.exists():
-        path.write_text(this.source(range(first, first + UNIT)), encoding="utf-8")
+        path.write_text(this.source(range(first, first + this.unit)), encoding="utf-8")
     return path.stem
 
 
@@ -171,16 +171,17 @@ def fault(simulator: Simulator, this: Case, traced: bool = False) -> str:
     return ""
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
+    """Run; return the exit code: 0 if there are no faults."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="seed of the first program")
     parser.add_argument("--threads", action="store_true", help="programs with explicit threads instead of OpenMP")
     parser.add_argument("--sanitize", action="store_true", help="build the runtime with gcc's sanitizers")
     parser.add_argument("--trace", action="store_true", help="repeat each run with a trace, and check the trace")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     case = case_with_threads if options.threads else case_with_openmp
-    faults = died = 0
+    faults, died, unit = 0, 0, min(UNIT, options.count)
     with tempfile.TemporaryDirectory() as directory, tempfile.TemporaryDirectory() as beside:
         runtime = sanitized(Path(beside)) if options.sanitize else library(find_compiler())
         if runtime is None:
@@ -188,7 +189,7 @@ def main() -> int:
         simulator = Simulator(Path(directory), runtime)
         for seed in range(options.first, options.first + options.count):
             try:
-                wrong = fault(simulator, case(seed), options.trace)
+                wrong = fault(simulator, replace(case(seed), unit=unit), options.trace)
             except subprocess.CalledProcessError as error:  # libgomp has bugs of its own: nothing to compare with
                 died += 1
                 print(f"{case(seed)}: the native program failed with exit code {error.returncode}", flush=True)
@@ -196,7 +197,7 @@ def main() -> int:
             if wrong:
                 faults += 1
                 print(wrong, flush=True)
-            if seed % UNIT == UNIT - 1:
+            if seed % unit == unit - 1:
                 shutil.rmtree(simulator.directory)
                 simulator.directory.mkdir()
     print(f"{options.count} programs, {faults} with a fault" + (f", {died} died natively" if died else ""))
@@ -204,4 +205,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -10,7 +10,8 @@ import pytest
 
 from scalegraph.runtime.compiler import find_compiler
 from scalegraph.runtime.format import CATEGORY_NAMES
-from tests.runtime.conftest import Simulator, random_programs
+from tests.runtime import run_random_programs
+from tests.runtime.conftest import Simulator
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiler]
 Runner = Callable[..., Any]
@@ -167,8 +168,9 @@ def test_threads_of_a_librarys_constructor_are_simulated(run: Runner, simulator:
     assert outcome.total("prim_thread") > 0
 
 
-def test_random_programs_give_the_native_result_wherever_they_lie(simulator: Simulator) -> None:
-    assert random_programs(simulator, "--threads", "--count", "12") == "12 programs, 0 with a fault\n"
+def test_random_programs_give_the_native_result_wherever_they_lie(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_random_programs.main(["--threads", "--count", "12"]) == 0
+    assert capsys.readouterr().out == "12 programs, 0 with a fault\n"
 
 
 def test_main_is_given_arguments_and_environment_as_on_the_host(run: Runner, simulator: Any) -> None:

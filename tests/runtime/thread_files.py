@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from thread_parts import Act
-from thread_waits import Waits
+from tests.runtime.thread_parts import Act
+from tests.runtime.thread_waits import Waits
 
 WAYS = {
     "read": "check(read(FILE, &x, sizeof x) == sizeof x);",

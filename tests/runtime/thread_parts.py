@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from random_parts import Parts
+from tests.runtime.random_parts import Parts
 
 PRELUDE = """\
 #define _GNU_SOURCE

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from random_parts import WORK, joined
-from thread_files import Files
-from thread_parts import HELPERS, PRELUDE, Act
+from tests.runtime.random_parts import WORK, joined
+from tests.runtime.thread_files import Files
+from tests.runtime.thread_parts import HELPERS, PRELUDE, Act
 
 
 class Generator(Files):

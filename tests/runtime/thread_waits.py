@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thread_parts import Act, ActParts
+from tests.runtime.thread_parts import Act, ActParts
 
 
 class Waits(ActParts):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from scalegraph.runtime.library import INCLUDE, SCHEDULES, SOURCES
+from tests.kept import kept
 
 KINDS = sorted(path.stem for path in SCHEDULES.glob("*.c"))
 
@@ -54,8 +55,9 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
         if not binary.exists():
             flags = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
             include = [f"-I{INCLUDE}", f"-I{SOURCES / 'schedules'}"]
-            sources = [str(Path(__file__).parent / "harness.c"), str(SCHEDULES / f"{kind}.c")]
-            subprocess.run(["gcc", *flags, *include, *sources, "-o", str(binary), "-lm"], check=True)
+            sources = [Path(__file__).parent / "harness.c", SCHEDULES / f"{kind}.c"]
+            command = ["gcc", *flags, *include, *map(str, sources), "-lm", "-o"]
+            kept(binary, [*sources, *flags], lambda target: subprocess.run([*command, str(target)], check=True))
         words = [iterations, members, executions, chunk, cost, *(f"{name}={value}" for name, value in values.items())]
         done = subprocess.run([binary, *map(str, words)], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
