@@ -130,10 +130,12 @@ def _threads(machine: Machine, processors: int) -> Machine:
     shared = {
         "window": pipeline.window // each,
         "scheduler": pipeline.scheduler // each,
+        "fp_scheduler": pipeline.fp_scheduler // each,
         "misses": math.ceil(pipeline.misses / each),
         "issue": issue * each,
         "taken": pipeline.taken * each,
         "library_call": pipeline.library_call * each,
+        "line": pipeline.line * each,
         "status": pipeline.status * each,
         "fp_mixed": pipeline.fp_mixed * each,
         "select": pipeline.select * each,

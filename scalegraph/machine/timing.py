@@ -41,6 +41,15 @@ class Pipeline(Section):
         default=0,
         runtime=(),
     )
+    fp_scheduler: int = quantity(
+        "How many floating-point operations may wait for their operands, in a scheduler of their own; 0: they share "
+        "`scheduler`.",
+        "instructions",
+        0,
+        100_000,
+        default=0,
+        runtime=(),
+    )
     issue: float = quantity(
         "Time between the issue of two instructions; 0: given by issue_width.",
         _CYCLES,
@@ -90,6 +99,14 @@ class Pipeline(Section):
         default=0.0,
         runtime=(),
     )
+    line: float = quantity(
+        "Time of the next line of code in branch prediction, with `library_call`; 0: `taken`.",
+        _CYCLES,
+        0,
+        100_000,
+        default=0.0,
+        runtime=(),
+    )
     status: float = quantity(
         "Reading the floating-point status; nothing else is issued meanwhile.",
         _CYCLES,
@@ -113,6 +130,7 @@ class Pipeline(Section):
     forward: float = _latency("Store-to-load forwarding to a general register, from the store's value.")
     forward_fp: float = _latency("The same to a floating-point register.")
     fp_add: float = _latency("Floating-point add, subtract, compare, minimum, maximum.")
+    fp_add_on: float = _latency("The result of an addition to operations that are no additions; 0: `fp_add`.")
     fp_mul: float = _latency("Floating-point multiply.")
     fp_fma: float = _latency("Fused multiply-add.")
     fp_div: float = _latency("Floating-point divide.")

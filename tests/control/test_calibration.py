@@ -176,6 +176,23 @@ def test_calls_into_libraries_and_the_status_register_take_what_they_take_here(
     assert derive(host, seen).processor.pipeline.status == 0  # not measured: like any other instruction
 
 
+def test_schedulers_lines_and_additions_show_in_chains_and_calls(host: Host, measured: dict[str, Sample]) -> None:
+    seen = measured | _waits("window", 500) | _waits("scheduler", 500)
+    more = {"call_to_line": 1.1, "call_over_lines": 1.38, "add_multiply_chain": 1.68, "chains": 40 * 0.84 / 2.0}
+    found = derive(host, seen | {name: Sample("ns", ns, ns, ns, 21) for name, ns in more.items()}).processor.pipeline
+    assert found.line == pytest.approx(0.5)
+    assert (found.fp_add, found.fp_add_on) == (2.0, pytest.approx(3.0))
+    assert found.fp_scheduler == 40  # all of a chain are under way beside one that ends
+    without = derive(host, seen).processor.pipeline
+    assert (without.line, without.fp_add_on, without.fp_scheduler) == (0, 0, 0)
+
+
+def test_chains_that_only_wait_for_their_units_show_no_scheduler(host: Host, measured: dict[str, Sample]) -> None:
+    seen = measured | _waits("window", 500) | _waits("scheduler", 500)
+    quick = 40 * 1.5 * 0.14
+    assert derive(host, seen | {"chains": Sample("ns", quick, quick, quick, 21)}).processor.pipeline.fp_scheduler == 0
+
+
 def test_small_pages_that_cost_more_show_the_translation(host: Host, measured: dict[str, Sample]) -> None:
     def at(**more: float) -> tuple[int, int]:
         large = {f"large_pages_{pages}": 5.0 for pages in (256, 512, 1024, 2048, 4096, 8192)}

@@ -44,6 +44,18 @@ def test_calls_that_do_not_wait_overlap_as_far_as_the_window_reaches() -> None:
     assert slots <= together < in_turn / 2
 
 
+def test_operations_beside_the_chain_wait_for_it_as_far_as_it_has_come() -> None:
+    # pow's operations begin in the order of its code, as the data flow of glibc's code shows
+    new_argument = Step(1.0, (), (), ("v0",))
+    waiting = [step for step in _mathematics("pow") if any(kind.startswith("fp_") for kind in step.work)]
+    assert all(step.reads == ("chain",) for step in waiting)
+    pipe = PROCESSOR.pipeline.model_copy(update={"fp_scheduler": 30, "window": 2000, "scheduler": 2000})
+    small = PROCESSOR.model_copy(update={"pipeline": pipe})
+    large = PROCESSOR.model_copy(update={"pipeline": pipe.model_copy(update={"fp_scheduler": 2000})})
+    taken = [pipeline.times([[new_argument, _ARGUMENT, *_mathematics("pow")]], one)[0] for one in (small, large)]
+    assert taken[0] > 1.2 * taken[1]
+
+
 def test_the_slots_of_a_call_are_those_of_its_line() -> None:
     plain, called = Step(1.0, (), (), ()), [_ARGUMENT, Step(1.0, (), (), ()), _INTO, *_mathematics("exp")]
     instructions = [SimpleNamespace(callee=name) for name in ("", "exp", "")]

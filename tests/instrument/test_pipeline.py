@@ -85,6 +85,39 @@ def test_independent_operations_take_what_their_units_need() -> None:
     assert times([body], processor()) == pytest.approx([4.0], abs=0.1)
 
 
+def test_an_addition_has_the_result_of_another_one_sooner_than_other_operations() -> None:
+    move = Step(0.0, (), ("v0",), ("v0",), copies=("v0", "v0", 0))
+    multiply, compare = (
+        Step(1.0, ("fp_mul",), ("v0",), ("v0",)),
+        Step(1.0, ("fp_add",), ("v0",), ("v0",), compares=True),
+    )
+    on = processor(fp_add_on=3.0)
+    assert times([[add("v0", "v0")] * 10], on) == pytest.approx([20.0])
+    assert times([[add("v0", "v0"), move] * 10], on) == pytest.approx([20.0])
+    assert times([[add("v0", "v0"), multiply] * 10], on) == pytest.approx([70.0])
+    assert times([[add("v0", "v0"), multiply] * 10], processor()) == pytest.approx([60.0])
+    assert times([[add("v0", "v0"), compare] * 10], on) == pytest.approx([50.0])
+
+
+@pytest.mark.parametrize("size", [20, 40, 80])
+def test_floating_point_operations_wait_in_a_scheduler_of_their_own(size: int) -> None:
+    # 40 dependent multiplications at a time: twice what the scheduler holds, and the chain that ends, are under way
+    chain = [Step(0.0, (), (), ("v0",)), *[Step(1.0, ("fp_mul",), ("v0",), ("v0",))] * 40]
+    on = processor(fp_scheduler=size, window=1000, scheduler=1000)
+    assert 40 * 4.0 / times([chain], on)[0] == pytest.approx(1 + 2 * size / 40, rel=0.1)
+    assert times([chain], processor(window=1000, scheduler=1000)) == pytest.approx([20.0], abs=0.5)
+    # others pass by: only the window holds them up
+    other = [*chain, *[Step(1.0, ("int_alu",), (), ("r0",))] * 40]
+    assert times([other], on) == pytest.approx(times([chain], on), rel=0.02)
+
+
+def test_an_operation_with_an_operand_in_memory_waits_in_that_scheduler_until_it_begins() -> None:
+    place = Place("r1", "", 0, 0)
+    chain = [Step(0.0, (), (), ("v0",)), *[Step(1.0, ("fp_mul",), ("v0", "r1"), ("v0",), place, loads=True)] * 40]
+    on = processor(fp_scheduler=20, window=1000, scheduler=1000)
+    assert 40 * 4.0 / times([chain], on)[0] == pytest.approx(2.0, rel=0.15)
+
+
 def test_nothing_is_faster_than_it_is_issued() -> None:
     body = [Step(1.0, ("int_alu",), (), (f"r{number}",)) for number in range(8)]
     assert times([body], processor(int_alu=1.0)) == pytest.approx([2.0], abs=0.1)
@@ -137,6 +170,14 @@ def test_calls_of_libraries_wait_for_the_prediction_of_their_jumps_if_the_fetch_
     on = processor(taken=1.0, select=0.25, library_call=9.0)
     assert times([_call_of_a_library(there)], on) == pytest.approx([cycles], abs=0.2)
     assert times([_call_of_a_library(0)], processor(taken=1.0, select=0.25)) == pytest.approx([4.0], abs=0.2)
+
+
+@pytest.mark.parametrize(("line", "cycles"), [(0.0, 13.0), (0.5, 11.0)])
+def test_prediction_takes_its_time_for_each_line_of_code_behind_a_call(line: float, cycles: float) -> None:
+    within = [Step(1.0, ("int_alu",), (), ("r0",), line=number) for number in range(1, 5)]
+    loop = [*_call_of_a_library(0)[:2], *within, Step(1.0, ("call",), taken=True)]
+    on = processor(taken=1.0, select=0.25, library_call=9.0, line=line)
+    assert times([loop], on) == pytest.approx([cycles], abs=0.2)
 
 
 def test_call_of_an_unknown_function_of_a_library_is_one_step() -> None:

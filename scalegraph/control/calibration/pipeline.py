@@ -17,6 +17,9 @@ _KEY: Final = "processor.pipeline"
 _REMEMBERED: Final = 0.98
 _HALF_FORESEEN: Final = 0.5  # share of the cost of random branches
 _AROUND: Final = 32  # no-operation instructions in `status_read`
+_LINES: Final = 2  # lines of code more in `call_over_lines`
+_CHAIN: Final = 40  # multiplications of one of the `chains`, with as many operations beside them
+_SEEN: Final = 1.2  # times the units' time, from which `chains` wait for the scheduler
 _LATENCIES: Final = (  # value, chain measurement, operations of the class per step
     ("int_alu", "int_add_chain", 1),
     ("int_mul", "int_mul_chain", 1),
@@ -70,6 +73,7 @@ def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
     values["library_call"] = origins.measured_as(
         f"{_KEY}.library_call", round(origins.cycles("library_call"), 2), "library_call"
     )
+    values |= _fetched(origins) | _own_scheduler(origins, window)
     if "status_read" in origins.measured:
         besides = max(0.0, origins.cycles("status_read") - _AROUND * origins.cycles("no_operation"))
         how = f"the first minus {_AROUND} of the second"
@@ -84,7 +88,39 @@ def pipeline(origins: Origins, host: Host) -> dict[str, Any]:
             values[name] = origins.note(
                 f"{_KEY}.{name}", both, "estimate: multiply and add, as the processor has no FMA"
             )
+    if "add_multiply_chain" in origins.measured:
+        on = round(max(values["fp_add"], origins.cycles("add_multiply_chain") - origins.cycles("fp_mul_chain")), 2)
+        names, how = ("add_multiply_chain", "fp_mul_chain"), "the first minus the second"
+        values["fp_add_on"] = origins.measured_as(f"{_KEY}.fp_add_on", on, *names, how=how)
     return values
+
+
+def _fetched(origins: Origins) -> dict[str, float]:
+    """Return what prediction needs for the next line of code; nothing if it was not measured."""
+    names = "call_over_lines", "call_to_line"
+    if not set(names) <= origins.measured.keys():
+        return {}
+    each = round(max(0.01, (origins.cycles(names[0]) - origins.cycles(names[1])) / _LINES), 2)
+    how = f"the difference of a call over {_LINES} lines of code and of one to a line, for each"
+    return {"line": origins.measured_as(f"{_KEY}.line", each, *names, how=how)}
+
+
+def _own_scheduler(origins: Origins, window: int) -> dict[str, int]:
+    """Return the size of a scheduler of floating-point operations; nothing if the measurement shows none.
+
+    A chain's operations wait for half of its time on average. So a scheduler of that many operations has as many chains
+    under way as fit into twice its size, and the one that ends.
+    """
+    if "chains" not in origins.measured:
+        return {}
+    count = 2 * _CHAIN
+    alone, taken = _CHAIN * origins.cycles("fp_mul_chain"), origins.cycles("chains")
+    busy = _CHAIN * 1.5 * origins.cycles("fp_mul_free")
+    size = round((alone / taken - 1) * count / 2)
+    if taken < _SEEN * busy or not 0 < size < window:
+        return {}
+    how = f"{2 * size} operations of such chains are under way beside one that takes {round(alone)} cycles alone"
+    return {"fp_scheduler": origins.measured_as(f"{_KEY}.fp_scheduler", size, "chains", "fp_mul_chain", how=how)}
 
 
 def issued(origins: Origins) -> str:

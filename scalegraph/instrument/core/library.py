@@ -49,14 +49,16 @@ class Core(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_double) for name in ("slot", "load", "mixed", "selecting", "comparing", "taken", "far")),
-        ("status", ctypes.c_double),
+        *((name, ctypes.c_double) for name in ("status", "line", "add_on")),
         ("forward", ctypes.c_double),
         ("forward_fp", ctypes.c_double),
         ("costs", ctypes.c_double * _CLASSES),
         ("latencies", ctypes.c_double * _CLASSES),
-        *((name, ctypes.c_int64) for name in ("window", "scheduler", "load_class", "store_class")),
+        *((name, ctypes.c_int64) for name in ("window", "scheduler", "fp_scheduler", "load_class", "store_class")),
         *((name, ctypes.c_int64) for name in ("branch_class", "call_class", "divide_class", "root_class")),
+        ("add_class", ctypes.c_int64),
         ("mixed_classes", ctypes.c_int64),
+        ("fp_classes", ctypes.c_int64),
     )
 
 
@@ -80,19 +82,24 @@ def core_of(processor: Processor) -> Core:
         taken=pipeline.taken,
         far=max(pipeline.library_call - 2 * costs.call, pipeline.taken) if pipeline.library_call > 0 else 0.0,
         status=pipeline.status,
+        line=pipeline.line or pipeline.taken,
+        add_on=max(0.0, pipeline.fp_add_on - pipeline.fp_add),
         forward=pipeline.forward,
         forward_fp=pipeline.forward_fp,
         costs=tuple(by_class[name] for name in OP_CLASS_NAMES),
         latencies=tuple(float(getattr(pipeline, name)) if name in _LATENCIES else 0.0 for name in OP_CLASS_NAMES),
         window=pipeline.window,
         scheduler=pipeline.scheduler or pipeline.window,
+        fp_scheduler=pipeline.fp_scheduler,
         load_class=_NUMBER["load"],
         store_class=_NUMBER["store"],
         branch_class=_NUMBER["branch"],
         call_class=_NUMBER["call"],
         divide_class=_NUMBER["fp_div"],
         root_class=_NUMBER["fp_sqrt"],
+        add_class=_NUMBER["fp_add"],
         mixed_classes=sum(1 << _NUMBER[name] for name in _MIXED),
+        fp_classes=sum(1 << number for name, number in _NUMBER.items() if name.startswith("fp_")),
     )
 
 

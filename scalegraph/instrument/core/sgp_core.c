@@ -44,31 +44,45 @@ static void end_group(core *c)
     c->jumped = true;
 }
 
-static void push_waiting(core *c, double begun)
+static void push_waiting(core *c, queue *q, double begun)
 {
-    if (!HOLD(c, c->waiting, c->waiting_room, c->in_scheduler + 1))
+    if (!HOLD(c, q->at, q->room, q->count + 1))
         return;
-    int64_t i = c->in_scheduler++;
-    for (; i > 0 && c->waiting[(i - 1) / 2] > begun; i = (i - 1) / 2)
-        c->waiting[i] = c->waiting[(i - 1) / 2];
-    c->waiting[i] = begun;
+    int64_t i = q->count++;
+    for (; i > 0 && q->at[(i - 1) / 2] > begun; i = (i - 1) / 2)
+        q->at[i] = q->at[(i - 1) / 2];
+    q->at[i] = begun;
 }
 
-static double pop_waiting(core *c)
+static double pop_waiting(queue *q)
 {
-    double least = c->waiting[0], last = c->waiting[--c->in_scheduler];
-    int64_t i = 0, count = c->in_scheduler;
+    double least = q->at[0], last = q->at[--q->count];
+    int64_t i = 0, count = q->count;
     for (;;) {
         int64_t child = 2 * i + 1;
-        if (child + 1 < count && c->waiting[child + 1] < c->waiting[child])
+        if (child + 1 < count && q->at[child + 1] < q->at[child])
             child++;
-        if (child >= count || c->waiting[child] >= last)
+        if (child >= count || q->at[child] >= last)
             break;
-        c->waiting[i] = c->waiting[child];
+        q->at[i] = q->at[child];
         i = child;
     }
-    c->waiting[i] = last;
+    q->at[i] = last;
     return least;
+}
+
+/* When the next operation that comes at `at` has room in a scheduler of `size`. */
+static double has_room(queue *q, int64_t size, double at)
+{
+    while (q->count > 0 && q->at[0] <= at)
+        pop_waiting(q);
+    return q->count >= size ? larger(at, pop_waiting(q)) : at;
+}
+
+/* Whether a step waits in the scheduler of floating-point operations. */
+static bool is_fp(const core *c, const step *s)
+{
+    return c->p->fp_scheduler > 0 && s->of->works > 0 && (c->p->fp_classes >> s->works[0] & 1);
 }
 
 /* Effect of a step on branch prediction: calls and returns, taken jumps, jumps into libraries. For a call to
@@ -87,8 +101,9 @@ static void predict(core *c, const step *s)
     }
 }
 
-/* Issues the next instruction: when it is its turn and there is room for it. */
-static void issue(core *c, double slots)
+/* Issues the next instruction: when it is its turn and there is room for it. A floating-point operation that
+ * finds its own scheduler full holds up those of its kind only: it waits before it. */
+static void issue(core *c, double slots, bool fp)
 {
     c->issued = larger(c->issued + slots * c->p->slot, c->follows);
     if (c->jumped && c->p->far > 0)
@@ -98,10 +113,10 @@ static void issue(core *c, double slots)
         c->first = (c->first + 1) % (c->p->window + 1);
         c->in_window--;
     }
-    while (c->in_scheduler > 0 && c->waiting[0] <= c->issued)
-        pop_waiting(c);
-    if (c->in_scheduler >= c->p->scheduler)
-        c->issued = larger(c->issued, pop_waiting(c));
+    if (fp)
+        c->fp_entered = has_room(&c->fp_waiting, c->p->fp_scheduler, larger(c->issued, c->fp_entered));
+    else
+        c->issued = has_room(&c->waiting, c->p->scheduler, c->issued);
     if (c->jumped) {
         c->group = c->issued;
         c->jumped = false;
@@ -122,16 +137,28 @@ static double work(core *c, const step *s, double ready, double *first)
             *first = at;
         begin = at + c->p->latencies[class];
     }
+    if (s->of->works > 0 && s->works[s->of->works - 1] == c->p->add_class)
+        begin += c->p->add_on;
     return begin;
+}
+
+/* Whether what a step writes comes from an addition, by moves between registers, too. */
+static bool is_sum(const core *c, const step *s)
+{
+    if (s->of->works > 0)
+        return s->works[s->of->works - 1] == c->p->add_class;
+    return s->of->reads == 1 && c->added[s->reads[0]];
 }
 
 static void write_registers(core *c, const step *s, double done)
 {
     const head *h = s->of;
+    bool adds = is_sum(c, s);
     value source = h->flags & COPIES ? sgp_value(c, h->copy_from) : (value){0, 0};
     for (int64_t i = 0; i < h->writes; i++) {
         c->written[s->writes[i]] = true;
         c->ready[s->writes[i]] = done;
+        c->added[s->writes[i]] = adds;
         c->known[s->writes[i]] = false;
     }
     if (h->flags & COPIES) {
@@ -142,6 +169,7 @@ static void write_registers(core *c, const step *s, double done)
     for (int64_t i = 0; i < h->clobbers; i++) {
         c->written[s->clobbers[i]] = true;
         c->ready[s->clobbers[i]] = done;
+        c->added[s->clobbers[i]] = false;
         c->known[s->clobbers[i]] = false;
     }
 }
@@ -153,23 +181,35 @@ static double forwarded(const core *c, const head *h, const key *place)
     return s == NULL ? 0.0 : s->time + (h->flags & IS_VECTOR ? c->p->forward_fp : c->p->forward);
 }
 
+/* When all registers that a step reads are there; an addition has the result of another one sooner than
+ * operations of other units do. */
+static double operands_of(const core *c, const step *s, double ready)
+{
+    const head *h = s->of;
+    bool adds = h->works > 0 && s->works[0] == c->p->add_class && !(h->flags & COMPARES);
+    for (int64_t i = 0; i < h->reads; i++) {
+        double sooner = adds && c->added[s->reads[i]] ? c->p->add_on : 0;
+        ready = larger(ready, c->ready[s->reads[i]] - sooner);
+    }
+    return ready;
+}
+
 static void execute(core *c, const step *s)
 {
     const head *h = s->of;
     const sgp_processor *p = c->p;
     if (h->line != c->line) {
         if (!c->jumped)
-            c->predicted += p->taken;
+            c->predicted += p->line;
         end_group(c);
         c->line = h->line;
     }
+    const bool fp = is_fp(c, s);
     if (h->slots > 0)
-        issue(c, h->slots);
+        issue(c, h->slots, fp);
     if (h->flags & STATUS)
         c->issued += p->status;
-    double ready = c->issued;
-    for (int64_t i = 0; i < h->reads; i++)
-        ready = larger(ready, c->ready[s->reads[i]]);
+    double ready = operands_of(c, s, fp && h->slots > 0 ? c->fp_entered : c->issued);
     key at_place;
     const key *place = NULL;
     if (h->flags & HAS_PLACE) {
@@ -205,7 +245,7 @@ static void execute(core *c, const step *s)
         sgp_follow(c, s, place);
     write_registers(c, s, done);
     if (h->slots > 0) {
-        push_waiting(c, begun);
+        push_waiting(c, fp ? &c->fp_waiting : &c->waiting, fp ? first : begun);
         c->retired = larger(c->retired, done);
         c->under_way[(c->first + c->in_window++) % (p->window + 1)] = c->retired;
     }
@@ -219,6 +259,7 @@ static void execute(core *c, const step *s)
 static void enter(core *c)
 {
     memset(c->ready, 0, sizeof c->ready);
+    memset(c->added, 0, sizeof c->added);
     memset(c->known, 0, sizeof c->known);
     memset(c->written, 0, sizeof c->written);
     for (int i = 0; i < REGISTERS; i++)
@@ -332,7 +373,8 @@ int sgp_execute(const sgp_processor *processor, const int64_t *words, const int6
         free(c->both.used);
         free(c->memory);
         free(c->sites);
-        free(c->waiting);
+        free(c->waiting.at);
+        free(c->fp_waiting.at);
     }
     free(c);
     free(steps);

@@ -36,11 +36,12 @@ typedef struct head {
 
 /* The processor, as given by pipeline.py. */
 typedef struct sgp_processor {
-    double slot, load, mixed, selecting, comparing, taken, far, status, forward, forward_fp;
+    double slot, load, mixed, selecting, comparing, taken, far, status, line, add_on, forward, forward_fp;
     double costs[CLASSES], latencies[CLASSES];
-    int64_t window, scheduler;
+    int64_t window, scheduler, fp_scheduler;
     int64_t load_class, store_class, branch_class, call_class, divide_class, root_class; /* of operations */
-    int64_t mixed_classes;                                                               /* bit set */
+    int64_t add_class;
+    int64_t mixed_classes, fp_classes; /* bit sets */
 } sgp_processor;
 
 typedef struct step {
@@ -94,10 +95,17 @@ typedef struct value {
     int64_t number, more; /* of an unknown value, and a constant added to it */
 } value;
 
+/* Start times of the operations in a scheduler, as a heap. */
+typedef struct queue {
+    double *at;
+    int64_t count, room;
+} queue;
+
 typedef struct core {
     const sgp_processor *p;
     unit units[CLASSES], both;
     double ready[REGISTERS];
+    bool added[REGISTERS]; /* by an addition, so that another addition may begin sooner */
     value values[REGISTERS];
     int64_t arguments[REGISTERS]; /* register values on entry to the function; 0: not known yet */
     bool known[REGISTERS], written[REGISTERS];
@@ -113,8 +121,8 @@ typedef struct core {
     bool jumped;
     double *under_way; /* retirement times of those in the window */
     int64_t first, in_window;
-    double *waiting; /* start times of those in the scheduler, as a heap */
-    int64_t in_scheduler, waiting_room;
+    queue waiting, fp_waiting;
+    double fp_entered; /* when the last operation came into the scheduler of floating-point ones */
     bool lacks_memory;
 } core;
 

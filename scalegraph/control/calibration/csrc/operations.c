@@ -71,6 +71,8 @@ LOOPS(fp_mul, double, FP_MUL_STEP, NOTHING)
 LOOPS(fp_div, double, FP_DIV_STEP, NOTHING)
 LOOPS(fp_sqrt, double, FP_SQRT_STEP, NOTHING)
 LOOPS(convert, double, CONVERT_STEP, NOTHING)
+#define ADD_MUL_STEP(a) FP_ADD_STEP(a) FP_MUL_STEP(a)
+LOOPS(add_multiply, double, ADD_MUL_STEP, __attribute__((unused)))
 #if defined(__x86_64__)
 LOOPS(fp_fma, double, FP_FMA_STEP, __attribute__((target("fma"))))
 #define HAS_FMA __builtin_cpu_supports("fma")
@@ -244,12 +246,44 @@ static NOINLINE void no_operation(uint64_t times, void *state)
 
 #if defined(__x86_64__)
 /* Clearing a register needs no unit either, but is issued singly: some processors issue two instructions
- * without effect as one. */
+ * without effect as one. A round is long, and its instructions are not all of the shortest, as a line of code
+ * with 32 of them, or its end at each jump, would be measured in place of the issue. */
 static NOINLINE void clear_register(uint64_t times, void *state)
 {
     (void)state;
     for (; times > 0; times--)
-        __asm__ volatile(".rept 16\n\txor %%eax, %%eax\n\txor %%ecx, %%ecx\n\t.endr" ::: "eax", "ecx", "cc");
+        __asm__ volatile(".rept 32\n\txor %%eax, %%eax\n\txor %%r8d, %%r8d\n\txor %%ecx, %%ecx\n\t"
+                         "xor %%r9d, %%r9d\n\txor %%edx, %%edx\n\txor %%r10d, %%r10d\n\txor %%esi, %%esi\n\t"
+                         "xor %%r11d, %%r11d\n\t.endr" ::
+                             : "eax", "ecx", "edx", "esi", "r8", "r9", "r10", "r11", "cc");
+}
+
+/* Calls of a function and its return, which is in the next line of code or two lines further. */
+#define CALLS(name, lines)                                                                                   \
+    static NOINLINE void name(uint64_t times, void *state)                                                   \
+    {                                                                                                        \
+        (void)state;                                                                                         \
+        for (; times > 0; times--)                                                                           \
+            __asm__ volatile("jmp 2f\n\t.p2align 6\n1:\n\t.rept " #lines                                     \
+                             "\n\tnop\n\t.p2align 6\n\t.endr\n\tret\n\t.p2align 6\n2:\n\t"                   \
+                             ".rept 32\n\tcall 1b\n\t.p2align 6\n\t.endr" ::                                 \
+                                 : "memory");                                                                \
+    }
+CALLS(call_to_line, 0)
+CALLS(call_over_lines, 2)
+
+/* Chains that do not wait for one another: 40 dependent multiplications, each with another operation that
+ * waits for it, too. Where one chain ends, the next is under way as far as the scheduler holds it. */
+static NOINLINE void chains(uint64_t times, void *state)
+{
+    const double *real = state;
+    for (; times > 0; times--)
+        __asm__ volatile(
+            ".rept 4\n\tmovapd %0, %%xmm2\n\t"
+            ".rept 20\n\tmulsd %1, %%xmm2\n\tmovapd %%xmm2, %%xmm3\n\taddsd %1, %%xmm3\n\t"
+            "mulsd %1, %%xmm2\n\tmovapd %%xmm2, %%xmm4\n\tmulsd %1, %%xmm4\n\t.endr\n\t.endr" ::"x"(real[0]),
+            "x"(real[1])
+            : "xmm2", "xmm3", "xmm4");
 }
 #endif
 
@@ -339,7 +373,10 @@ void bench_operations(void)
     bench_cycles("clock", int_add_chain, whole, UNROLLED);
     bench_cycles("no_operation", no_operation, NULL, UNROLLED);
 #if defined(__x86_64__)
-    bench_cycles("clear_register", clear_register, NULL, UNROLLED);
+    bench_cycles("clear_register", clear_register, NULL, 256);
+    bench_cycles("call_to_line", call_to_line, NULL, 32);
+    bench_cycles("call_over_lines", call_over_lines, NULL, 32);
+    bench_cycles("chains", chains, real, 4);
 #endif
     BOTH(int_add, whole, UNROLLED);
     BOTH(int_mul, whole, UNROLLED);
@@ -354,6 +391,7 @@ void bench_operations(void)
     bench_cycles("fp_mixed_free", fp_mixed_free, real, UNROLLED);
     BOTH(fp_add, real, UNROLLED);
     BOTH(fp_mul, real, UNROLLED);
+    bench_cycles("add_multiply_chain", add_multiply_chain, real, UNROLLED);
     if (HAS_FMA) {
         BOTH(fp_fma, real, UNROLLED);
     }
