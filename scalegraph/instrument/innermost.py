@@ -27,6 +27,11 @@ class Loops:
         smallest = sorted((loop for loop, is_innermost in every if is_innermost), key=min)
         return cls(tuple(smallest), {start: loop for loop, _ in every for start in loop})
 
+    def calling(self, chunks: Mapping[int, Chunk]) -> tuple[frozenset[int], ...]:
+        """Return the innermost loops that call functions, hooks aside."""
+        calls = {at for at, one in chunks.items() if any(i.operation.is_call and not i.hook for i in one.instructions)}
+        return tuple(loop for loop in self.innermost if loop & calls)
+
     def inside(self) -> frozenset[int]:
         """Return the starts of all chunks in innermost loops."""
         return frozenset().union(*self.innermost)

@@ -20,7 +20,7 @@ from scalegraph.instrument.flow import Chunk, chunks_of
 from scalegraph.instrument.functions.shapes import Reference as Pointed
 from scalegraph.instrument.functions.shapes import Shape, shape_of
 from scalegraph.instrument.image import Function, Image
-from scalegraph.instrument.innermost import joint
+from scalegraph.instrument.innermost import Loops, joint
 from scalegraph.instrument.pipeline import Step
 from scalegraph.instrument.places import LineMap, load, source_name
 from scalegraph.instrument.plain import Plain
@@ -113,10 +113,14 @@ def lines_of(lines: LineMap, addresses: Sequence[int]) -> list[Line]:
 
 @dataclass(frozen=True)
 class Outside:
-    """Code outside innermost loops: the *slots* of its instructions by line; *loops*: lines of the innermost loops."""
+    """Code outside innermost loops: the *slots* of its instructions by line; *loops*: lines of the innermost loops.
+
+    *calling*: slots by line of each innermost loop that calls functions, without those of library functions.
+    """
 
     slots: Mapping[Line, float]
     loops: frozenset[Line]
+    calling: Mapping[frozenset[int], Mapping[Line, float]]
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,7 @@ def _plain_code(plain: Plain, _stamp: int) -> PlainCode:
         shape = partial(shape_of, image, function, instructions, pointed, frame=True)
         itself = PlainFunction(function, code, chunks, shape)
         known: Mapping[int, Any] | None = None
-        others[function.name] = outside(chunks, itself.ways.loops.inside(), itself.bodies, lines)
+        others[function.name] = outside(chunks, itself.ways.loops, itself.bodies, lines)
         for starts in itself.ways.loops.innermost:
             inside = [one for start in sorted(starts) for one in chunks[start].instructions]
             if any(one.operation.is_call for one in inside):
@@ -161,14 +165,12 @@ def _plain_code(plain: Plain, _stamp: int) -> PlainCode:
     return PlainCode(tuple(found), others)
 
 
-def outside(
-    chunks: Mapping[int, Chunk], inside: frozenset[int], bodies: Mapping[int, Sequence[Step]], lines: LineMap
-) -> Outside:
-    """Return the code of a function that is not *inside* its innermost loops.
+def outside(chunks: Mapping[int, Chunk], loops: Loops, bodies: Mapping[int, Sequence[Step]], lines: LineMap) -> Outside:
+    """Return the code of a function that is not inside its innermost *loops*, and of those that call functions.
 
     Unreachable chunks, which are padding between others, are left out.
     """
-    entry = next(iter(chunks), 0)
+    entry, inside = next(iter(chunks), 0), loops.inside()
     slots: dict[Line, float] = {}
     of_loops: set[Line] = set()
     for at, chunk in chunks.items():
@@ -179,7 +181,15 @@ def outside(
         elif chunk.predecessors > 0 or at == entry:
             for line, count in zip(found, slots_of(own, bodies[at]), strict=True):
                 slots[line] = slots.get(line, 0.0) + count
-    return Outside(slots, frozenset(of_loops))
+    calling: dict[frozenset[int], dict[Line, float]] = {}
+    for loop in loops.calling(chunks):
+        counts = calling.setdefault(loop, {})
+        for at in loop:
+            own = [one for one in chunks[at].instructions if not one.hook]
+            found = lines_of(lines, [one.address + one.size for one in own])
+            for line, one, count in zip(found, own, slots_of(own, bodies[at]), strict=True):
+                counts[line] = counts.get(line, 0.0) + (1.0 if one.operation.is_call else count)
+    return Outside(slots, frozenset(of_loops), calling)
 
 
 def loop_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from scalegraph.instrument.flow import Chunk
@@ -45,6 +45,18 @@ class Replaced:
     rounds: int
 
 
+@dataclass(frozen=True)
+class Shares:
+    """Slots of the plain build by those here: outside innermost loops (*rest*), and by chunk in *loops* with calls."""
+
+    rest: float = 1.0
+    loops: Mapping[int, float] = field(default_factory=dict)
+
+    def of(self, chunk: int) -> float:
+        """Return the ratio for *chunk*."""
+        return self.loops.get(chunk, self.rest)
+
+
 class PlainLoops:
     """The loops of a program's plain build, by source line."""
 
@@ -68,22 +80,25 @@ class PlainLoops:
         found = [self._replaced(function, loop, outline, lines) for loop in outline.ways.loops.innermost]
         return [one for one in found if one is not None]
 
-    def outside(self, function: Function, outline: Outline) -> float:
+    def outside(self, function: Function, outline: Outline) -> Shares:
         """Return the ratio of the plain build's slots to *function*'s slots, outside innermost loops.
 
-        1 if the two cover different lines, for example because one has other functions inlined.
+        Also for each innermost loop that calls functions, which no plain loop replaces. 1 if the two cover different
+        lines, for example because one has other functions inlined. Addresses are those of *outline*.
         """
         plain = self._outside.get(function.name)
         if plain is None:
-            return 1.0
+            return Shares()
         lines = self._lines.moved(function.start - outline.function.start)
-        mine = outside(outline.chunks, outline.ways.loops.inside(), outline.bodies, lines)
+        mine = outside(outline.chunks, outline.ways.loops, outline.bodies, lines)
         of_loops = mine.loops | plain.loops  # remainder of a loop after it, or unrolled copies
-        builds = [{line: n for line, n in one.slots.items() if line not in of_loops} for one in (mine, plain)]
-        both = builds[0].keys() & builds[1].keys()
-        here, there = (sum(slots.values()) for slots in builds)
-        alike = all(sum(slots[line] for line in both) >= _ALIKE * sum(slots.values()) for slots in builds)
-        return there / here if alike and here > 0 else 1.0
+        rest = _ratio(*({line: n for line, n in one.slots.items() if line not in of_loops} for one in (mine, plain)))
+        loops: dict[int, float] = {}
+        for loop, slots in mine.calling.items():
+            there = [other for other in plain.calling.values() if other.keys() & slots.keys()]
+            if len(there) == 1:  # neither split nor joined by the compiler
+                loops |= dict.fromkeys(loop, _ratio(slots, there[0]))
+        return Shares(rest, loops)
 
     def _replaced(
         self, function: Function, starts: frozenset[int], outline: Outline, lines: LineMap
@@ -120,6 +135,13 @@ class PlainLoops:
         candidates = {id(one): one for line in loop.lines for one in self._by_line.get(line, ())}
         fitting = [one for one in candidates.values() if (len(one.way) > 1) == (is_exact is None)]
         return match(loop, fitting, is_exact=is_exact is not False)
+
+
+def _ratio(here: Mapping[Line, float], there: Mapping[Line, float]) -> float:
+    """Return the slots *there* by those *here*, by line; 1 if most of them are in other lines."""
+    both = here.keys() & there.keys()
+    alike = all(sum(one[line] for line in both) >= _ALIKE * sum(one.values()) for one in (here, there))
+    return sum(there.values()) / sum(here.values()) if alike and sum(here.values()) > 0 else 1.0
 
 
 def _hooks(chunk: Chunk) -> dict[int, tuple[int, int, bool]]:

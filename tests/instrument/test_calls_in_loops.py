@@ -46,7 +46,7 @@ def built(place: Path, text: str) -> Build:
     place.mkdir()
     path = place / "calls.c"
     path.write_text(text)
-    return build([path])
+    return build([path], ldflags=["-lm"])
 
 
 def timed(program: Build, *, is_plain_known: bool) -> Timing:
@@ -71,6 +71,35 @@ def test_what_a_loop_does_between_two_calls_fills_the_window(tmp_path: Path) -> 
     apart = cycles_of(built(tmp_path / "apart", CALLS.replace("MORE", MORE)), "quotient")
     assert close < 30  # a chain takes 3 x 14 + 2 x 4 cycles; several are in flight
     assert apart > 1.3 * close
+
+
+LIBRARY = """
+#include <math.h>
+double whole(const double *x, int n, int what)
+{
+    double s = 0;
+    for (int i = 0; i < n; i++) {
+        double v = 1e-3 * (i % 1000) + x[i & 7];
+        s += what == 1 ? floor(v) : what == 2 ? ceil(v) : what == 3 ? exp(v) : v;
+    }
+    return s;
+}
+int main(int argc, char **argv)
+{
+    static double x[8];
+    (void)argv;
+    return (int)whole(x, 10, argc);
+}
+"""
+
+
+def test_moves_in_a_loop_that_calls_take_the_slots_that_they_have_without_hooks(tmp_path: Path) -> None:
+    program = built(tmp_path / "library", LIBRARY)
+    (function,) = [one for one in Image(program.executable).functions if one.name == "whole"]
+    known, unknown = (timed(program, is_plain_known=is_known).cycles for is_known in (True, False))
+    dearer = [at for at in known if function.start <= at < function.end and known[at] > unknown[at]]
+    assert len(dearer) > 2  # the function's first and last block, and blocks of the loop
+    assert all(known[at] >= unknown[at] for at in known)
 
 
 def test_spills_and_arguments_on_the_stack_take_their_slots(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from scalegraph.instrument.functions.outlines import Outline
 from scalegraph.instrument.functions.times import MOST, Paths
 from scalegraph.instrument.functions.timing import Timing
 from scalegraph.instrument.image import Image
-from scalegraph.instrument.replaced import PlainLoops, Replaced
+from scalegraph.instrument.replaced import PlainLoops, Replaced, Shares
 from scalegraph.machine.model import Processor
 
 Found = dict[str, Timing]
@@ -30,7 +30,7 @@ class Part:
         for one in read:
             if self._form(one) not in self._outlines:
                 self._outlines[self._form(one)] = Outline(image, one)
-        self._outside: dict[int, float] = {}
+        self._outside: dict[int, Shares] = {}
         model = processor.model_dump_json(exclude={"count", "clock_mhz"})
         self._model = hashlib.sha256(model.encode()).hexdigest()[:24]
 
@@ -47,10 +47,10 @@ class Part:
         for one in self._read:
             outline = self._outlines[self._form(one)]
             others = self._others
-            share = self._outside[one.function.start] = others.outside(one.function, outline) if others else 1.0
+            share = self._outside[one.function.start] = others.outside(one.function, outline) if others else Shares()
             for named, slots in outline.once("calls", partial(self._calls, outline)):
                 callee = one.shape.address(named)
-                found[callee] = min(found.get(callee, MOST), round(share * slots))
+                found[callee] = min(found.get(callee, MOST), round(share.rest * slots))
         return found
 
     def _calls(self, outline: Outline) -> list[tuple[int, float]]:
@@ -69,12 +69,14 @@ class Part:
             start, outline = one.function.start, self._outlines[self._form(one)]
             replaced = self._others.replaced(one.function, outline) if self._others else []
             slots, share = between.get(start, 0), self._outside[start]
-            said = slots, share, [_said(each, outline.function.start) for each in replaced]
+            at = outline.function.start
+            loops = sorted((chunk - at, ratio) for chunk, ratio in share.loops.items())
+            said = slots, share.rest, loops, [_said(each, at) for each in replaced]
             key = f"{self._model} {one.shape.digest} {hashlib.sha256(repr(said).encode()).hexdigest()[:40]}"
             yield start, key, None if key in seen else self._timing(key, outline, replaced, share, slots)
             seen.add(key)
 
-    def _timing(self, key: str, outline: Outline, replaced: Sequence[Replaced], share: float, between: int) -> Timing:
+    def _timing(self, key: str, outline: Outline, replaced: Sequence[Replaced], share: Shares, between: int) -> Timing:
         kept = self._kept.get(key)
         if kept is not None:
             return Timing.of_numbers(kept)

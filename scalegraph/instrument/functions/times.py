@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scalegraph.instrument.flow import Chunk, attribute
 from scalegraph.instrument.functions.timing import Brief, Load, Timing, Turns
 from scalegraph.instrument.pipeline import Origins, Round, Step, ahead_of, execute
-from scalegraph.instrument.replaced import Replaced
+from scalegraph.instrument.replaced import Replaced, Shares
+from scalegraph.instrument.steps import of_library
 from scalegraph.instrument.ways import Bodies, Ways, turned
 from scalegraph.machine.model import Processor
 
@@ -84,15 +85,15 @@ def _turns(
 class Paths:
     """A function: its *chunks*, their steps for the pipeline (*bodies*), and the cyclic paths (*ways*) through it.
 
-    *replaced*: loops charged as those of the plain build; *outside*: ratio of slots there to slots here, outside
-    innermost loops, see `_issued`.
+    *replaced*: loops charged as those of the plain build; *outside*: ratios of slots there to slots here, see
+    `_issued`.
     """
 
     chunks: Mapping[int, Chunk]
     bodies: Bodies
     ways: Ways
     replaced: Sequence[Replaced] = ()
-    outside: float = 1.0
+    outside: Shares = Shares()  # noqa: RUF009 - it does not change
 
     def timing(self, processor: Processor, between: int) -> Timing:
         """Return the timing of its blocks; *between*: slots issued between two calls of it."""
@@ -169,24 +170,30 @@ def _issued(
 ) -> dict[int, NDArray[np.float64]]:
     """Return the times of chunks outside innermost loops if their *usual* path issues as many slots as without hooks.
 
-    In the build with hooks, everything that serves only them is left out, and with it spills and stack arguments that
-    belong to the program.
+    Also in each innermost loop that calls functions. In the build with hooks, everything that serves only them is left
+    out, and with it spills, moves and stack arguments that belong to the program. Library functions have as many slots
+    in both.
     """
-    outside, bodies = function.outside, function.bodies
-    if outside <= 1:
-        return {}
-    inside = function.ways.loops.inside()
+    shares, bodies = function.outside, function.bodies
+    innermost = function.ways.loops.inside()
     found: dict[int, NDArray[np.float64]] = {}
     slot = processor.pipeline.issue or 1 / processor.issue_width
     for at, way in usual.items():
-        if at in inside:
+        more, is_loop = shares.of(at) - 1, at in shares.loops
+        if more <= 0 or (at in innermost and not is_loop):
             continue
-        slots = {one: sum(step.slots for step in bodies[one]) for one in way if one not in inside}
+        slots = {one: sum(s.slots for s in bodies[one]) for one in way if (one in innermost) == is_loop}
         whole = sum(slots.values())
-        lacking = outside * whole * slot - sum(float(costs[one][0]) for one in slots if one in costs)
+        own = whole - sum(_called(function.chunks[one]) for one in slots) if is_loop else whole
+        lacking = (whole + more * own) * slot - sum(float(costs[one][0]) for one in slots if one in costs)
         if lacking > 0:
             found[at] = costs[at] + lacking * slots[at] / whole
     return found
+
+
+def _called(chunk: Chunk) -> float:
+    """Return the slots of the library functions that *chunk* calls."""
+    return sum(of_library(one.callee) for one in chunk.instructions)
 
 
 def _unusual(
