@@ -58,6 +58,18 @@ def test_the_headline_names_answer_and_place(qtbot: Any, width: int, begin: str)
     assert headline.toolTip() == ("" if width == 3000 else VERDICT)
 
 
+def test_without_a_location_the_part_that_loses_most_is_named(qtbot: Any) -> None:
+    text = (
+        "before.csv, 1 to 64 ranks: size = 8000 is still faster at 64, the largest count run, 49.9 times as fast as on"
+        " one with efficiency 0.78. On 64 processors 83 % of the loss is in sweep."
+    )
+    for width in (1100, 900, 500):
+        said = shown(qtbot, width, text).text()
+        assert said.startswith("…size = 8000")
+        assert said.endswith("83 % of the loss is in sweep.")
+    assert shown(qtbot, 300, text).text().endswith("sweep.")
+
+
 def test_links_and_the_whole_headline_are_reached_by_keys(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     Theme("light").apply()
     box = QWidget()

@@ -30,8 +30,8 @@ _PLACE: Final = re.compile(r"(?<=\()[^\s()]+:\d+(?=\))")
 class Headline(QLabel):
     """A sentence in one line, elided to fit.
 
-    A source location in it is a link and stays: what is before it is elided. The last ellipsis is a link, too, which
-    shows the whole sentence; Tab and Return reach both. The sentence can be selected and copied.
+    Where the time is lost stays: what is before it is elided. A source location is a link. The last ellipsis is a link,
+    too, which shows the whole sentence. Tab and Return reach both. The sentence can be selected and copied.
     """
 
     place_wanted = Signal(str)  # FILE:LINE, as named in the sentence
@@ -112,13 +112,16 @@ class Headline(QLabel):
 def one_line(text: str, fits: Callable[[str], bool]) -> str:
     """Return as much of *text* as `fits`, with an ellipsis in place of what is left out.
 
-    A source location in it is kept, if possible with its whole sentence, else with the word before it. What is named
-    before the first colon, which the navigator shows as well, gives way to the answer after it.
+    A source location in it is kept, if possible with its whole sentence, else with the word before it; without one, the
+    end of the second of two sentences, which names where the time is lost. What is named before the first colon, which
+    the navigator shows as well, gives way to the answer after it.
     """
     if fits(text):
         return text
     words = text.split()
     at = next((index for index, word in enumerate(words) if _PLACE.search(word)), None)
+    if at is None and sum(word.endswith(".") for word in words[:-1]) == 1:
+        at = len(words) - 1
     begin = 0 if at is None else _after(words[:at], ".", last=True)  # of the sentence with the location
     first = words[: begin or at][: _after(words[:-1], ".") or None]
     answer = _after(first[:-1], ":")
