@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDockWidget, QTreeView
+from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar, QTreeView
 
 from scalegraph.figures.figure import Axis, Cell, Column, Grid, Key, LaneTrack, Row, Table, Timeline
 from scalegraph.gui.dock.arrangements import ARRANGEMENTS, Split, Tabs, filled_first, layout_of, two_views, views_of
@@ -184,6 +184,27 @@ def test_the_bar_of_a_comparison_names_open_studies_only(window: MainWindow, qtb
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("other", "views"), [("a", 2), ("a study whose name is of some length", 1)])
+def test_tabs_of_a_comparison_have_room_for_their_names(
+    window: MainWindow, qtbot: Any, model_study: Any, other: str, views: int
+) -> None:
+    window.resize(1280, 720)
+    opened(window, qtbot, model_study(other))
+    opened(window, qtbot, model_study("b"))
+    window.study.arrange("Compare")
+    settled(window, qtbot)
+    area = window.study.area
+    assert area is not None
+    assert area.desk is not None
+    assert len([dock for dock in area.docks if not dock.view.several]) == 2 * views
+    bars = [bar for bar in area.desk.window.findChildren(QTabBar) if bar.isVisible() and ": b" in bar.tabText(0)]
+    for bar in bars:
+        metrics = bar.fontMetrics()
+        assert all(metrics.horizontalAdvance(bar.tabText(tab)) < bar.tabRect(tab).width() for tab in range(bar.count()))
+    assert bars
+
+
+@pytest.mark.slow
 def test_fields_of_a_request_stay_legible_in_a_very_wide_window(window: MainWindow, qtbot: Any, choose: Any) -> None:
     choose()
     window.resize(3840, 1200)
@@ -306,6 +327,32 @@ def test_a_name_at_the_edge_of_its_table_is_seen_whole(qtbot: Any) -> None:
     header = panel.tree.header()
     end = header.sectionPosition(2) + header.sectionSize(2)
     assert end <= panel.tree.viewport().width()
+
+
+@pytest.mark.parametrize("width", range(360, 600, 30))
+@pytest.mark.parametrize("tree", [True, False])
+def test_the_right_edge_of_a_table_cuts_no_number_if_names_can_yield(qtbot: Any, width: int, tree: bool) -> None:
+    columns = (Column("region"), *(Column(name, "s") for name in ("lost", "inclusive", "exclusive", "waiting")))
+    rows = tuple(
+        Row((f"parallel initialize:{n}", 0.3, 12.5, 130.25, 5.0), depth=n % 2 if tree else 0) for n in range(300, 320)
+    )
+    panel = shown_table(qtbot, Table(columns, rows), width)
+    header = panel.tree.header()
+    edge = panel.tree.viewport().width()
+    cut = [
+        (column, header.sectionPosition(column) + header.sectionSize(column) - edge)
+        for column in range(1, header.count())
+        if header.sectionPosition(column) < edge < header.sectionPosition(column) + header.sectionSize(column)
+    ]
+    assert all(over > 0.3 * header.sectionSize(0) for _, over in cut)
+
+
+def test_columns_of_texts_share_the_width_that_none_needs(qtbot: Any) -> None:
+    columns = (Column("ranks"), Column("size"), Column("region"))
+    panel = shown_table(qtbot, Table(columns, tuple(Row(("1", "1000", "sweep")) for _ in range(5))), 900)
+    sizes = [panel.tree.header().sectionSize(column) for column in range(3)]
+    assert sum(sizes) == pytest.approx(panel.tree.viewport().width(), abs=2)
+    assert max(sizes) < 1.5 * min(sizes)
 
 
 _HIDDEN = """

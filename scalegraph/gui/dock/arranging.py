@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from scalegraph import views
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from scalegraph.gui.dock.view_dock import ViewDock
     from scalegraph.subjects.study import StudyData
 
+_AROUND_TAB: Final = 24  # pixels around the name in a tab
+_COMPARED: Final = 0.44  # of the width, for the views of two studies in a low window
 _NO_SECOND: Final = "Compare needs a second study."
 
 
@@ -141,12 +144,17 @@ class Arranging:
             area.context.remark_wanted.emit(_NO_SECOND, OPEN_STUDY)
             return _NO_SECOND
         low = area.window().height() < TWO_BELOW
-        layout, content = side_by_side(one, others[-1], area.current_dock(), few=low)
+        layout, content = side_by_side(one, others[-1], area.current_dock(), fits=self._tabs_fit if low else None)
         self._place(desk, COMPARE, two_views(layout) if low else layout, content)
         for dock in area.docks:
             dock.name_study(not dock.view.several)
         self.say_compared()
         return ""
+
+    def _tabs_fit(self, names: Sequence[str]) -> bool:
+        """Return whether tabs with *names* fit above the views of two studies."""
+        metrics = self._area.fontMetrics()
+        return sum(metrics.horizontalAdvance(name) + _AROUND_TAB for name in names) <= _COMPARED * self._area.width()
 
     def _others(self, desk: Desk) -> list[Handle]:
         """Return the studies that *desk*'s is compared with."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu
 
+from scalegraph import views
 from scalegraph.gui.dock.arrangements import COMPARED, TOGETHER, Layout, Split, Tabs
+from scalegraph.gui.dock.tab_names import tab_name
 from scalegraph.gui.state.context import Context
 from scalegraph.gui.state.handle import Handle
 from scalegraph.views import View, ways
@@ -57,6 +60,11 @@ class Compared(QObject):
         self.changed.emit()
 
 
+def study_tab(view: View, handle: Handle, number: int = 1) -> str:
+    """Return the text of the tab of *view* where views of several studies are open."""
+    return f"{tab_name(view, number)}: {handle.title}"
+
+
 def has_runs(handle: Handle) -> bool:
     """Return whether a study has runs to compare."""
     data = handle.study()
@@ -64,18 +72,20 @@ def has_runs(handle: Handle) -> bool:
 
 
 def side_by_side(
-    one: Handle, other: Handle, current: ViewDock | None, *, few: bool = False
+    one: Handle, other: Handle, current: ViewDock | None, *, fits: Callable[[Sequence[str]], bool] | None = None
 ) -> tuple[Layout, dict[str, tuple[str, Handle]]]:
     """Return the arrangement that compares two studies, and the (view, study) of each of its names.
 
-    Views of both studies come first. The *current* view and those in `COMPARED` are shown once per study; *few*:
-    at most two views of each, whose tabs have room for their names.
+    Views of both studies come first. The *current* view and those in `COMPARED` are shown once per study; with *fits*,
+    which tells whether tabs of these names fit beside one another, at most two of each, or as many as it allows.
     """
     data = other.study()
-    fits = current is not None and data is not None and current.view.lacking(data, {}) is None
-    names = [current.view.name] if current is not None and fits and not current.view.several else []
+    usable = current is not None and data is not None and current.view.lacking(data, {}) is None
+    names = [current.view.name] if current is not None and usable and not current.view.several else []
     names += [name for name in COMPARED if name not in names]
-    names = names[:2] if few else names
+    if fits is not None:
+        tabs = [[study_tab(views.get(name), side) for side in (one, other)] for name in names]
+        names = names[:2] if fits([*tabs[0], *tabs[1]]) else names[:1]
     content = {f"{side}/{name}": (name, handle) for side, handle in (("a", one), ("b", other)) for name in names}
     content |= {name: (name, one) for name in TOGETHER}
     sides = tuple(Tabs(tuple(f"{side}/{name}" for name in names)) for side in ("a", "b"))

@@ -12,7 +12,7 @@ from scalegraph.figures.figure import Figure
 from scalegraph.gui.base.lifetime import tied
 from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.dock.chosen import Chosen
-from scalegraph.gui.dock.compared import Compared
+from scalegraph.gui.dock.compared import Compared, study_tab
 from scalegraph.gui.dock.drawing import Drawing
 from scalegraph.gui.dock.figure_widget import FigureWidget
 from scalegraph.gui.dock.native_window import NativeWindow
@@ -150,9 +150,9 @@ class ViewDock(QDockWidget):
             self.name_study(self._named)
 
     def _name_window(self, floating: bool) -> None:
-        short = tab_name(self.view, self._number)
         title = numbered(self.view.title, self._number)
-        tab = f"{short}: {self.handle.title}" if self._named else short
+        named = study_tab(self.view, self.handle, self._number)
+        tab = named if self._named else tab_name(self.view, self._number)
         self.setWindowTitle(f"{title} — {self.handle.title}" if floating else tab)
         if self._parts is not None:
             self._parts.title.name_study(self._named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from heapq import nlargest
 
@@ -38,6 +39,7 @@ _LEAST_WRAPPED = 110  # .. of one that may wrap
 _HEADINGS = (0, 15, 11)  # characters per line of a heading, tried until the table fits; 0: no limit
 _AROUND_HEADING = 24  # pixels around a heading, including the sort arrow
 _SPREAD = 48  # extra pixels for a column of numbers if there is room
+_GIVEN = 0.3  # of a column of texts, so that no number at the right edge is cut
 _NAME_SHARE = 0.45  # of the width that the first column may take
 
 
@@ -223,6 +225,7 @@ class TablePanel(QWidget):
             rest -= header.sectionSize(0)
             wanted = min(self._natural[0] + 8, max(_LEAST_TEXT, int(_NAME_SHARE * whole)))
             header.resizeSection(0, max(whole - rest, wanted))
+            self._cut_no_number([0], whole)
         elif texts:
             self._share_texts(texts, whole - rest)
         else:
@@ -251,6 +254,10 @@ class TablePanel(QWidget):
     def _share_texts(self, texts: Sequence[int], free: int) -> None:
         """Give text columns the remaining width, the longest most; *free* pixels are left, or missing if < 0."""
         header = self.tree.header()
+        if free > 0 and len(texts) == header.count():  # nothing needs it: the columns stand evenly
+            for column in texts:
+                header.resizeSection(column, header.sectionSize(column) + free // len(texts))
+            free %= len(texts)
         longest = max(texts, key=header.sectionSize)
         whole = self.tree.viewport().width()
         said = {column for column in texts if self._says(column)}
@@ -271,6 +278,7 @@ class TablePanel(QWidget):
                 header.resizeSection(column, header.sectionSize(column) - given)
                 lacking -= given
         self._keep_in_sight(longest, whole)
+        self._cut_no_number(texts, whole)
         self._wrap(frozenset(said) if len(self.table.rows) <= _FEW_NAMES else sentences)
 
     def _keep_in_sight(self, column: int, whole: int) -> None:
@@ -280,6 +288,19 @@ class TablePanel(QWidget):
         over = header.sectionPosition(column) + size - whole
         if 0 < over <= size - _LEAST_WRAPPED:
             header.resizeSection(column, size - over)
+
+    def _cut_no_number(self, texts: Sequence[int], whole: int) -> None:
+        """Narrow *texts* a little so that the right edge of a table *whole* pixels wide cuts no number after them."""
+        header = self.tree.header()
+        for column in range(header.count()):
+            begin = header.sectionPosition(column)
+            over = begin + header.sectionSize(column) - whole
+            if begin < whole and over > 0 and self._model.numeric(column):
+                sizes = {text: header.sectionSize(text) for text in texts if header.sectionPosition(text) < begin}
+                if over <= _GIVEN * sum(sizes.values()):
+                    for text, size in sizes.items():
+                        header.resizeSection(text, size - math.ceil(over * size / sum(sizes.values())))
+                return
 
     @property
     def _wraps(self) -> bool:
