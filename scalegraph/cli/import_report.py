@@ -144,7 +144,9 @@ def _show_set(measured: MeasurementSet, guess: Guess) -> None:
 
 
 def _notes(measured: MeasurementSet, guess: Guess | None) -> list[str]:
-    return [*measured.notes, *(guess.notes if guess else ())]
+    return list(
+        dict.fromkeys([*measured.notes, *(guess.measured.remarks if guess else ()), *(guess.notes if guess else ())])
+    )
 
 
 def amount(measured: MeasurementSet) -> str:

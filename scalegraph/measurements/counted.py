@@ -48,7 +48,7 @@ def question(measured: MeasurementSet, fits: Sequence[str]) -> Question | None:
 
 def which(measured: MeasurementSet, several: Sequence[str]) -> Question:
     """Return the question which of *several* parameters counts the processors, the likeliest first."""
-    factors = evidence.factors(measured, several)
+    factors = evidence.factors_of(measured, several)
     product = "*".join(factors)
     levels = {name: int(measured.points[name].nunique()) for name in several}
     ordered = sorted(several, key=lambda name: -levels[name])

@@ -56,6 +56,35 @@ def _ratio(measured: MeasurementSet, reference: Floats, spent: Floats) -> str:
         return next((name for name in gains if _equal(medians(measured, name), reference / spent)), "")
 
 
+def parts(measured: MeasurementSet, timed: Sequence[str]) -> list[str]:
+    """Return those of *timed* that are 0 at a point where another is not, and never the other way round."""
+    if len(measured.call_paths) != 1:
+        return []
+    value = {name: np.nan_to_num(medians(measured, name), nan=-1.0) for name in timed}
+    found = [name for name in timed if (value[name] == 0).any()]
+    whole_ = [name for name in timed if name not in found]
+    return [name for name in found if any((value[other][value[name] == 0] > 0).any() for other in whole_)]
+
+
+def gained(measured: MeasurementSet, processors: str, timed: Sequence[str]) -> tuple[str, str] | None:
+    """Return the only one of *timed* of which a speedup column was computed, and a note; None if none or several."""
+    if len(timed) < 2 or not _plain(measured, processors):
+        return None
+    made = {}
+    for metric in measured.metrics:
+        if kind_of(metric.name) != "speedup":
+            continue
+        gain = medians(measured, metric.name)
+        for name in timed:
+            spent = medians(measured, name)
+            with np.errstate(all="ignore"):
+                ratio = _first(measured, processors, spent) / spent
+            known = np.isfinite(gain) & np.isfinite(ratio)
+            if varies(pd.Series(gain[known])) and _equal(gain, np.where(np.isfinite(gain), ratio, np.nan)):
+                made[name] = f"'{name}' was taken as the time, of which '{metric.name}' is the speedup"
+    return next(iter(made.items())) if len(made) == 1 else None
+
+
 def whole(measured: MeasurementSet, timed: Sequence[str]) -> str:
     """Return the one of three or more metrics that is the sum of the others, empty if there is none or several."""
     if len(timed) < 3 or len(measured.call_paths) != 1:

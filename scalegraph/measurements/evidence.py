@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from scalegraph.base.units import plain
 from scalegraph.measurements import derived, grids, names
 from scalegraph.measurements.mapping import Scaling
 from scalegraph.measurements.model import Floats, MeasurementSet
@@ -55,7 +56,7 @@ def _constant(values: Floats) -> bool:
     return len(known) > 2 and known.min() > 0 and bool(known.max() <= (1 + 2 * _NEAR) * known.min())
 
 
-def factors(measured: MeasurementSet, several: Sequence[str]) -> list[str]:
+def factors_of(measured: MeasurementSet, several: Sequence[str]) -> list[str]:
     """Return those of *several* counts whose product may be the processors: not nodes that ranks or tasks fill."""
     points = _as_numbers(measured, several)
     if points is None:
@@ -93,6 +94,42 @@ def both_count(measured: MeasurementSet, counts: Sequence[str], several: Sequenc
     return "is likeliest, as times fall with each of them" if falls else ""
 
 
+_PROCESSES = names.words("proc procs process processes rank ranks task tasks mpi nprocs nranks ntasks np")
+_THREADS = names.words("thread threads nthreads omp openmp")
+_CORES = names.words("core cores ncores cpu cpus ncpus")
+
+
+def decided(measured: MeasurementSet, candidates: Sequence[str]) -> tuple[str, str] | None:
+    """Return which of the *candidates*, or product of them, counts the processors, and why; None if that is open.
+
+    A product does that a size grows with, or of processes and threads if times fall with each of them. Of processes and
+    cores in a constant ratio the larger ones do: speedups are the same by both.
+    """
+    several = [name for name in candidates if varies(measured.points[name])]
+    factors = factors_of(measured, several)
+    words = [_words(name) for name in factors]
+    if len(factors) == 2 and all(len(measured.points[name].unique()) > 1 for name in factors):
+        split = any(one & _PROCESSES and two & _THREADS for one, two in (words, words[::-1]))
+        if split and (why := both_count(measured, factors, several)):
+            words = why.removeprefix("is likeliest, as ")
+            return "*".join(factors), words if words != why else f"their product {why}"
+    if len(several) == 2:
+        first, second = several
+        ratio = (measured.points[first] / measured.points[second]).to_numpy(dtype=np.float64)
+        kinds = [_words(name) for name in several]
+        pair = any(one & _PROCESSES and two & _CORES for one, two in (kinds, kinds[::-1]))
+        if pair and np.isfinite(ratio).all() and ratio.min() == ratio.max():
+            more, less = (first, second) if ratio[0] >= 1 else (second, first)
+            times = plain(max(ratio[0], 1 / ratio[0]))
+            return more, f"'{more}' is {times} times '{less}' in every row, so that speedups are the same by both"
+    return None
+
+
+def _words(name: str) -> frozenset[str]:
+    words = set(names.plain(name).split("_"))
+    return frozenset(words | {"threads"} if "threads" in names.plain(name) else words)
+
+
 def processes_of_threads(measured: MeasurementSet, counts: Sequence[str]) -> str:
     """Return why the product of *counts* is likely by their names: processes that run several threads each."""
     points = _as_numbers(measured, counts)
@@ -116,7 +153,7 @@ def _as_numbers(measured: MeasurementSet, counts: Sequence[str]) -> pd.DataFrame
 
 def _falls(measured: MeasurementSet, name: str, spent: Floats, several: Sequence[str]) -> bool:
     """Whether times fall as *name* grows in most series where all other counts of *several* have their minimum."""
-    kept = set(factors(measured, several)) - {name}
+    kept = set(factors_of(measured, several)) - {name}
     points = _as_numbers(measured, several)
     if points is None:
         return False

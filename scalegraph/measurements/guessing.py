@@ -12,7 +12,20 @@ import numpy as np
 import pandas as pd
 
 from scalegraph.base.errors import Fault, InputError, near
-from scalegraph.measurements import counted, derived, grids, names, naming, products, quantities, rates, twins, units
+from scalegraph.measurements import (
+    counted,
+    derived,
+    evidence,
+    grids,
+    names,
+    naming,
+    products,
+    quantities,
+    rates,
+    twins,
+    units,
+    wholes,
+)
 from scalegraph.measurements import sizes as sizes_
 from scalegraph.measurements.following import filled, following, named_without_counts
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Mapping, Question
@@ -27,7 +40,6 @@ _TIMES = (  # of a whole run, likeliest first
     *("time", "elapsed", "runtime", "wall", "walltime", "wall_time", "elapsed_time", "execution_time", "real"),
     *("total_time", "t_para"),
 )
-_WHOLE = ("program", "main", "total", "application", "whole program", "overall", "all", "root")
 
 
 @dataclass(frozen=True)
@@ -54,15 +66,7 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     questions: list[Question] = []
     notes: list[str] = []
     none: list[str] = []  # reasons for no runs
-    if "processors" not in answers and (grid := grids.alone(measured)):
-        answers["processors"] = "*".join(grid)
-        words = f"processors are {' times '.join(grid)}, a grid of processes"
-        measured = _remarked(measured, f"{words}; --processors says another")
-    if "processors" not in answers and (
-        decided := derived.counting(measured, _candidates(measured)) or products.decided(measured, _fitting(measured))
-    ):
-        answers["processors"], why = decided
-        measured = _remarked(measured, f"processors are {answers['processors']}: {why}")
+    measured = _counted(measured, answers)
     measured = products.multiplied(measured, str(answers.get("processors", "")))
     _rate(measured, answers)
     _check(measured, answers)
@@ -75,13 +79,15 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         measured = rates.timed(measured, rate, processors, grows=grows)
         answers["time"] = rates.TIME
         answers.pop("unit", None)  # computed times are in seconds
-    time, columns, summed = _time(measured, processors, answers, questions, notes)
+    told: list[str] = []
+    time, columns, summed = _time(measured, processors, answers, questions, told)
+    measured = _remarked(measured, *told)  # kept with the set, as what is answered is not decided again
     unit = total = ""
     if time:
-        measured = _with_extent(measured, measured.metric(time), answers, questions, notes)
+        measured = wholes.with_extent(measured, measured.metric(time), answers, questions, notes)
         measured = units.by_rate(measured, time, processors, answers)
         unit = units.unit_of(measured, time, answers, questions, asked=bool(processors))
-        total = _total(measured, measured.metric(time), answers, questions)
+        total = wholes.total(measured, measured.metric(time), answers, questions)
     elif processors:
         asked = counted.spent(measured, processors) if not questions and "time" not in answers else None
         questions += [asked] if asked else []
@@ -102,11 +108,31 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         made = with_scaling(measured, made, questions, notes, none)
         if made.scaling == "weak" and "sizes" not in answers and "scaling" not in answers:
             questions += falling(measured, made)
-    return Guess(made, measured, tuple(questions), (*notes, *none), tuple(none))
+    return Guess(made, measured, tuple(questions), (*told, *notes, *none), tuple(none))
 
 
-def _remarked(measured: MeasurementSet, remark: str) -> MeasurementSet:
-    return replace(measured, remarks=(*measured.remarks, remark))
+def _counted(measured: MeasurementSet, answers: dict[str, Any]) -> MeasurementSet:
+    """Put what counts the processors into *answers* if arithmetic decides it; return the set with a remark on why."""
+    if "processors" in answers:
+        return measured
+    if grid := grids.alone(measured):
+        answers["processors"] = "*".join(grid)
+        words = f"processors are {' times '.join(grid)}, a grid of processes"
+        return _remarked(measured, f"{words}; --processors says another")
+    decided = (
+        derived.counting(measured, _candidates(measured))
+        or products.decided(measured, _fitting(measured))
+        or evidence.decided(measured, _candidates(measured))
+    )
+    if decided is None:
+        return measured
+    answers["processors"], why = decided
+    return _remarked(measured, f"processors are {answers['processors']}: {why}; --processors says another")
+
+
+def _remarked(measured: MeasurementSet, *remarks: str) -> MeasurementSet:
+    new = tuple(remark for remark in remarks if remark not in measured.remarks)
+    return replace(measured, remarks=(*measured.remarks, *new)) if new else measured
 
 
 def _no_time(measured: MeasurementSet) -> str:
@@ -381,11 +407,17 @@ def _time(
                     questions.append(asked)
                     return "", columns, False
                 return same[0].name, columns, False
+        zero = derived.parts(measured, [metric.name for metric in times])
+        notes += [f"'{name}' is 0 where other times are not: a part of the time" for name in zero]
+        times = [metric for metric in times if metric.name not in zero]
         parts = {column for column in columns.values() if column in by_name}
         times = [metric for metric in times if metric.name not in parts] or times
         follow = derived.times(measured, processors, [metric.name for metric in times])
         notes += [f"{words}; it was not taken as the time" for words in follow.values()]
         times = [metric for metric in times if metric.name not in follow]
+        if (chosen := derived.gained(measured, processors, [metric.name for metric in times])) is not None:
+            notes.append(chosen[1])
+            return chosen[0], columns, False
         if whole := derived.whole(measured, [metric.name for metric in times]):
             notes.append(f"'{whole}' is the sum of the other times, and was taken as the time")
             times = [metric for metric in times if metric.name == whole]
@@ -414,81 +446,3 @@ def _columns(measured: MeasurementSet, notes: list[str]) -> dict[str, str]:
     made, left_out = quantities.by_name([metric for metric in measured.metrics if rates.per(metric) is None])
     notes += left_out
     return made
-
-
-def _with_extent(
-    measured: MeasurementSet, metric: int, said: Table[str, Any], questions: list[Question], notes: list[str]
-) -> MeasurementSet:
-    """Return the set with the extent of unknown metrics set as stated, or as inferred from the times in the tree."""
-    extent = said.get("extent", "")
-    if not extent and measured.metrics[metric].extent == "unknown":
-        extent = _extent(measured, metric, questions, notes)
-    if not extent:
-        return measured
-    made = tuple(replace(item, extent=extent) if item.extent == "unknown" else item for item in measured.metrics)
-    return replace(measured, metrics=made)
-
-
-def _extent(measured: MeasurementSet, metric: int, questions: list[Question], notes: list[str]) -> str:
-    """Return ``exclusive`` if a path takes less time than one below it, ``inclusive`` if none does."""
-    parents = {path.parent for path in measured.call_paths if path.parent is not None}
-    if not parents:
-        return ""
-    grid = measured.grid(metric)
-    own, known = measured.without_inside(grid), np.isfinite(grid)
-    compared = [parent for parent in parents if known[parent].any()]
-    if any((own[parent] < -0.001 * np.abs(grid[parent])).any() for parent in compared):
-        notes.append("times of call paths leave out what is below them, as some are less than that; --values says else")
-        return "exclusive"
-    if compared and all(known[root].any() for root in measured.roots() if root in parents):
-        notes.append("times of call paths were taken to hold those below them, as none is less; --values says else")
-        return "inclusive"
-    message = "times of call paths may hold those of the paths below them, or leave them out"
-    questions.append(
-        Question("extent", message, "--values inclusive or --values exclusive", ("exclusive", "inclusive"))
-    )
-    return ""
-
-
-def _total(measured: MeasurementSet, metric: int, said: Table[str, Any], questions: list[Question]) -> str:
-    if (word := said.get("total")) is not None:
-        return "" if word == NONE else str(word)
-    mine = measured.values[measured.values["metric"] == metric]
-    used = np.unique(mine["call_path"].to_numpy())
-    holders = {int(index) for index in used}
-    for index in sorted(holders, reverse=True):
-        parent = measured.call_paths[index].parent
-        while parent is not None:
-            holders.add(parent)
-            parent = measured.call_paths[parent].parent
-    roots = [index for index in measured.roots() if index in holders]
-    if not roots:  # the metric has no value
-        return ""
-    if len(roots) == 1 and (roots[0] in used or measured.metrics[metric].extent == "exclusive"):
-        return measured.paths[roots[0]]
-    if len(roots) == 1:  # nothing at the root itself, and values may contain each other
-        tops = [int(index) for index in used if measured.call_paths[int(index)].parent == roots[0]]
-        if len(tops) == 1:
-            return measured.paths[tops[0]]
-    called = [index for index in roots if names.plain(measured.paths[index]) in _WHOLE]
-    if len(called) == 1:
-        return measured.paths[called[0]]
-    listed = tuple(measured.paths[index] for index in roots[:20])
-    message = f"no call path is plainly the whole program ({', '.join(listed[:4])}{', ..' if len(listed) > 4 else ''})"
-    likely, because = _likely_total(measured, metric, roots)
-    choices = tuple(dict.fromkeys((likely or listed[0], *listed, ALL)))
-    switch = f"--total {quote(listed[0])}, or --total '{ALL}' for all together"
-    questions.append(Question("total", message, switch, choices, because))
-    return ""
-
-
-def _likely_total(measured: MeasurementSet, metric: int, roots: Sequence[int]) -> tuple[str, str]:
-    """Return the root that takes as long as all others together, or all of them, and why; empty for a rate."""
-    if measured.metrics[metric].kind != "time" or measured.metrics[metric].name == rates.TIME:
-        return "", ""
-    grid = measured.grid(metric)[list(roots)]
-    known = np.where(np.isnan(grid).all(axis=2), 0.0, np.nanmax(np.nan_to_num(grid), axis=2))
-    for place, index in enumerate(roots):
-        if (known[place] >= 0.9 * (known.sum(axis=0) - known[place])).all():
-            return measured.paths[index], "takes as long as all others together"
-    return ALL, "is likelier, as none takes as long as all others together"

@@ -7,24 +7,64 @@ from collections.abc import Mapping as Table
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.base.units import significant
-from scalegraph.measurements import rates
+from scalegraph.measurements import derived, names, rates
 from scalegraph.measurements.mapping import CYCLES, SECONDS, Question
 from scalegraph.measurements.model import MeasurementSet, Metric
 
 _FACTOR = re.compile(r"(?:x\s*|\*\s*)?(?:10\s*(?:\^|\*\*)\s*|1[eE])(?P<power>[+-]?\d{1,2})\s*(?P<unit>[A-Za-z]+)")
+_NEAR = 0.05  # relative
 _DAYS = 1e6  # a time that is unlikely to be in seconds
 
 
 def by_rate(measured: MeasurementSet, time: str, processors: str, answers: dict[str, Any]) -> MeasurementSet:
     """Put the unit of *time* implied by a rate into *answers*; return the set with a remark on that."""
     unit = measured.metrics[measured.metric(time)].unit
-    if unit or not processors or "unit" in answers or (decided := rates.unit_of(measured, time, processors)) is None:
+    if unit or not processors or "unit" in answers:
+        return measured
+    decided = rates.unit_of(measured, time, processors) or _of_clock(measured, time) or _per(measured, time, processors)
+    if decided is None:
         return measured
     answers["unit"] = decided[0]
-    remark = f"'{time}' is in {decided[0]}, {decided[1]}"
+    remark = f"'{time}' is in {decided[0]}, {decided[1]}; --unit says another"
     return replace(measured, remarks=(*measured.remarks, remark))
+
+
+def _of_clock(measured: MeasurementSet, time: str) -> tuple[str, str] | None:
+    """Return seconds if `real`, `user` and `sys` are there, as the command `time` prints them, and *time* is `real`."""
+    known = {metric.name.lower(): metric.name for metric in measured.metrics if not metric.unit}
+    if not known.keys() >= {"real", "user", "sys"} or len(measured.call_paths) != 1:
+        return None
+    one, other = derived.medians(measured, time), derived.medians(measured, known["real"])
+    alike = np.isfinite(one) & np.isfinite(other)
+    if not alike.any() or (np.abs(one - other)[alike] > _NEAR * np.maximum(one, other)[alike]).any():
+        return None
+    return "s", "as real, user and sys are what the command time prints"
+
+
+def _per(measured: MeasurementSet, time: str, processors: str) -> tuple[str, str] | None:
+    """Return seconds if a rate is per second of *time* by its name (``cpu_second`` beside ``cpu time``).
+
+    The rate times the time must be the same at all points, or that for each processor.
+    """
+    words = set(names.plain(time).split("_"))
+    counts = measured.points[processors].to_numpy(dtype=np.float64)
+    for name in rates.rates(measured):
+        each = rates.each_of(measured.metrics[measured.metric(name)])
+        if (
+            each in words
+            and re.search(rf"{each}[_\s-]*s(ec(onds?)?)?$", name.lower())
+            and len(measured.call_paths) == 1
+        ):
+            work = derived.medians(measured, name) * derived.medians(measured, time)
+            for form in (work, work / np.maximum(counts, 1.0)):
+                known = form[np.isfinite(form)]
+                if len(known) > 1 and 0 < known.max() <= (1 + _NEAR) * known.min():
+                    return "s", f"as '{name}' is per second of it, and their product is the work"
+    return None
 
 
 def unit_of(

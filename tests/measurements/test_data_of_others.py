@@ -427,13 +427,13 @@ def test_numbers_of_their_own_in_every_row_are_asked_for_once_and_where_it_matte
 
 def test_what_is_not_sure_is_asked_at_once_with_a_guess_for_each(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    path.write_text("ranks,threads,wall,comm\n1,1,10,1.5\n2,1,5.2,0.7\n4,1,2.7,0.4\n1,2,5.3,1.5\n")
+    path.write_text("tasks,cores,wall,comm\n1,1,10,1.5\n2,1,5.2,0.7\n4,1,2.7,0.4\n1,2,5.3,1.5\n")
     with pytest.raises(Unanswered) as asked:
         opened([path])
     assert [one.key for one in asked.value.questions] == ["processors", "unit"]
-    assert asked.value.together == "--processors 'ranks*threads' --unit s"
+    assert asked.value.together == "--processors 'tasks*cores' --unit s"
     assert str(asked.value.faults[0]).endswith(f"2 points are open; to take every guess, say {asked.value.together}")
-    assert "(ranks*threads is likeliest, as times fall with each of them)" in str(asked.value.faults[1])
+    assert "(tasks*cores is likeliest, as times fall with each of them)" in str(asked.value.faults[1])
     with opened([path], said={one.key: one.guess for one in asked.value.questions}) as study:
         assert len(study) == 4
 
@@ -452,7 +452,7 @@ def test_a_speedup_over_an_efficiency_says_what_counts_the_processors(tmp_path: 
         tmp_path, "ranks,threads,time_s,speedup,efficiency\n1,1,10,1,1\n2,2,2.7,3.7,0.925\n4,2,1.5,6.667,0.833\n"
     )
     assert [row[0] for row in times(guess)] == [1, 4, 8]
-    assert "processors are ranks*threads: 'speedup' over 'efficiency' is that number" in guess.measured.remarks
+    assert "processors are ranks*threads: 'speedup' over 'efficiency' is that number" in guess.measured.remarks[0]
     guess = meant(
         tmp_path, "nodes,cores,time_s,speedup,efficiency\n1,4,10,1,100%\n2,8,5.4,1.85,92.5%\n4,16,3,3.33,83.3%\n"
     )

@@ -97,8 +97,8 @@ def test_file_names_and_efficiencies_say_how_a_problem_scales(
 @pytest.mark.parametrize(
     ("text", "guess"),
     [
-        ("ranks,threads,n,time_s\n1,1,10,8\n2,1,20,8.1\n2,2,40,8.3\n4,2,80,8.4\n", "ranks*threads"),
-        ("nodes,tasks,max_threads,time_s\n1,1,1,8\n1,2,1,4\n2,4,1,2\n1,1,2,4.1\n1,1,4,2.2\n", "tasks*max_threads"),
+        ("ranks,cores,n,time_s\n1,1,10,8\n2,1,20,8.1\n2,2,40,8.3\n4,2,80,8.4\n", "ranks*cores"),
+        ("nodes,tasks,max_cores,time_s\n1,1,1,8\n1,2,1,4\n2,4,1,2\n1,1,2,4.1\n1,1,4,2.2\n", "tasks*max_cores"),
         ("processes,threads,time_s\n0,1,8\n0,2,4\n1,2,4\n", "threads"),  # no product of 0 processes
     ],
 )

@@ -239,7 +239,7 @@ def _meant(
     notes = (*notes, *_idle(source, state, guess, found))
     questions = asking.distinct([*(guess.questions if guess is not None else ()), *found.questions])
     shown = likely if questions else found
-    reported = (*notes, *shown.measured.remarks, *shown.notes)
+    reported = tuple(dict.fromkeys((*notes, *shown.measured.remarks, *shown.notes)))
     base = Preview(words, guess, shown.measured, shown.mapping, tuple(questions), notes=reported, rows=rows)
     if guess is not None:
         base = replace(base, heads=preview.roles_of_table(guess, shown.mapping))

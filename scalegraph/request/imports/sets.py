@@ -362,7 +362,7 @@ def notes(study: Study) -> list[str]:
     if measured is None:
         return []
     again = _again(study)
-    return [*measured.notes, *measured.remarks, *(again.notes if again else ())]
+    return list(dict.fromkeys([*measured.notes, *measured.remarks, *(again.notes if again else ())]))
 
 
 def why_no_runs(study: Study) -> list[str]:
