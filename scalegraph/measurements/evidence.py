@@ -111,8 +111,8 @@ def decided(measured: MeasurementSet, candidates: Sequence[str]) -> tuple[str, s
     if len(factors) == 2 and all(len(measured.points[name].unique()) > 1 for name in factors):
         split = any(one & _PROCESSES and two & _THREADS for one, two in (words, words[::-1]))
         if split and (why := both_count(measured, factors, several)):
-            words = why.removeprefix("is likeliest, as ")
-            return "*".join(factors), words if words != why else f"their product {why}"
+            short = why.removeprefix("is likeliest, as ")
+            return "*".join(factors), short if short != why else f"their product {why}"
     if len(several) == 2:
         first, second = several
         ratio = (measured.points[first] / measured.points[second]).to_numpy(dtype=np.float64)
