@@ -2,45 +2,32 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import IO, Any
 
 import pytest
 
+from tests.security.forking import GONE, Starter
 from tests.security.test_names import hostile_study
 
 pytestmark = pytest.mark.slow(3)
 
-START = [sys.executable, "-m", "scalegraph.cli.main"]
-ROOM = 4000  # largest file, in bytes, with which a full disk is imitated
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+Start = Callable[..., tuple[int, bytes, str]]
 
 
-def start(
-    *words: str | bytes | Path, out: int | IO[Any] = subprocess.PIPE, limit: bool = False, close: bool = False
-) -> tuple[int, bytes, str]:
-    def prepare() -> None:
-        if limit:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, ROOM))
-        if close:
-            os.close(1)
-
-    done = subprocess.run(
-        [*START, *words],
-        stdout=out,
-        stderr=subprocess.PIPE,
-        check=False,
-        preexec_fn=prepare if limit or close else None,
-        # on a full disk, Python would keep truncated bytecode of a module, and fail to load it from then on
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"} if limit else None,
-    )
-    return done.returncode, done.stdout or b"", done.stderr.decode()
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
+    """Return a function that starts the command line: see `forking.Starter`."""
+    with closing(Starter(tmp_path_factory.mktemp("started"))) as starter:
+        yield starter
 
 
 def one_sentence(err: str) -> bool:
@@ -52,12 +39,16 @@ def study(tmp_path: Path) -> Path:
     return hostile_study(tmp_path / "s.sgstudy", "x")
 
 
-@pytest.fixture
-def trace(tmp_path: Path) -> Path:
-    events = [{"ph": "X", "pid": 1, "tid": i % 4, "ts": i, "dur": 1, "name": f"f{i}"} for i in range(4000)]
-    path = tmp_path / "t.json"
+def trace_of(path: Path, names: int) -> Path:
+    events = [{"ph": "X", "pid": 1, "tid": i % 4, "ts": i, "dur": 1, "name": f"f{i}"} for i in range(names)]
     path.write_text(json.dumps({"traceEvents": events}))
     return path
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """A trace that is larger than `forking.ROOM` in every format."""
+    return trace_of(tmp_path / "t.json", 4000)
 
 
 @needs_full
@@ -72,10 +63,11 @@ def trace(tmp_path: Path) -> Path:
         ("trace", "info", "trace"),
     ],
 )
-def test_a_full_disk_under_standard_output_is_one_sentence(words: tuple[str, ...], study: Path, trace: Path) -> None:
+def test_a_full_disk_under_standard_output_is_one_sentence(
+    start: Start, words: tuple[str, ...], study: Path, trace: Path
+) -> None:
     files = {"study": study, "trace": trace}
-    with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
-        code, _, err = start(words[0], *(files.get(word, word) for word in words[1:]), out=full)
+    code, _, err = start(words[0], *(files.get(word, word) for word in words[1:]), out="/dev/full")
     assert code == 1
     assert one_sentence(err), err
     assert "standard output" in err
@@ -83,7 +75,9 @@ def test_a_full_disk_under_standard_output_is_one_sentence(words: tuple[str, ...
 
 
 @pytest.mark.parametrize("ending", ["sgtrace", "prv", "otf2", "json"])
-def test_a_disk_that_fills_during_a_conversion_leaves_nothing(ending: str, trace: Path, tmp_path: Path) -> None:
+def test_a_disk_that_fills_during_a_conversion_leaves_nothing(
+    start: Start, ending: str, trace: Path, tmp_path: Path
+) -> None:
     place = tmp_path / "out"
     place.mkdir()
     assert start("trace", "info", trace)[0] == 0  # the test is not about its copy in the cache
@@ -94,7 +88,9 @@ def test_a_disk_that_fills_during_a_conversion_leaves_nothing(ending: str, trace
     assert list(place.iterdir()) == []
 
 
-def test_a_disk_that_fills_under_a_picture_or_a_report_leaves_nothing(study: Path, tmp_path: Path) -> None:
+def test_a_disk_that_fills_under_a_picture_or_a_report_leaves_nothing(
+    start: Start, study: Path, tmp_path: Path
+) -> None:
     place = tmp_path / "out"
     place.mkdir()
     for words in (
@@ -108,30 +104,29 @@ def test_a_disk_that_fills_under_a_picture_or_a_report_leaves_nothing(study: Pat
 
 
 @pytest.mark.parametrize("words", [("machines",), ("analyze", "--list"), ("export", "--list"), ("explain",)])
-def test_a_reader_that_goes_is_no_fault(words: tuple[str, ...]) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    try:
-        code, _, err = start(*words, out=writer)
-    finally:
-        os.close(writer)
+def test_a_reader_that_goes_is_no_fault(start: Start, words: tuple[str, ...]) -> None:
+    code, _, err = start(*words, out=GONE)
     assert err == ""
     assert code in (0, 1)
 
 
-def test_without_standard_output_commands_work(study: Path, tmp_path: Path) -> None:
-    code, _, err = start("export", study, "--view", "time", "-o", tmp_path / "x.csv", close=True)
-    assert (code, err) == (0, "")
-    assert start("analyze", study, "--what", "time", close=True)[::2] == (0, "")
+@pytest.mark.parametrize("words", [("export", "--view", "time", "-o", "x.csv"), ("analyze", "--what", "time")])
+def test_without_standard_output_commands_work(words: tuple[str, ...], study: Path, tmp_path: Path) -> None:
+    """What is closed when the interpreter starts, it knows nothing of."""
+    command = [sys.executable, "-m", "scalegraph.cli.main", words[0], study, *words[1:]]
+    done = subprocess.run(
+        command, stderr=subprocess.PIPE, cwd=tmp_path, check=False, preexec_fn=functools.partial(os.close, 1)
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 ODD = b"n\xff\x80 \xc3"
 
 
 @pytest.mark.parametrize("ending", [b".sgtrace", b".prv", b".otf2", b".json"])
-def test_file_names_need_not_be_utf8(ending: bytes, trace: Path, tmp_path: Path) -> None:
+def test_file_names_need_not_be_utf8(start: Start, ending: bytes, tmp_path: Path) -> None:
     odd = os.path.join(os.fsencode(tmp_path), ODD)  # noqa: PTH118 - bytes
-    shutil.copy(os.fsencode(trace), odd + b".json")
+    shutil.copy(trace_of(tmp_path / "t.json", 12), odd + b".json")
     code, out, err = start(b"trace", b"convert", odd + b".json", b"-o", odd + b"2" + ending)
     if ending == b".otf2":
         assert code == 2
@@ -145,7 +140,7 @@ def test_file_names_need_not_be_utf8(ending: bytes, trace: Path, tmp_path: Path)
     assert start(b"export", odd + b"2" + ending, b"--view", b"trace-profile", b"-o", odd + b".png")[::2] == (0, "")
 
 
-def test_studies_need_no_utf8_in_their_names(study: Path, tmp_path: Path) -> None:
+def test_studies_need_no_utf8_in_their_names(start: Start, study: Path, tmp_path: Path) -> None:
     odd = os.path.join(os.fsencode(tmp_path), ODD)  # noqa: PTH118 - bytes
     shutil.copy(os.fsencode(study), odd + b".sgstudy")
     for words in (
@@ -163,7 +158,7 @@ def test_studies_need_no_utf8_in_their_names(study: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.compiler
-def test_sources_need_no_utf8_in_their_names(tmp_path: Path) -> None:
+def test_sources_need_no_utf8_in_their_names(start: Start, tmp_path: Path) -> None:
     odd = os.path.join(os.fsencode(tmp_path), ODD)  # noqa: PTH118 - bytes
     with open(odd + b".c", "wb") as file:  # noqa: PTH123 - bytes
         file.write(b"int main(void) { return 0; }\n")
