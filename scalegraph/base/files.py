@@ -29,10 +29,10 @@ def check_replaceable(path: Path) -> None:
         raise WorkError(f"{path}: is not a regular file; the name of a file was expected")
 
 
-def write_atomic(path: Path, data: bytes | str, *, private: bool = False) -> None:
+def write_atomic(path: Path, data: bytes | str, *, private: bool = False, brief: bool = False) -> None:
     """Write *data* to *path* atomically: a reader sees either the old or the new content.
 
-    *private*: readable by this user only.
+    *private*: readable by this user only. *brief*: needed for a moment only, so that the disk need not have it.
 
     Raises `WorkError` with a sentence if the disk is full or the file cannot be written, `InputError` if the directory
     does not exist.
@@ -45,7 +45,8 @@ def write_atomic(path: Path, data: bytes | str, *, private: bool = False) -> Non
             with os.fdopen(handle, "wb") as out:
                 out.write(raw)
                 out.flush()
-                os.fsync(out.fileno())
+                if not brief:
+                    os.fsync(out.fileno())
             if not private:  # private from its creation
                 umask = os.umask(0)
                 os.umask(umask)

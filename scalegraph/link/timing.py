@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,7 @@ from scalegraph.link.build import Build
 from scalegraph.machine import Machine
 from scalegraph.runtime import format as written
 from scalegraph.runtime.cache import cache_root, get_or_make, tidy
+from scalegraph.runtime.unchanged import digest_of
 
 if TYPE_CHECKING:
     from scalegraph.instrument.plain import Plain
@@ -86,7 +88,14 @@ def _digest(build: Build, machine: Machine, plain: Plain | None) -> str:
     processor = machine.processor.model_dump_json(exclude={"count", "clock_mhz"})  # all in cycles of one processor
     total = hashlib.sha256(processor.encode())
     programs = [build.executable, build.blocks, *([] if plain is None else [plain.executable, plain.places])]
-    code = sorted(path for path in Path(instrument.__file__).parent.rglob("*.*") if path.suffix in (".py", ".c", ".h"))
-    for path in (*programs, *code, Path(written.__file__)):
+    for path in programs:
         total.update(hashlib.sha256(path.read_bytes()).digest())
+    total.update(_code().encode())
     return total.hexdigest()
+
+
+@cache
+def _code() -> str:
+    """Return a digest of our code that computes the table; every run asks for it."""
+    found = Path(instrument.__file__).parent.rglob("*.*")
+    return digest_of([*sorted(str(path) for path in found if path.suffix in (".py", ".c", ".h")), written.__file__])

@@ -189,11 +189,11 @@ class Result:
 
 
 def write_config(path: Path, values: Mapping[str, str]) -> None:
-    """Write a configuration of ``key value`` lines."""
+    """Write a configuration of ``key value`` lines; the run reads it at once."""
     for key, value in values.items():
         if "\n" in value or "\n" in key or " " in key:
             raise ValueError(f"configuration {key!r}: a line break or a blank in the key is not possible")
-    write_atomic(path, "".join(f"{key} {value}\n" for key, value in values.items()))
+    write_atomic(path, "".join(f"{key} {value}\n" for key, value in values.items()), brief=True)
 
 
 def read_result(path: Path) -> Result:

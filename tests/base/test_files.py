@@ -1,9 +1,11 @@
+import os
 from pathlib import Path
 
 import pytest
 
 from scalegraph.base.errors import InputError, WorkError
 from scalegraph.base.files import write_atomic
+from scalegraph.runtime.results import write_config
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
@@ -30,3 +32,12 @@ def test_a_device_is_never_replaced_by_a_file() -> None:
     with pytest.raises(WorkError, match="is not a regular file"):
         write_atomic(Path("/dev/null"), "x")
     assert Path("/dev/null").is_char_device()
+
+
+def test_only_what_is_kept_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    write_atomic(tmp_path / "kept", "x")
+    assert len(synced) == 1
+    write_config(tmp_path / "config", {"run.processors": "4"})  # every run has one, for a moment
+    assert len(synced) == 1
