@@ -18,14 +18,14 @@ Program = Callable[..., RunRecord]
 
 
 @pytest.fixture
-def program(tmp_path: Path, ksr1: machines.Machine) -> Program:
-    """Return a function that builds the given source and runs it on two processors."""
+def program(module_path: Path, ksr1: machines.Machine) -> Program:
+    """Return a function that builds the given source and runs it on two processors; a source is built once."""
 
     def run(text: str, *args: str, suffix: str = ".c", openmp: bool = True) -> RunRecord:
         if suffix == ".cpp" and shutil.which("g++") is None:
             pytest.skip("needs g++: apt-get install g++")
-        (tmp_path / f"a{suffix}").write_text(text)
-        made = build([f"a{suffix}"], cflags="" if openmp else "-fno-openmp", cwd=tmp_path)
+        (module_path / f"a{suffix}").write_text(text)
+        made = build([f"a{suffix}"], cflags="" if openmp else "-fno-openmp", cwd=module_path)
         return Simulated().run(Job(made, ksr1, RunPoint(processors=2), args, limits=Limits(time_s=60.0)))
 
     return run

@@ -132,9 +132,9 @@ def remarks(place: Path, on: str, processors: int, openmp: str, thread: str) -> 
 @pytest.mark.parametrize("on", ["ksr1", "server-2x32-inorder"])
 @pytest.mark.parametrize("what", RACES)
 def test_a_word_that_threads_change_without_synchronisation_is_remarked_on_with_its_line(
-    what: str, on: str, tmp_path: Path
+    what: str, on: str, module_path: Path
 ) -> None:
-    text, said = remarks(tmp_path, on, 4, *RACES[what])
+    text, said = remarks(module_path, on, 4, *RACES[what])
     line = next(at for at, row in enumerate(text.splitlines(), 1) if "/* here */" in row)
     place = f"a.c:{line} in {'count' if what == 'threads' else 'main'}"
     assert said == [
