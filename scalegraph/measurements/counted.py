@@ -15,6 +15,7 @@ from scalegraph.measurements.runs import varies
 _FORMATS = frozenset({"table", "program-output", "log-directory"})  # others name their parameters for models over them
 _MOST = 2**24  # processors
 _GAIN = 1.2
+_MIDDLES = frozenset({"mean", "median", "average", "avg"})  # of repeated runs, under a name without the time
 NONE = "none"
 
 
@@ -30,6 +31,8 @@ def question(measured: MeasurementSet, fits: Sequence[str]) -> Question | None:
     for name in fits:
         counts = measured.points[name].to_numpy(dtype=np.float64)
         if not varies(measured.points[name]) or counts.max() > _MOST or names.is_of_device_or_loop(name):
+            continue
+        if names.plain(name).startswith(("log2", "log10", "log_", "ln_")):
             continue
         if _falls(measured, counts):
             falling.append(name)
@@ -101,7 +104,8 @@ def _unknown(measured: MeasurementSet) -> list[tuple[int, bool]]:
     return [
         (index, False)
         for index, metric in enumerate(measured.metrics)
-        if metric.kind == "other" and not metric.unit and not names.is_metric(metric.name) and "/" not in metric.name
+        if metric.kind == "other" and not metric.unit and "/" not in metric.name
+        if not names.is_metric(metric.name) or names.plain(metric.name) in _MIDDLES
     ]
 
 

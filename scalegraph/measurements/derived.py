@@ -85,6 +85,47 @@ def gained(measured: MeasurementSet, processors: str, timed: Sequence[str]) -> t
     return next(iter(made.items())) if len(made) == 1 else None
 
 
+def summed(measured: MeasurementSet, processors: str, name: str) -> str:
+    """Return why the metric *name* is a sum over the processors, empty where nothing shows it.
+
+    Its name is that of processor time, and a speedup column is that of the metric over the processors.
+    """
+    words = set(names.plain(name).split("_"))
+    if not words & {"cpu", "core", "processor"} or not _plain(measured, processors):
+        return ""
+    counts = np.maximum(measured.points[processors].to_numpy(dtype=np.float64), 1.0)
+    spent = medians(measured, name)
+    for metric in measured.metrics:
+        gain = medians(measured, metric.name)
+        if kind_of(metric.name) != "speedup" or not varies(pd.Series(gain[np.isfinite(gain)])):
+            continue
+        each = spent / counts
+        with np.errstate(all="ignore"):
+            if _equal(gain, _first(measured, processors, each) / each) and not _equal(
+                gain, _first(measured, processors, spent) / spent
+            ):
+                return f"'{name}' is a sum over the processors, as '{metric.name}' is that of {name} over {processors}"
+    return ""
+
+
+def suspicious(measured: MeasurementSet, name: str) -> str:
+    """Return a remark on a time such as 9999 that may stand for a missing one; empty if there is none."""
+    mine = measured.values[measured.values["metric"] == measured.metric(name)]
+    values = mine["value"].to_numpy(dtype=np.float64)
+    for value in np.unique(values):
+        text = f"{value:.0f}"
+        others = values[values != value]
+        if (
+            value == float(text)
+            and set(text) == {"9"}
+            and len(text) > 2
+            and len(others) > 1
+            and value > 20 * others.max()
+        ):
+            return f"'{name}' is {text} in {int((values == value).sum())} of {len(values)} values: no time, perhaps"
+    return ""
+
+
 def whole(measured: MeasurementSet, timed: Sequence[str]) -> str:
     """Return the one of three or more metrics that is the sum of the others, empty if there is none or several."""
     if len(timed) < 3 or len(measured.call_paths) != 1:

@@ -81,6 +81,11 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
         answers.pop("unit", None)  # computed times are in seconds
     told: list[str] = []
     time, columns, summed = _time(measured, processors, answers, questions, told)
+    if time and "summed" not in answers and (why := derived.summed(measured, processors, time)):
+        summed = True
+        told.append(f"{why}; --elapsed says another")
+    if time and (doubt := derived.suspicious(measured, time)):
+        told.append(doubt)
     measured = _remarked(measured, *told)  # kept with the set, as what is answered is not decided again
     unit = total = ""
     if time:
@@ -375,11 +380,11 @@ def _processors(
     elif (asked := counted.question(measured, fits)) is not None:
         questions.append(asked)
     elif measured.parameters:
-        example = fits[0] if fits else measured.parameters[0]
-        none.append(
-            "no parameter is known to count processors: models over the parameters work, scaling views stay empty; "
-            f"--processors {quote(example)} if it does"
-        )
+        example = f"; --processors {quote(fits[0])} if it does" if fits else f" (there is {measured.parameters[0]})"
+        words = "no parameter is known to count processors: models over the parameters work, scaling views stay empty"
+        none.append(f"{words}{example}")
+    else:
+        none.append("no column, and no name of the file, says how many processors ran")
     return ""
 
 

@@ -50,6 +50,11 @@ SECONDS: dict[str, float] = {
     "hr": 3600.0,
     "hrs": 3600.0,
     "stunden": 3600.0,
+    "ks": 1e3,
+    "d": 86400.0,
+    "day": 86400.0,
+    "days": 86400.0,
+    "tage": 86400.0,
 }
 
 SWITCHES = {"extent": "values", "clock_hz": "clock"}  # fields whose options have other names

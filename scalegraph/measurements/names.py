@@ -145,7 +145,14 @@ def without_unit(title: str) -> tuple[str, str]:
         return (f"{match[1]} {match[2]}", "") if match[2].isdecimal() else (match[1], match[2])  # `t(1000)`: no unit
     if (match := _IN.match(title)) and match[2].lower() in SECONDS:
         return match[1], match[2]
-    if (match := _SUFFIXED.match(title)) and match[2].lower() in SECONDS.keys() - {"min", "h"}:
+    if (match := _SUFFIXED.match(title)) and match[2].lower() in SECONDS.keys() - {
+        "min",
+        "h",
+        "d",
+        "day",
+        "days",
+        "ks",
+    }:
         # `time_min` is the minimum time, not a time in minutes, and `cells/s` is not a time
         rate = ("/" in title and not is_time(match[1])) or _PER_TIME.search(plain(match[1]))
         return (title.strip(), "") if rate else (match[1], match[2])

@@ -108,7 +108,7 @@ def _named(unit: str) -> str | None:
     if found is None or found["unit"].lower() not in SECONDS:
         return None
     value = 10.0 ** int(found["power"]) * SECONDS[found["unit"].lower()]
-    return next((name for name in ("s", "ms", "us", "ns") if abs(SECONDS[name] / value - 1) < 1e-9), None)
+    return next((name for name in ("s", "ms", "us", "ns", "ks") if abs(SECONDS[name] / value - 1) < 1e-9), None)
 
 
 def _check_unit(metric: Metric, said: str) -> None:

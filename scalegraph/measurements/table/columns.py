@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, get_args
 from scalegraph.measurements import grids, names, rates
 from scalegraph.measurements.model import Metric
 from scalegraph.measurements.table import (
+    copies,
     durations,
     jobs,
     remarks,
@@ -84,6 +85,7 @@ def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str =
     columns, parameter = _wide(columns, across, shown)
     if not parameter:
         columns, parameter = series.found(columns, shown, across)
+    columns = copies.left_out(columns, shown)
     columns = _constant(unnamed.first(columns, shown, wide=bool(parameter)), shown)
     return tuple(_unique(_repeated(remarks.told(columns, rows)))), parameter
 
@@ -129,7 +131,7 @@ def _kind(found: Sequence[str], *, counted: bool = False, timed: bool = False) -
 
 def _alone(index: int, title: str, found: Sequence[str]) -> Column:
     """Return the column judged by itself."""
-    suffix = suffixes.of_all(slips.without(found))
+    suffix = suffixes.of_all(slips.without(found)) or suffixes.of_hours(title, found)
     if names.counts_processors(names.without_unit(title)[0]):
         suffix = suffix or suffixes.of_thousands(slips.without(found))
     mixed = suffixes.are_mixed(slips.without(found), suffix)

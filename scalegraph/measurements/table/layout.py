@@ -18,7 +18,28 @@ DELIMITERS = (";", "\t", ",", "|", " ")
 DELIMITER_NAMES = {";": "semicolon", "\t": "tab", ",": "comma", "|": "bar", " ": "space"}
 COMMENTS = ("#", "%", "//")
 MISSING = frozenset(
-    {"", "-", "--", "\u2013", "\u2014", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "missing", "?", "-nan"}
+    {
+        "",
+        "-",
+        "--",
+        "\u2013",
+        "\u2014",
+        "na",
+        "n/a",
+        "n.a.",
+        "#n/a",
+        "nan",
+        "null",
+        "none",
+        "missing",
+        "?",
+        "-nan",
+        "<na>",
+        "#nv",
+        "n.v.",
+        "k.a.",
+        "s/o",
+    }
 )
 INFINITE = frozenset({"inf", "+inf", "-inf", "infinity", "-infinity", "+infinity"})
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?")  # with D as Fortran writes it

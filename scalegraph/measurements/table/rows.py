@@ -25,7 +25,9 @@ Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 
 _MOST_FAULTS = 20
 _NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?$"
-_MISSING = sorted({*layout.MISSING, *(word.upper() for word in layout.MISSING), "NaN", "Null", "None", "N/a", "-NaN"})
+_MISSING = sorted(
+    {*layout.MISSING, *(word.upper() for word in layout.MISSING), "NaN", "Null", "None", "N/a", "-NaN", "k.A.", "n.V."}
+)
 _INFINITE = sorted({*layout.INFINITE, *(word.upper() for word in layout.INFINITE), "Inf", "-Inf", "+Inf", "Infinity"})
 
 

@@ -14,6 +14,9 @@ from scalegraph.measurements.table.layout import is_missing, is_number
 _LONGEST = 40  # characters of such a cell
 _CELL = re.compile(r"([+-]?[\d.,]*\d\.?(?:[eE][+-]?\d+)?)\s*([^\s\d.,+-].*)")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
+HOURS = "hh:mm"  # the suffix of clock times whose two parts are hours and minutes, as the column's name says
+_TWO_PARTS = re.compile(r"\d+:\d\d")
+_HOURS_NAMED = re.compile(r"\bh{1,2}:m{1,2}\b(?!:)", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<k>[kK]?)")
 _TIMES = frozenset({"x", "X", "\u00d7", "fold"})
 _BYTES = re.compile(r"[KMGT]?i?B(?:ytes?)?", re.IGNORECASE)
@@ -68,6 +71,12 @@ def _factor(one: str, other: str) -> float | None:
     return rates.factor(one, other)
 
 
+def of_hours(title: str, cells: Sequence[str]) -> str:
+    """Return `HOURS` if a column is named ``walltime [hh:mm]`` and some of its cells have two parts, else empty."""
+    named = _HOURS_NAMED.search(title) is not None
+    return HOURS if named and any(_TWO_PARTS.fullmatch(cell.strip()) for cell in cells) else ""
+
+
 def of_thousands(cells: Sequence[str]) -> str:
     """Return ``k = 1024`` or ``k = 1000``, where the counts beside numbers such as ``2k`` decide which it is.
 
@@ -106,6 +115,8 @@ def without(cell: str, suffix: str) -> str:
 
     A rate in another unit is converted: ``900 MB/s`` in a column of GB/s is ``900e-3``. So is a count in thousands.
     """
+    if suffix == HOURS:
+        return f"{cell}:00" if _TWO_PARTS.fullmatch(cell.strip()) else cell
     if suffix.startswith("k = "):
         found = _THOUSANDS.fullmatch(cell.strip())
         return str(round(float(found["number"]) * int(suffix[4:]))) if found and found["k"] else cell
@@ -132,4 +143,8 @@ def is_bytes(suffix: str) -> bool:
 
 def unit(suffix: str) -> str:
     """Return a suffix as a unit; empty for `x` and for counted things."""
-    return "" if suffix in _TIMES or suffix.startswith("k = ") or names.counts_processors(suffix) else suffix
+    return (
+        ""
+        if suffix in _TIMES or suffix == HOURS or suffix.startswith("k = ") or names.counts_processors(suffix)
+        else suffix
+    )
