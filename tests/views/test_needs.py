@@ -24,7 +24,7 @@ from scalegraph.views.trace.common import origin
 from scalegraph.views.view import View
 from tests.views.studies import predicted
 from tests.views.test_model_views import measured
-from tests.views.test_ways import some_studies, some_traces
+from tests.views.test_ways import shown, some_studies, some_traces
 from tests.views.traces import builder, calls, finish
 
 ANYTHING = {"trace-overview"}  # shows any trace
@@ -105,7 +105,7 @@ def test_every_view_declares_what_it_needs(name: str) -> None:
 def test_what_is_lacking_is_the_declared_empty_state() -> None:
     seen = 0
     for view, name, data, need in lacking():
-        figure = view.build(data)
+        figure = shown(view, data)
         assert figure.view == view.name
         assert figure.title.startswith(view.title)
         assert not figure.panels
@@ -120,7 +120,7 @@ def test_what_only_the_view_finds_out_is_declared_too() -> None:
     seen = 0
     for view in views.everything().values():
         for name, data in subjects()[view.subject]:
-            if view.lacking(data, view.check({})) is None and (figure := view.build(data)).empty:
+            if view.lacking(data, view.check({})) is None and (figure := shown(view, data)).empty:
                 assert any(is_of(figure, need) for need in view.every_need if need.met is None), (view.name, name)
                 seen += 1
     assert seen > 50
@@ -138,7 +138,7 @@ def test_a_view_draws_where_its_needs_are_met() -> None:
         view.name
         for view in views.registry("study").values()
         for name, data in subjects()["study"]
-        if name in ("full", "two studies", "times") and view.build(data).panels
+        if name in ("full", "two studies", "times") and shown(view, data).panels
     }
     assert len(drawn) > 40
 

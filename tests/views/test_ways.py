@@ -17,6 +17,7 @@ from scalegraph.subjects.study import StudyData
 from scalegraph.subjects.trace import TraceData
 from scalegraph.views import ways
 from scalegraph.views.trace.common import origin
+from scalegraph.views.view import SHOW_AS, View
 from tests.analyze import synthetic
 from tests.views import studies, traces
 from tests.views.imported import call_paths, times
@@ -101,13 +102,29 @@ def said(figure: Figure) -> Iterator[str]:
             yield from (column.name for column in panel.columns)
 
 
+_SHOWN: dict[tuple[int, str, str], tuple[Any, Figure | None]] = {}
+
+
+def shown(view: View, data: Any, **choice: Any) -> Figure | None:
+    """Return the figure of *view*, built once for all tests of a file; None if the view refuses the choice."""
+    try:  # a default that is given is no other figure
+        values = choice if SHOW_AS in choice else view.check(choice)
+    except InputError:
+        return None
+    key = (id(data), view.name, repr(values))
+    if key not in _SHOWN:
+        try:
+            _SHOWN[key] = (data, view.build(data, **choice))  # kept with its data, whose identity nothing else gets
+        except InputError:
+            _SHOWN[key] = (data, None)
+    return _SHOWN[key][1]
+
+
 def built(subject: str, data: Any, *, every: bool) -> Iterator[tuple[str, Figure]]:
     for name, view in views.registry(subject).items():  # type: ignore[arg-type]
         for choice in options(view, every=every):
-            try:
-                yield f"{name} {choice}", view.build(data, **choice)
-            except InputError:
-                continue
+            if (figure := shown(view, data, **choice)) is not None:
+                yield f"{name} {choice}", figure
 
 
 @pytest.mark.few(5)
