@@ -122,14 +122,17 @@ class Simulator:
             options = ["-O2", "-g", *hooks, "-include", str(self.runtime.include / "sg_probe.h")]
             libraries = [str(self.runtime.archive), *self.runtime.link_flags, *self.places]
 
-            def make(target: Path) -> None:
-                item = target.with_suffix(".o")
-                self._run(*compiler, *options, "-c", str(source), "-o", str(item))
+            def link(target: Path) -> None:
                 self._run(*compiler, ON_HOST, str(item), *libraries, "-o", str(target))
-                item.unlink()
                 target.with_suffix(".blocks").write_bytes(block_table(target).content)
 
-            kept(program, self._inputs(source, *compiler, *options, *libraries), make)
+            # libraries and places that differ share the object
+            item = kept(
+                self.directory / f"{name}.o",
+                self._inputs(source, *compiler, *options),
+                lambda target: self._run(*compiler, *options, "-c", str(source), "-o", str(target)),
+            )
+            kept(program, self._inputs(item, *compiler, *libraries), link)
         return program
 
     def _inputs(self, source: Path, *words: str) -> list[str | Path]:

@@ -12,6 +12,8 @@ import pytest
 from scalegraph.runtime.library import INCLUDE, SCHEDULES, SOURCES
 from tests.kept import kept
 
+HARNESS = Path(__file__).parent / "harness.c"
+FLAGS = ("-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined")
 KINDS = sorted(path.stem for path in SCHEDULES.glob("*.c"))
 
 
@@ -36,6 +38,15 @@ class Allocation(NamedTuple):
 Play = Callable[..., list[Allocation]]
 
 
+def compiled(source: Path, item: Path) -> Path:
+    """Return the object *item* of *source*."""
+    if not item.exists():
+        include = [f"-I{INCLUDE}", f"-I{SOURCES / 'schedules'}"]
+        command = ["gcc", *FLAGS, *include, "-c", str(source), "-o"]
+        kept(item, [source, *FLAGS], lambda target: subprocess.run([*command, str(target)], check=True))
+    return item
+
+
 @pytest.fixture(scope="session")
 def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
     """Execute a loop with these numbers of iterations and members under the schedule in kinds/NAME.c."""
@@ -53,11 +64,9 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
     ) -> list[Allocation]:
         binary = place / kind
         if not binary.exists():
-            flags = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined"]
-            include = [f"-I{INCLUDE}", f"-I{SOURCES / 'schedules'}"]
-            sources = [Path(__file__).parent / "harness.c", SCHEDULES / f"{kind}.c"]
-            command = ["gcc", *flags, *include, *map(str, sources), "-lm", "-o"]
-            kept(binary, [*sources, *flags], lambda target: subprocess.run([*command, str(target)], check=True))
+            parts = [compiled(HARNESS, place / "harness.o"), compiled(SCHEDULES / f"{kind}.c", place / f"{kind}.o")]
+            command = ["gcc", *FLAGS, *map(str, parts), "-lm", "-o"]
+            kept(binary, [*parts, *FLAGS], lambda target: subprocess.run([*command, str(target)], check=True))
         words = [iterations, members, executions, chunk, cost, *(f"{name}={value}" for name, value in values.items())]
         done = subprocess.run([binary, *map(str, words)], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
