@@ -9,23 +9,23 @@ in one of the loop with hooks, then one plain iteration does the work of four. I
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
-from typing import Any, Final, TypeAlias
+from functools import cached_property, lru_cache
+from typing import Final, TypeAlias
 
 from scalegraph.instrument.blocks import disassemble
 from scalegraph.instrument.effects import effects
 from scalegraph.instrument.flow import Chunk, chunks_of
 from scalegraph.instrument.functions.shapes import Reference as Pointed
-from scalegraph.instrument.functions.shapes import Shape, shape_of
+from scalegraph.instrument.functions.shapes import shape_of
 from scalegraph.instrument.image import Function, Image
 from scalegraph.instrument.innermost import Loops, joint
 from scalegraph.instrument.pipeline import Step
 from scalegraph.instrument.places import LineMap, load, source_name
 from scalegraph.instrument.plain import Plain
 from scalegraph.instrument.steps import LINE_BYTES, plain_steps, slots_of
-from scalegraph.instrument.strides import Reference, decoded, references
+from scalegraph.instrument.strides import Decoded, Reference, references
 from scalegraph.instrument.ways import Ways
 
 Line: TypeAlias = tuple[str, int]
@@ -50,13 +50,23 @@ class Loop:
     at: tuple[Line, ...]
     kinds: frozenset[str]
 
-    def lines_of(self, *, stores: bool | None = None) -> frozenset[Line]:
-        """Return the lines of moving references: loads, stores, or both."""
-        return frozenset(
-            line
-            for line, one in zip(self.at, self.references, strict=True)
-            if one.stride != 0 and stores in (None, one.stores)
-        )
+    @cached_property
+    def moving(self) -> frozenset[Line]:
+        """The lines of moving references."""
+        return self.stored | self._lines(stores=False)
+
+    @cached_property
+    def stored(self) -> frozenset[Line]:
+        """The lines of moving stores."""
+        return self._lines(stores=True)
+
+    def lines_of(self, *, stores: bool) -> frozenset[Line]:
+        """Return the lines of moving stores or loads."""
+        return self.stored if stores else self._lines(stores=False)
+
+    def _lines(self, *, stores: bool) -> frozenset[Line]:
+        both = zip(self.at, self.references, strict=True)
+        return frozenset(line for line, one in both if one.stride != 0 and one.stores == stores)
 
     def bytes_of(self, *, stores: bool) -> int:
         """Return the bytes that an iteration stores or loads."""
@@ -65,11 +75,15 @@ class Loop:
 
 @dataclass(frozen=True)
 class PlainLoop:
-    """A loop of the plain build: *way*, its usual path through the chunks of the function's *code*, by their starts."""
+    """A loop of the plain build: *way*, its usual path through the chunks of *code*, by their starts.
+
+    The *code* may be that of another function of the same form; *at* is where the loop itself begins.
+    """
 
     loop: Loop
     code: PlainFunction
     way: tuple[int, ...]
+    at: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,12 +93,31 @@ class PlainFunction:
     function: Function
     code: bytes
     chunks: Mapping[int, Chunk]
-    shape: Callable[[], Shape]
+    digest: str  # of its form
 
-    @cached_property
+    @property
     def form(self) -> tuple[str, int]:
         """What the times of its paths depend on: its form, and where its code lies in a line of the processor."""
-        return self.shape().digest, self.function.start % LINE_BYTES
+        return self.digest, self.function.start % LINE_BYTES
+
+    @cached_property
+    def decoded(self) -> Decoded:
+        """Its instructions with their operands."""
+        return Decoded(self.code, self.function.start)
+
+    @cached_property
+    def loops(self) -> list[tuple[tuple[int, ...], list[int], list[Reference]]]:
+        """Its innermost loops without calls: the usual path, its instructions and references."""
+        found = []
+        for starts in self.ways.loops.innermost:
+            inside = [one for start in sorted(starts) for one in self.chunks[start].instructions]
+            if any(one.operation.is_call for one in inside):
+                continue
+            way = tuple(starts) if len(starts) == 1 else usual_way(self.chunks, starts, self.ways)
+            if way:
+                body = [one.address for start in way for one in self.chunks[start].instructions]
+                found.append((way, body, references(body, self.decoded)))
+        return found
 
     @cached_property
     def bodies(self) -> dict[int, list[Step]]:
@@ -141,27 +174,22 @@ def _plain_code(plain: Plain, _stamp: int) -> PlainCode:
     image, lines = Image(plain.executable, moves=True), load(plain.places).lines
     found: list[PlainLoop] = []
     others: dict[str, Outside] = {}
+    forms: dict[tuple[object, ...], PlainFunction] = {}
     for function in image.functions:
-        code = image.bytes_of(function)
         pointed: list[Pointed] = []
         instructions = list(disassemble(image, function, pointed))
-        chunks = chunks_of(instructions, {})
-        if not chunks:
+        if not instructions:
             continue
-        shape = partial(shape_of, image, function, instructions, pointed, frame=True)
-        itself = PlainFunction(function, code, chunks, shape)
-        known: Mapping[int, Any] | None = None
-        others[function.name] = outside(chunks, itself.ways.loops, itself.bodies, lines)
-        for starts in itself.ways.loops.innermost:
-            inside = [one for start in sorted(starts) for one in chunks[start].instructions]
-            if any(one.operation.is_call for one in inside):
-                continue
-            way = tuple(starts) if len(starts) == 1 else usual_way(chunks, starts, itself.ways)
-            if way:
-                known = known or decoded(code, function.start)
-                body = [one.address for start in way for one in chunks[start].instructions]
-                loop = loop_of(function.name, body, known, lines, references(body, known))
-                found.append(PlainLoop(loop, itself, way))
+        shape = shape_of(image, function, instructions, pointed, frame=True)
+        form = shape.digest, shape.constants, function.start % LINE_BYTES
+        if form not in forms:
+            forms[form] = PlainFunction(function, image.bytes_of(function), chunks_of(instructions, {}), shape.digest)
+        code = forms[form]
+        by = function.start - code.function.start
+        there = lines.moved(by)
+        others[function.name] = outside(code.chunks, code.ways.loops, code.bodies, there)
+        for way, body, moving in code.loops:
+            found.append(PlainLoop(loop_of(function.name, body, code.decoded, there, moving), code, way, way[0] + by))
     return PlainCode(tuple(found), others)
 
 
@@ -192,11 +220,9 @@ def outside(chunks: Mapping[int, Chunk], loops: Loops, bodies: Mapping[int, Sequ
     return Outside(slots, frozenset(of_loops), calling)
 
 
-def loop_of(
-    function: str, body: Sequence[int], known: Mapping[int, Any], lines: LineMap, found: Iterable[Reference]
-) -> Loop:
+def loop_of(function: str, body: Sequence[int], known: Decoded, lines: LineMap, found: Iterable[Reference]) -> Loop:
     """Return the loop of *function* whose instructions are at the addresses of *body*, with its references."""
-    inside = [known[address] for address in body if address in known]
+    inside = [one for address in body if (one := known.get(address)) is not None]
     kinds = {match[2] for one in inside if (match := _ARITHMETIC.fullmatch(one.mnemonic))}
     every = frozenset(lines_of(lines, [one.address + one.size for one in inside]))
     moving = tuple(found)
@@ -213,19 +239,16 @@ def match(hooked: Loop, candidates: Iterable[PlainLoop], *, is_exact: bool = Tru
     one that replaces most iterations wins; the others are remainder loops. Ties go to the one with the most common
     lines, then to the lowest address.
     """
-    fitting = [
-        (_nearness(hooked, one.loop), rounds, one)
-        for one in candidates
-        if (rounds := _rounds(hooked, one.loop, is_exact=is_exact))
-    ]
-    if not fitting:
-        return None
-    nearest = max(near for near, _, _ in fitting)
-    _, rounds, chosen = max(
-        (one for one in fitting if one[0] == nearest),
-        key=lambda one: (one[1], len(hooked.lines & one[2].loop.lines), -one[2].way[0]),
-    )
-    return chosen, rounds
+    near: dict[int, list[PlainLoop]] = {}
+    for one in candidates:
+        if hooked.kinds == one.loop.kinds:
+            near.setdefault(_nearness(hooked, one.loop), []).append(one)
+    for nearness in sorted(near, reverse=True):
+        fitting = [(rounds, one) for one in near[nearness] if (rounds := _rounds(hooked, one.loop, is_exact=is_exact))]
+        if fitting:
+            rounds, chosen = max(fitting, key=lambda one: (one[0], len(hooked.lines & one[1].loop.lines), -one[1].at))
+            return chosen, rounds
+    return None
 
 
 def _nearness(hooked: Loop, plain: Loop) -> int:
@@ -236,11 +259,9 @@ def _nearness(hooked: Loop, plain: Loop) -> int:
 
 def _rounds(hooked: Loop, loop: Loop, *, is_exact: bool) -> int:
     """Return how many iterations of *hooked* an iteration of the plain *loop* replaces; 0 if it is a different loop."""
-    if hooked.kinds != loop.kinds:
+    if not (hooked.stored <= loop.lines and loop.stored <= hooked.lines):
         return 0
-    if not (hooked.lines_of(stores=True) <= loop.lines and loop.lines_of(stores=True) <= hooked.lines):
-        return 0
-    both = (hooked.lines_of(), loop.lines), (loop.lines_of(), hooked.lines)
+    both = (hooked.moving, loop.lines), (loop.moving, hooked.lines)
     if any(len(mine & others) < max(1.0, _SHARED * len(mine)) for mine, others in both):
         return 0
     rounds = _ratio(hooked, loop)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 from scalegraph.instrument.flow import Chunk
 from scalegraph.instrument.functions.outlines import Outline
@@ -22,7 +22,7 @@ from scalegraph.instrument.plain_loops import (
     outside,
     usual_way,
 )
-from scalegraph.instrument.strides import Reference, references
+from scalegraph.instrument.strides import Decoded, Reference, references
 from scalegraph.instrument.ways import Bodies, Ways
 
 _ALIKE: Final = 0.7  # required share of a function's slots in lines that both builds have
@@ -156,7 +156,7 @@ def _hooks(chunk: Chunk) -> dict[int, tuple[int, int, bool]]:
 
 
 def _references(
-    chunks: Mapping[int, Chunk], bodies: Bodies, starts: frozenset[int], known: Mapping[int, Any]
+    chunks: Mapping[int, Chunk], bodies: Bodies, starts: frozenset[int], known: Decoded
 ) -> tuple[list[Reference], bool]:
     """Return the references of a loop, and whether it has no branches, so that there is a single path round it."""
     inside = {
@@ -175,7 +175,7 @@ def _references(
     return list(found.values()), all(len(chunk.successors) == 1 for chunk in inside.values())
 
 
-def _of_way(chunks: Mapping[int, Chunk], way: Sequence[int], known: Mapping[int, Any]) -> list[Reference]:
+def _of_way(chunks: Mapping[int, Chunk], way: Sequence[int], known: Decoded) -> list[Reference]:
     """Return the references on the path *way*."""
     hooks = {address: told for at in way for address, told in _hooks(chunks[at]).items()}
     return references([one.address for at in way for one in chunks[at].instructions], known, hooks)

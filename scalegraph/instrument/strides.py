@@ -16,6 +16,7 @@ from scalegraph.instrument.operations import REGISTERS
 from scalegraph.instrument.x86_64 import ARGUMENTS, VOLATILE
 
 _WIDEST: Final = 8  # bytes of a general register
+_LONGEST_CODE: Final = 15  # bytes of an instruction
 _LONGEST: Final = 200  # characters of a symbol; a longer one comes from a chain of loads, which moves irregularly
 _STEPS: Final = {"add": 1, "sub": -1, "inc": 1, "dec": -1}
 _STORES: Final = re.compile(r"v?(?:p?mov|p?mask|p?extract|p?scatter|p?compress|cvtps2ph|set)")
@@ -70,22 +71,33 @@ class _Round:
         self.values[register] = Form(0, ((f"{register}@{address}.{self.number}", 1),))
 
 
-def decoded(code: bytes, start: int) -> dict[int, Any]:
-    """Return capstone's instructions of a function's *code*, with operands, by address."""
-    import capstone
+class Decoded:
+    """Instructions with operands of a function's *code*, which begins at *start*, decoded when they are needed."""
 
-    engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
-    engine.detail = True
-    engine.skipdata = True
-    return {one.address: one for one in engine.disasm(code, start) if one.id}
+    def __init__(self, code: bytes, start: int) -> None:
+        import capstone
+
+        self._code, self._start = code, start
+        self._known: dict[int, Any] = {}
+        self._engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+        self._engine.detail = True
+        self._engine.skipdata = True
+
+    def get(self, address: int) -> Any:
+        """Return capstone's instruction at *address*; None if there is none."""
+        if address not in self._known:
+            at = address - self._start
+            one = next(self._engine.disasm(self._code[at : at + _LONGEST_CODE], address, 1), None)
+            self._known[address] = one if one is not None and one.id else None
+        return self._known[address]
 
 
 def references(
-    body: Sequence[int], known: Mapping[int, Any], hooks: Mapping[int, tuple[int, int, bool]] | None = None
+    body: Sequence[int], known: Decoded, hooks: Mapping[int, tuple[int, int, bool]] | None = None
 ) -> list[Reference]:
     """Return the references of the loop whose iteration executes the instructions at the addresses in *body*, in order.
 
-    *known*: see `decoded`. *hooks*: if the references are those reported by hooks, by the hook's address: the address
+    *known*: of its function. *hooks*: if the references are those reported by hooks, by the hook's address: the address
     after its call, bytes, whether it stores; otherwise they are the operands of the instructions.
     """
     first = _Round(1)
@@ -100,16 +112,15 @@ def references(
 
 
 def _execute(
-    state: _Round, body: Sequence[int], known: Mapping[int, Any], hooks: Mapping[int, tuple[int, int, bool]] | None
+    state: _Round, body: Sequence[int], known: Decoded, hooks: Mapping[int, tuple[int, int, bool]] | None
 ) -> None:
     for address in body:
-        instruction = known.get(address)
         if hooks is not None and address in hooks:
             behind, size, stores = hooks[address]
             if size:
                 state.seen.append((behind, size, stores, state.value(ARGUMENTS[0])))
             _forget(state, address)
-        elif instruction is not None:
+        elif (instruction := known.get(address)) is not None:
             _instruction(state, instruction, note=hooks is None)
 
 

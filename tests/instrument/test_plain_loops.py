@@ -1,6 +1,7 @@
 """Loops whose code differs without hooks: found, matched and charged as without hooks."""
 
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from scalegraph.instrument.operations import decode
 from scalegraph.instrument.pipeline import execute
 from scalegraph.instrument.plain_loops import Loop, plain_code
 from scalegraph.instrument.steps import plain_steps
-from scalegraph.instrument.strides import Reference, decoded, references
+from scalegraph.instrument.strides import Decoded, Reference, references
 from scalegraph.instrument.timed import timing
 from scalegraph.link import Build, Job, Simulated
 from scalegraph.runtime.compiler import find_compiler
@@ -308,7 +309,7 @@ def loop(*references: Reference, lines: tuple[int, ...] = (2,), kinds: str = "d"
 
 
 def vector(*found: Reference, kinds: str = "d") -> replacing.PlainLoop:
-    return replacing.PlainLoop(loop(*found, kinds=kinds), None, (0,))  # type: ignore[arg-type]
+    return replacing.PlainLoop(loop(*found, kinds=kinds), None, (0,), 0)  # type: ignore[arg-type]
 
 
 LOAD, STORE = Reference(1, 8, False, 8), Reference(2, 8, True, 8)
@@ -334,7 +335,7 @@ def test_strides_and_bytes_must_agree(found: list[Reference], expected: int | No
 def test_loops_with_other_numbers_or_lines_are_others() -> None:
     double = [Reference(1, 16, False, 16), Reference(2, 16, True, 16)]
     assert replacing.match(loop(LOAD, STORE), [vector(*double, kinds="s")]) is None
-    moved = replacing.PlainLoop(replace(loop(*double, lines=(7,)), at=(("f.c", 7),) * 2), None, (0,))  # type: ignore[arg-type]
+    moved = replacing.PlainLoop(replace(loop(*double, lines=(7,)), at=(("f.c", 7),) * 2), None, (0,), 0)  # type: ignore[arg-type]
     assert replacing.match(loop(LOAD, STORE), [moved]) is None
 
 
@@ -348,8 +349,8 @@ def test_main_loop_comes_before_what_does_the_rest() -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_equal_loops_the_one_with_more_lines_in_common_is_it_in_any_order(turned: bool) -> None:
-    whole = replacing.PlainLoop(loop(LOAD, STORE, lines=(2, 3)), None, (64,))  # type: ignore[arg-type]
-    others = [replacing.PlainLoop(loop(LOAD, STORE, lines=(2, 9)), None, (at,)) for at in (0, 128)]  # type: ignore[arg-type]
+    whole = replacing.PlainLoop(loop(LOAD, STORE, lines=(2, 3)), None, (64,), 64)  # type: ignore[arg-type]
+    others = [replacing.PlainLoop(loop(LOAD, STORE, lines=(2, 9)), None, (at,), at) for at in (0, 128)]  # type: ignore[arg-type]
     for candidates, expected in (([whole, *others], whole), (others, others[0])):
         matched = replacing.match(loop(LOAD, STORE, lines=(2, 3)), candidates[::-1] if turned else candidates)
         assert matched is not None
@@ -368,5 +369,6 @@ def test_of_equal_loops_the_one_with_more_lines_in_common_is_it_in_any_order(tur
     ],
 )
 def test_strides_of_machine_code(code: str, strides: list[int | None]) -> None:
-    known = decoded(bytes.fromhex(code), 0)
-    assert [one.stride for one in references(list(known), known)] == strides
+    pieces = [bytes.fromhex(piece) for piece in code.split()]
+    at = [*accumulate(map(len, pieces[:-1]), initial=0)]
+    assert [one.stride for one in references(at, Decoded(b"".join(pieces), 0))] == strides

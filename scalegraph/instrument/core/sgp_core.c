@@ -318,7 +318,7 @@ static void run(core *c, const step *steps, const int64_t *lengths, int64_t bodi
             for (const step *end = s + lengths[i]; s < end; s++)
                 execute(c, s);
             if (lengths[i] > 0 && c->follows_loads) {
-                branches[i] = sgp_merged(c, s[-1].reads, s[-1].of->reads);
+                sgp_merge(c, s[-1].reads, s[-1].of->reads, &branches[i]);
                 early[i] = c->retired - c->done;
             }
             if (number >= rounds)

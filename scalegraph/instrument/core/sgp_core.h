@@ -145,7 +145,7 @@ key sgp_place(core *c, const head *h);
 stored *sgp_stored(const core *c, key k);
 stored *sgp_store(core *c, key k);
 /* What the values of several registers together depend on. */
-merge sgp_merged(const core *c, const int64_t *names, int64_t count);
+void sgp_merge(const core *c, const int64_t *names, int64_t count, merge *m);
 /* Records which earlier loads the step depends on, and what then depends on the step. */
 void sgp_follow(core *c, const step *s, const key *place);
 

@@ -124,20 +124,30 @@ static void merge_register(const core *c, merge *m, int64_t name, double more)
         put(m, c->from[name].at[i].site, c->from[name].at[i].cycles + more, true);
 }
 
-merge sgp_merged(const core *c, const int64_t *names, int64_t count)
+void sgp_merge(const core *c, const int64_t *names, int64_t count, merge *m)
 {
-    merge m = {0};
+    m->count = 0;
     for (int64_t i = 0; i < count; i++)
-        merge_register(c, &m, names[i], 0.0);
-    return m;
+        merge_register(c, m, names[i], 0.0);
 }
 
-static int by_cycles(const void *a, const void *b)
+static bool is_before(const origin *one, const origin *other)
 {
-    const origin *one = a, *other = b;
-    if (one->cycles != other->cycles)
-        return one->cycles < other->cycles ? -1 : 1;
-    return (one->site > other->site) - (one->site < other->site);
+    return one->cycles != other->cycles ? one->cycles < other->cycles : one->site < other->site;
+}
+
+/* Moves the first `count` by cycles to the front: there are few, and few are wanted. */
+static void sort_first(merge *m, int count)
+{
+    for (int i = 0; i < count && i < m->count; i++) {
+        int best = i;
+        for (int k = i + 1; k < m->count; k++)
+            if (is_before(&m->at[k], &m->at[best]))
+                best = k;
+        origin first = m->at[best];
+        m->at[best] = m->at[i];
+        m->at[i] = first;
+    }
 }
 
 static origins first_of(const merge *m, int most)
@@ -145,6 +155,12 @@ static origins first_of(const merge *m, int most)
     origins o = {.count = m->count < most ? m->count : most};
     memcpy(o.at, m->at, (size_t)o.count * sizeof o.at[0]);
     return o;
+}
+
+static void copy(merge *to, const merge *from)
+{
+    to->count = from->count;
+    memcpy(to->at, from->at, (size_t)from->count * sizeof from->at[0]);
 }
 
 static found *site_of(core *c, int64_t site)
@@ -162,9 +178,10 @@ static found *site_of(core *c, int64_t site)
 void sgp_follow(core *c, const step *s, const key *place)
 {
     const head *h = s->of;
-    merge m = sgp_merged(c, s->reads, h->reads);
+    merge m, address, loaded;
+    sgp_merge(c, s->reads, h->reads, &m);
     if (h->flags & (LOADS | STORES)) {
-        merge address = {0};
+        address.count = 0;
         if (place != NULL) {
             merge_register(c, &address, h->base, c->p->load);
             merge_register(c, &address, h->index, c->p->load);
@@ -178,7 +195,7 @@ void sgp_follow(core *c, const step *s, const key *place)
         }
         if (h->flags & LOADS) {
             const stored *kept = place != NULL ? sgp_stored(c, *place) : NULL;
-            merge loaded = address;
+            copy(&loaded, &address);
             if (kept != NULL && kept->has_origins) {
                 loaded.count = kept->from.count;
                 memcpy(loaded.at, kept->from.at, sizeof kept->from.at);
@@ -195,13 +212,13 @@ void sgp_follow(core *c, const step *s, const key *place)
                 put(&loaded, m.at[i].site, m.at[i].cycles, false);
             if (h->sites > 0)
                 put(&loaded, s->sites[0], 0.0, false);
-            m = loaded;
+            copy(&m, &loaded);
         }
     }
     double more = 0;
     for (int64_t i = 0; i < h->works; i++)
         more += c->p->latencies[s->works[i]];
-    qsort(m.at, (size_t)m.count, sizeof m.at[0], by_cycles);
+    sort_first(&m, ORIGINS);
     origins result = first_of(&m, ORIGINS);
     for (int i = 0; i < result.count; i++)
         result.at[i].cycles += more;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from scalegraph.instrument.flow import Chunk, chunks_of
 from scalegraph.instrument.image import PROBE, Image
 from scalegraph.instrument.pipeline import Step
 from scalegraph.instrument.steps import steps_of
-from scalegraph.instrument.strides import decoded
+from scalegraph.instrument.strides import Decoded
 from scalegraph.instrument.ways import Ways
 
 T = TypeVar("T")
@@ -53,9 +53,9 @@ class Outline:
         return Ways(self.chunks, self.bodies)
 
     @cached_property
-    def decoded(self) -> Mapping[int, Any]:
-        """Its instructions with their operands, by address."""
-        return decoded(self._image.bytes_of(self.function), self.function.start)
+    def decoded(self) -> Decoded:
+        """Its instructions with their operands."""
+        return Decoded(self._image.bytes_of(self.function), self.function.start)
 
     def once(self, key: object, find: Callable[[], T]) -> T:
         """Return what *find* returns, called once for each *key*."""
