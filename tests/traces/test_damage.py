@@ -1,4 +1,7 @@
-"""Every reader, with every file of a trace damaged at 200 positions: it reads the trace or refuses in one sentence."""
+"""Every reader, with every file of a trace damaged at 50 positions: it reads the trace or refuses in one sentence.
+
+With --all-cases there are 200 positions, those 50 among them; `tests.security.run_damage` takes as many as you want.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from tests.traces import samples, test_paraver
 from tests.traces.made import small
 from tests.traces.test_formats import FILES, written
 
-PLACES = 200
+PLACES, ALL_PLACES = 50, 200
 MEMORY_KIB = 300 << 10  # most that damage may add to the peak memory
 AT = {"pid": 1, "tid": 2}
 CHROME = {
@@ -126,7 +129,9 @@ def _reader(path: Path) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TRACES)
 @pytest.mark.parametrize("damage", ["changed", "cut"])
-def test_damage_anywhere_is_told_in_one_sentence(name: str, damage: str, tmp_path: Path) -> None:
+def test_damage_anywhere_is_told_in_one_sentence(
+    name: str, damage: str, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
     """It is refused with file and place, or read; with partial, all before the damage is read."""
     path = TRACES[name](tmp_path)
     rows, sentences = attempt(path, partial=False)
@@ -138,7 +143,8 @@ def test_damage_anywhere_is_told_in_one_sentence(name: str, damage: str, tmp_pat
     chance = random.Random(7)
     places = [(file, place) for file, whole in files.items() for place in range(len(whole))]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for file, place in chance.sample(places, min(PLACES, len(places))):
+    chosen = chance.sample(places, min(ALL_PLACES, len(places)))
+    for file, place in chosen if pytestconfig.getoption("--all-cases") else chosen[:PLACES]:
         data = bytearray(files[file])
         if damage == "cut":
             del data[place:]
