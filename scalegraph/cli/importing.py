@@ -90,7 +90,9 @@ _SUFFIX = ".sgstudy"
     help="For a table: a cell without a value; LINE=skip leaves out its row; repeatable.",
 )
 @click.option(
-    "--across", metavar="NAME", help="For a table: the parameter whose values its columns are, or repetition."
+    "--across",
+    metavar="NAME",
+    help="For a table: the parameter whose values its columns are, repetition, or none; variant: of the program.",
 )
 @click.option("--delimiter", metavar="C", default="", help="For a table: the delimiter; tab, space, or a character.")
 @click.option("--decimal", type=click.Choice([".", ","]), help="For a table: the decimal separator.")

@@ -350,7 +350,7 @@ def test_a_count_of_every_run_is_asked_for_and_answered(window: MainWindow, qtbo
     assert window.page == "study"
 
 
-TWO = "ranks,threads,wall,comm\n1,1,10,1.5\n2,1,5.2,0.7\n4,1,2.7,0.4\n1,2,5.3,1.5\n"
+TWO = "ranks,cores,wall,comm\n1,1,10,1.5\n2,1,5.2,0.7\n4,1,2.7,0.4\n1,2,5.3,1.5\n"
 
 
 def test_all_is_asked_at_once_and_the_guesses_are_one_click(window: MainWindow, qtbot: Any, tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_all_is_asked_at_once_and_the_guesses_are_one_click(window: MainWindow, 
     assert "may each count" in open_points(page)["processors"]
     assert "has no unit" in open_points(page)["unit"]
     assert not page.form.fault_of("processors") + page.form.fault_of("unit")  # said once, in the panel
-    assert page.form.processors.currentText() == "choose … (guess: ranks*threads)"
+    assert page.form.processors.currentText() == "choose … (guess: ranks*cores)"
     assert {row.values[0] for row in page.runs.table.rows} == {1, 2, 4}  # if the guesses are right
     assert not page.open.isEnabled()
     assert list(page.question.choices) == ["processors", "unit"]
@@ -474,7 +474,7 @@ def test_a_unit_that_contradicts_the_file_is_refused_at_its_field(
     window: MainWindow, qtbot: Any, tmp_path: Path
 ) -> None:
     path = tmp_path / "two.csv"
-    path.write_text("ranks,threads,wall [s]\n1,1,10\n2,1,5.2\n4,1,2.7\n1,2,5.3\n")
+    path.write_text("ranks,cores,wall [s]\n1,1,10\n2,1,5.2\n4,1,2.7\n1,2,5.3\n")
     drop(window, path)
     page = asked(window, qtbot)
     choose(page.form.unit, "ms")

@@ -36,13 +36,13 @@ GUESSED: Final = "as guessed"
 
 def title_of(column: Any) -> str:
     """Return a column's name for display: its title, or its number from 1."""
-    return column.title or str(column.index + 1)
+    return column.title or f"column {column.index + 1}"
 
 
 def words_of(column: Any, mapping: Any) -> str:
     """Return a column's role as text; *mapping* says which counts processors and which is the time."""
     if column.at is not None:
-        return f"{WORDS['wide']} {column.at}"
+        return f"values of {column.at}" if isinstance(column.at, str) else f"{WORDS['wide']} {column.at}"
     if mapping is not None and column.role == "parameter" and column.name == mapping.processors:
         return WORDS["processors"]
     if mapping is not None and column.role == "metric" and column.name == mapping.time:

@@ -47,11 +47,7 @@ def found(columns: list[Column], rows: Sequence[Sequence[str]], across: str) -> 
     plain = all(_plain(item, _label(item.name)) for item in group)
     if not across and not plain and not all(map(_is_variant, known)):
         return columns, ""
-    why = (
-        _FRACTIONS
-        if plain
-        else "times of one unit that fall alike as processors are added, of " + ", ".join(sorted(known))
-    )
+    why = _FRACTIONS if plain else "times of one unit that fall alike as processors are added"
     unit = group[0].unit
     made = []
     for item in columns:
