@@ -246,7 +246,7 @@ def test_asv_has_parameters_by_their_places(tmp_path: Path) -> None:
         ),
         ("s.txt", b"solve  43  12.568890:     2500 cycles:u: \n\t 55d0a2c1 main+0x21 (/u/solve)\n", "perf script"),
         ("perf.data", b"PERFILE2" + bytes(100), "a recording of perf"),
-        ("a.pftrace", b"\x0a\x20\x50\x01" * 9, "`traceconv json FILE trace.json`"),
+        ("a.pftrace", b"\x0a\x20\x50\x01" * 9, "`traceconv json .*a.pftrace trace.json`"),
         ("r.nsys-rep", b"\x01" * 50, "`nsys stats"),
         ("trace.db", b"HPCTOOLKITtrce" + bytes(100), "give its directory"),
     ],
