@@ -1,7 +1,9 @@
 """Content is added to and removed from the window in turns of the event loop, and is complete afterwards."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -143,3 +145,31 @@ def test_a_view_that_was_taken_away_leaves_its_place_to_a_new_one_at_once(
     shown = [dock for dock in area.docks if not dock.visibleRegion().isEmpty()]
     assert shown
     assert all(dock.figure() is not None for dock in shown)
+
+
+def test_views_come_back_in_one_layout_however_many_there_are(window: MainWindow, qtbot: Any, model_study: Any) -> None:
+    window.open_study(model_study())
+    settle(window, qtbot)
+    area, handle = window.study.area, window.study.handle
+    assert area is not None
+    assert handle is not None
+    for name in list(views.registry())[:24]:
+        area.show_view(handle, name)
+    settle(window, qtbot)
+    dock = area.current_dock()
+    assert dock is not None
+    seen = {one.view.name for one in area.docks if not one.visibleRegion().isEmpty()}
+    area.maximise(dock)
+    settle(window, qtbot)
+    asked: list[str] = []
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code.co_name == "minimumSizeHint":
+            asked.append(frame.f_code.co_filename)
+
+    sys.setprofile(note)
+    area.maximise(dock)
+    sys.setprofile(None)
+    assert 0 < len(asked) < 60 * len(area.docks)
+    settle(window, qtbot)
+    assert {one.view.name for one in area.docks if not one.visibleRegion().isEmpty()} == seen

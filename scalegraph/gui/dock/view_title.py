@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
@@ -32,6 +32,7 @@ class ViewTitle(QWidget):
     def __init__(self, title: str, study: str, options: OptionBar, theme: Theme, least: str = "") -> None:
         super().__init__()
         self._theme = theme
+        self._smallest: QSize | None = None
         self._short = title  # used if the title does not fit
         self._least = least or title  # has room before "show as" is hidden, whichever view that chooses
         self._title, self._study_text = title, study
@@ -144,10 +145,19 @@ class ViewTitle(QWidget):
         self.setToolTip(f"{self._title} — {self._study_text}")
         used = self._name.sizeHint().width() + (self._study.sizeHint().width() if width > _STUDY_FROM else 0) + 170
         self._options.make_room(width - used)
+        self._smallest = None  # options that come or go may change the height
 
     def minimumSizeHint(self) -> QSize:
-        """Qt: small."""
-        return QSize(160, self.sizeHint().height())
+        """Qt: small. Kept: with many views open Qt asks for it thousands of times a turn."""
+        if self._smallest is None:
+            self._smallest = QSize(160, self.sizeHint().height())
+        return self._smallest
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Qt: another font has another height."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._smallest = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Qt: maximise, or show all views again."""
