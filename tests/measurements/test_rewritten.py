@@ -24,6 +24,10 @@ TEX = r"""\begin{table}
 \end{tabular}
 \end{table}
 """
+TEX_LINE = (
+    r"\begin{tabular}{|c|S[table-format=2.1]|}\hline {Threads} & {Time (\si{\second})} \\ \hline "
+    r"1 & 10.0 \\ 2 & 5.2 \\ 4 & 2.9 \\ \hline\end{tabular}"
+)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +47,7 @@ TEX = r"""\begin{table}
         ("i.json", '{"procs":[1,2,4],"time_s":[10,5.2,2.9]}'),
         ("j.tex", TEX),
         ("k.txt", TEX),
+        ("l.tex", TEX_LINE),
     ],
 )
 def test_a_table_in_another_form_is_read(tmp_path: Path, name: str, text: str) -> None:

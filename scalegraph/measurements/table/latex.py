@@ -25,7 +25,7 @@ _UNITS = {r"\milli\second": "ms", r"\micro\second": "us", r"\nano\second": "ns",
 
 
 def as_table(lines: Sequence[str]) -> list[str] | None:
-    """Return *lines* with the rows of the first table as CSV, each in the line where it ends, and all others blank.
+    """Return *lines* with the rows of the first table as CSV, each in the line where it ends.
 
     None if there is no such table. Commands that only change the type are taken off their text; a cell over several
     columns is followed by empty ones.
@@ -37,6 +37,7 @@ def as_table(lines: Sequence[str]) -> list[str] | None:
     found = _BEGIN.search(_plain(lines[at]))
     closing = rf"\end{{{found['name']}}}" if found else ""
     made = [""] * len(lines)
+    found_rows: list[tuple[int, str]] = []
     row = ""
     for number in range(at, len(lines)):
         text = _plain(lines[number])
@@ -48,16 +49,16 @@ def as_table(lines: Sequence[str]) -> list[str] | None:
         if ended and row.strip():
             whole, row = [*whole, row], ""
         cells = [each for each in map(_cells, whole) if any(each)]
-        if cells:
-            made[number] = _line(cells[-1])
-        for back, each in enumerate(reversed(cells[:-1]), 1):  # several rows in one line of the text
-            if number - back > 0 and not made[number - back]:
-                made[number - back] = _line(each)
-            else:
-                return None
+        found_rows += [(number, _line(each)) for each in cells]
         if ended:
             break
-    return made if sum(map(bool, made)) > 1 else None
+    if len(found_rows) < 2:
+        return None
+    if len({number for number, _ in found_rows}) < len(found_rows):  # several rows in one line of the text
+        return [text for _, text in found_rows]
+    for number, text in found_rows:
+        made[number] = text
+    return made
 
 
 def _plain(line: str) -> str:
