@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scalegraph.base.measures import percent
 from scalegraph.base.units import si
-from scalegraph.figures.figure import Flame
+from scalegraph.figures.flames import Flame
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]

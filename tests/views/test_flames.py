@@ -14,8 +14,9 @@ from scalegraph.analyze.profile import region_tree
 from scalegraph.base.errors import InputError
 from scalegraph.base.run import Region, RunRecord
 from scalegraph.figures import render
-from scalegraph.figures.figure import Figure, Flame, Frame, Table
+from scalegraph.figures.figure import Figure, Table
 from scalegraph.figures.flame_geometry import WHOLE, Geometry
+from scalegraph.figures.flames import Flame, Frame
 from scalegraph.figures.palette import diverging
 from scalegraph.request import Session
 from scalegraph.request.imports.sets import opened

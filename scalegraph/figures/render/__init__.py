@@ -6,7 +6,8 @@ from pathlib import Path
 
 from scalegraph.base.errors import InputError, near
 from scalegraph.base.files import write_atomic
-from scalegraph.figures.figure import Figure, Flame
+from scalegraph.figures.figure import Figure
+from scalegraph.figures.flames import Flame
 from scalegraph.figures.palette import Theme
 from scalegraph.figures.render import folded, latex, numbers
 

@@ -12,8 +12,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from scalegraph.base.units import si
-from scalegraph.figures.figure import Flame
 from scalegraph.figures.flame_geometry import Geometry, change_share, change_text
+from scalegraph.figures.flames import Flame
 from scalegraph.figures.palette import colour, diverging, legible_on
 from scalegraph.figures.render.text import fitted, text_of
 

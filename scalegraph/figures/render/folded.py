@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from scalegraph.base.errors import InputError
-from scalegraph.figures.figure import Figure, Flame
+from scalegraph.figures.figure import Figure
+from scalegraph.figures.flames import Flame
 
 _SCALE: Final = {"s": 1e9, "ms": 1e6, "us": 1e3, "cycles": 1.0}  # readers accept whole numbers only: time in ns
 

@@ -19,7 +19,6 @@ from scalegraph.figures.figure import (
     Column,
     Field,
     Figure,
-    Flame,
     Grid,
     Panel,
     Plot,
@@ -30,6 +29,7 @@ from scalegraph.figures.figure import (
     Table,
     Timeline,
 )
+from scalegraph.figures.flames import Flame
 from scalegraph.figures.render import trace_numbers
 from scalegraph.figures.tips import Tips
 

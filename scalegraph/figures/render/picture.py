@@ -19,7 +19,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from scalegraph.base.errors import InputError
 from scalegraph.base.units import as_read
 from scalegraph.figures.diagram import Diagram
-from scalegraph.figures.figure import Field, Figure, Flame, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
+from scalegraph.figures.figure import Field, Figure, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
+from scalegraph.figures.flames import Flame
 from scalegraph.figures.palette import Theme, ink, paper
 from scalegraph.figures.render import diagram as diagram_panel
 from scalegraph.figures.render import field as field_panel

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from scalegraph.figures.diagram import Diagram
-from scalegraph.figures.figure import Field, Flame, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
+from scalegraph.figures.figure import Field, Grid, Panel, Plot, Radar, Source, Surface, Table, Timeline
+from scalegraph.figures.flames import Flame
 from scalegraph.gui.figures.diagram.panel import DiagramPanel
 from scalegraph.gui.figures.field.panel import FieldPanel
 from scalegraph.gui.figures.flame.panel import FlamePanel

@@ -10,7 +10,8 @@ import numpy as np
 
 from scalegraph.analyze.calltree import CallTree, Floats, Joined
 from scalegraph.base.units import si, significant, thousands
-from scalegraph.figures.figure import Axis, Flame, Frame, Key
+from scalegraph.figures.figure import Axis, Key
+from scalegraph.figures.flames import Flame, Frame
 from scalegraph.figures.palette import name_slots
 from scalegraph.subjects.option import Option
 

@@ -14,8 +14,9 @@ from PySide6.QtWidgets import QLineEdit, QToolTip
 
 from scalegraph import views
 from scalegraph.figures import palette
-from scalegraph.figures.figure import Axis, Figure, Flame, Frame
+from scalegraph.figures.figure import Axis, Figure
 from scalegraph.figures.flame_geometry import WHOLE
+from scalegraph.figures.flames import Flame, Frame
 from scalegraph.gui.base import tips
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.dock.figure_widget import FigureWidget

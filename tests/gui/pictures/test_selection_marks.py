@@ -12,7 +12,8 @@ import pytest
 from scalegraph import views
 from scalegraph.base.errors import InputError
 from scalegraph.figures.diagram import Diagram
-from scalegraph.figures.figure import Field, Figure, Flame, Grid, Panel, Plot, Source, Surface, Table
+from scalegraph.figures.figure import Field, Figure, Grid, Panel, Plot, Source, Surface, Table
+from scalegraph.figures.flames import Flame
 from scalegraph.gui.dock.view_options import FOLLOWS, OptionBar
 from scalegraph.gui.state.following import build_following, to_follow
 from scalegraph.gui.state.selection_state import Selection

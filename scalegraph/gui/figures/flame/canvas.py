@@ -10,8 +10,8 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from scalegraph.figures.figure import Flame
 from scalegraph.figures.flame_geometry import WHOLE, Geometry, Step
+from scalegraph.figures.flames import Flame
 from scalegraph.figures.palette import Theme
 from scalegraph.gui.base import tips
 from scalegraph.gui.base.tints import ink, legible_on, paper

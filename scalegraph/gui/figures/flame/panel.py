@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QScrollArea, QWidget
 
 from scalegraph.base.measures import percent
 from scalegraph.base.units import counted
-from scalegraph.figures.figure import Flame
 from scalegraph.figures.flame_geometry import WHOLE, change_text
+from scalegraph.figures.flames import Flame
 from scalegraph.figures.palette import Theme, diverging
 from scalegraph.gui.base import tips
 from scalegraph.gui.base.accessible import name_chart

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QImage
 
-from scalegraph.figures.figure import Flame
+from scalegraph.figures.flames import Flame
 from scalegraph.figures.palette import Theme, colour, diverging
 from scalegraph.gui.base.tints import paper
 

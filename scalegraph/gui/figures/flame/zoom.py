@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scalegraph.figures.figure import Flame
 from scalegraph.figures.flame_geometry import WHOLE
+from scalegraph.figures.flames import Flame
 
 
 class Zoom:
