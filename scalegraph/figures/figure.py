@@ -52,15 +52,6 @@ class Axis:
         """Label with its unit."""
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
-    def drawn(self, heading: str) -> str:
-        """Return *heading*, the label with a unit, as a picture shows it: a logarithmic axis says so.
-
-        Fixed ticks, such as processor counts, show it themselves.
-        """
-        if not self.scale.startswith("log") or self.ticks:
-            return heading
-        return f"{heading[:-1]}, log)" if heading.endswith(")") else f"{heading} (log)"
-
 
 @dataclass(frozen=True)
 class Line:

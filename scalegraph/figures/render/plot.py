@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullFormatter, NullLocator
 
 from scalegraph.base.measures import axis_measure, needs_powers, tick_text
+from scalegraph.figures.axis_titles import drawn
 from scalegraph.figures.bar_names import every, largest
 from scalegraph.figures.figure import Axis, Bars, Line, Plot
 from scalegraph.figures.palette import DASHES, colour, line_colour, series_turn
@@ -62,7 +63,7 @@ class Scale:
     @property
     def title(self) -> str:
         """Label and unit with its prefix."""
-        return "" if self.axis.bare else self.axis.drawn(self._measure.heading(self.axis.label))
+        return "" if self.axis.bare else drawn(self.axis, self._measure.heading(self.axis.label))
 
     def of(self, values: Sequence[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return *values* in the axis' prefixed unit; NaN where a logarithm is undefined."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from scalegraph.base.measures import Measure, axis_measure, exact, needs_powers, tick_text
 from scalegraph.base.units import thousands
+from scalegraph.figures.axis_titles import drawn
 from scalegraph.figures.bar_names import every
 from scalegraph.figures.figure import Axis
 
@@ -43,7 +44,7 @@ class Scale:
     @property
     def title(self) -> str:
         """The axis title: label, and unit with the ticks' prefix."""
-        return "" if self.axis.bare else self.axis.drawn(self._measure.heading(self.axis.label))
+        return "" if self.axis.bare else drawn(self.axis, self._measure.heading(self.axis.label))
 
     def place(self, values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
         """Return drawn coordinates; NaN for values without a logarithm on such an axis."""
