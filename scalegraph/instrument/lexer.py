@@ -120,7 +120,9 @@ class _Scanner:
         data, at = self.data, self.at
         byte = data[at]
         if byte in _BLANK:
-            self.at += 1
+            self.at = at + 1
+            while self.at < len(data) and data[self.at] in _BLANK:
+                self.at += 1
         elif byte == _BACKSLASH and (width := _splice(data, at)):
             self.out.splices.append(at)
             self.at += width
@@ -170,6 +172,8 @@ class _Scanner:
 
     def _fold_pragma_operators(self) -> None:
         """Turn ``_Pragma ( "text" )`` in the token stream into separate directives."""
+        if b"_Pragma" not in self.data:
+            return
         tokens, kept, at = self.out.tokens, [], 0
         while at < len(tokens):
             part = tokens[at : at + 4]

@@ -51,6 +51,8 @@ _STATEMENTS: Final = LOOPS | {
     "throw_statement",
     "co_return_statement",
 }
+_LISTS: Final = frozenset(("compound_statement", "case_statement"))
+_DECLARATIONS: Final = frozenset(("declaration", "type_definition", "struct_specifier", "enum_specifier"))
 _JUMPS: Final = frozenset(
     (
         "return_statement",
@@ -238,17 +240,22 @@ class Reader:
 
     def _structure(self, body: Node) -> None:
         """Note statement lists, declarations and jumps, against which phases are checked."""
-        for node in walk(body):
-            if node.type in _STATEMENTS:
+        pending = [(body, body.parent.type if body.parent is not None else "")]
+        while pending:  # a node's type is read once: asking takes longer than what follows
+            node, around = pending.pop()
+            kind = node.type
+            if kind in _STATEMENTS:
                 self.out.extents.setdefault(node.start_byte, set()).add(node.end_byte)
-            if node.type in ("compound_statement", "case_statement"):
+            if kind in _LISTS:
                 self.out.blocks.append((node.start_byte, node.end_byte))
-            if node.parent is not None and node.parent.type in ("compound_statement", "case_statement"):
+            if around in _LISTS:
                 self.out.statements.append((node.start_byte, node.end_byte))
-                if node.type in ("declaration", "type_definition", "struct_specifier", "enum_specifier"):
+                if kind in _DECLARATIONS:
                     self.out.declarations.append((node.start_byte, node.end_byte))
-            if node.type in _JUMPS:
+            if kind in _JUMPS:
                 self.out.jumps.append(node.start_byte)
+            if node.child_count:
+                pending.extend((child, kind) for child in reversed(node.children))
 
     def node_text(self, node: Node) -> str:
         """Return the source text of *node*."""
@@ -452,9 +459,10 @@ class _Labels:
         self.gotos: list[tuple[str, int]] = []
         self.computed = False
         for node in walk(body):
-            if node.type == "labeled_statement" and node.children:
+            kind = node.type
+            if kind == "labeled_statement" and node.children:
                 self.labels.append((reader.node_text(node.children[0]), node.start_byte))
-            elif node.type == "goto_statement":
+            elif kind == "goto_statement":
                 label = node.child_by_field_name("label")
                 self.computed |= label is None or label.type != "statement_identifier"
                 self.gotos.append((reader.node_text(label) if label is not None else "", node.start_byte))

@@ -35,7 +35,8 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         current = stack.pop()
         yield current
-        stack.extend(reversed(current.children))
+        if current.child_count:
+            stack.extend(reversed(current.children))
 
 
 def descend(node: Node, kind: str) -> Iterator[Node]:
@@ -45,7 +46,13 @@ def descend(node: Node, kind: str) -> Iterator[Node]:
 
 def errors(node: Node) -> Iterator[Node]:
     """Yield nodes that the parser did not understand or made up."""
-    return (found for found in walk(node) if found.is_error or found.is_missing)
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if current.is_error or current.is_missing:
+            yield current
+        if current.has_error:  # it or something below it
+            stack.extend(reversed(current.children))
 
 
 def is_whole_statement(node: Node) -> bool:

@@ -7,7 +7,6 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,6 +49,8 @@ class Compilation:
 
         Raises `BuildError` (a source of ours does not compile), `MissingTool`, `Cancelled`.
         """
+        from concurrent.futures import ThreadPoolExecutor  # imported late: the compiler wrappers rarely get here
+
         missing = [unit for unit in units if not _taken(self._key(unit), self._target(unit))]
         progress(len(units) - len(missing), len(units), None)
         began = time.monotonic()
