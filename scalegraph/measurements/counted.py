@@ -7,7 +7,7 @@ from shlex import quote
 
 import numpy as np
 
-from scalegraph.measurements import evidence, names, rates
+from scalegraph.measurements import derived, evidence, names, rates
 from scalegraph.measurements.mapping import Question
 from scalegraph.measurements.model import Floats, MeasurementSet
 from scalegraph.measurements.runs import varies
@@ -56,7 +56,11 @@ def which(measured: MeasurementSet, several: Sequence[str]) -> Question:
     levels = {name: int(measured.points[name].nunique()) for name in several}
     ordered = sorted(several, key=lambda name: -levels[name])
     clear = levels[ordered[0]] > levels[ordered[1]]
-    because = evidence.both_count(measured, factors, several) or evidence.processes_of_threads(measured, factors)
+    because = (
+        evidence.split(measured, factors)
+        or evidence.both_count(measured, factors, several)
+        or evidence.processes_of_threads(measured, factors)
+    )
     if because:
         ordered = [product, *ordered]
     else:
@@ -66,6 +70,41 @@ def which(measured: MeasurementSet, several: Sequence[str]) -> Question:
     switch = f"--processors {quote(ordered[0])}, or --processors {quote(ordered[1] if not other else product)}{other}"
     message = f"{', '.join(several[:-1])} and {several[-1]} may each count the processors"
     return Question("processors", message, switch, tuple(ordered), because)
+
+
+def constant(measured: MeasurementSet, processors: str, follow: Sequence[str]) -> list[str]:
+    """Return a note on each count of processors that is the same in all runs and was not multiplied: ``ppn`` is 48."""
+    if processors not in measured.points:
+        return []
+    parts = {part.strip() for part in processors.split("*")}
+    made = []
+    for name in measured.parameters:
+        column = measured.points[name]
+        if name in parts or name in follow or not names.counts_processors(name) or not len(column) or varies(column):
+            continue
+        if isinstance(count := column.iloc[0].item() if hasattr(column.iloc[0], "item") else "", int) and count > 1:
+            product = quote(f"{processors}*{name}")
+            made.append(
+                f"processors are counted by {processors}; '{name}' is {count} in every run, and --processors {product} "
+                f"counts {count} for each"
+            )
+    return made
+
+
+def of_device(measured: MeasurementSet, name: str) -> Question | None:
+    """Return the question about threads beside a varying number of blocks: those of each block of a device."""
+    if "threads" not in names.plain(name).split("_"):
+        return None
+    beside = [
+        other
+        for other in measured.parameters
+        if other != name and names.is_of_device(other) and varies(measured.points[other])
+    ]
+    if not beside:
+        return None
+    message = f"'{name}' beside '{beside[0]}' may be the threads of each block of a device, or processors"
+    switch = f"--processors {quote(name)}, or --processors {NONE} for models over the parameters alone"
+    return Question("processors", message, switch, (NONE, name))
 
 
 def spent(measured: MeasurementSet, processors: str) -> Question | None:
@@ -80,6 +119,8 @@ def spent(measured: MeasurementSet, processors: str) -> Question | None:
         [measured.metrics[at].name for at, _ in _unknown(measured) if _changes(measured, at, counts, rises=rises)]
         for rises in (False, True)
     )
+    if whole := derived.longest(measured, falling) if len(falling) > 1 else "":
+        falling = [whole, *(name for name in falling if name != whole)]
     found = falling or rising
     if not found:
         return None

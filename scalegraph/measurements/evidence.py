@@ -78,7 +78,11 @@ def both_count(measured: MeasurementSet, counts: Sequence[str], several: Sequenc
     Those of *several* that are not in *counts* (nodes that ranks fill) may change meanwhile.
     """
     points = _as_numbers(measured, several)
-    if points is None or len(counts) < 2 or any(points[name].nunique() < 2 for name in counts):
+    if (
+        points is None
+        or len(counts) < 2
+        or any(points[name].nunique() < 2 or points[name].min() < 1 for name in counts)
+    ):
         return ""
     product = points[list(counts)].prod(axis=1).to_numpy(dtype=np.float64)
     for name in measured.parameters:
@@ -130,6 +134,15 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(words | {"threads"} if "threads" in names.plain(name) else words)
 
 
+def split(measured: MeasurementSet, counts: Sequence[str]) -> str:
+    """Return why *counts* are ways of splitting one number of processors, empty if their product is not constant."""
+    points = _as_numbers(measured, counts)
+    if points is None or len(counts) < 2 or any(points[name].nunique() < 3 for name in counts):
+        return ""
+    products = points[list(counts)].prod(axis=1).to_numpy()
+    return f"is {plain(products[0])} in every run, which they split" if (products == products[0]).all() else ""
+
+
 def processes_of_threads(measured: MeasurementSet, counts: Sequence[str]) -> str:
     """Return why the product of *counts* is likely by their names: processes that run several threads each."""
     points = _as_numbers(measured, counts)
@@ -159,9 +172,11 @@ def _falls(measured: MeasurementSet, name: str, spent: Floats, several: Sequence
         return False
     least = (points[list(kept)] == points[list(kept)].min()).all(axis=1)
     others = [other for other in measured.parameters if other in kept or other not in several]
-    table = points.assign(**{"\0time": spent})[least].dropna(subset=["\0time"]).sort_values(name, kind="stable")
-    groups = [rows for _, rows in table.groupby(others, dropna=False)] if others else [table]
-    groups = [rows for rows in groups if varies(rows[name])]
+    table = points.assign(**{"\0time": spent}).dropna(subset=["\0time"]).sort_values(name, kind="stable")
+    groups: list[pd.DataFrame] = []
+    for chosen in (table[least[table.index]], table):  # everywhere, if it never grows where the others are least
+        each = [rows for _, rows in chosen.groupby(others, dropna=False)] if others else [chosen]
+        groups = groups or [rows for rows in each if varies(rows[name])]
     falling = 0
     for rows in groups:
         growth = float(rows[name].iloc[-1]) / max(float(rows[name].iloc[0]), 1.0)

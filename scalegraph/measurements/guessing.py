@@ -17,6 +17,7 @@ from scalegraph.measurements import (
     derived,
     evidence,
     grids,
+    members,
     names,
     naming,
     products,
@@ -71,8 +72,9 @@ def guess_mapping(measured: MeasurementSet, said: Table[str, Any] | None = None)
     _rate(measured, answers)
     _check(measured, answers)
     processors = _processors(measured, answers, questions, notes, none)
-    measured = named_without_counts(measured, processors)
+    measured = members.joined(named_without_counts(measured, processors), processors, said_sizes(answers) or ())
     follow, sizes = _problem(measured, processors, answers, questions, notes)
+    notes += counted.constant(measured, processors, follow)
     rate = str(answers.get("rate", ""))
     if processors and (rate := rate or rates.chosen(measured, str(answers.get("time", "")), questions)):
         grows = answers.get("scaling") == "weak" or rates.grown(measured, processors, sizes)
@@ -370,7 +372,9 @@ def _processors(
         name = (several or found)[0]
         if name in zero:
             notes.append(SERIAL_NOTE.format(name))
-        return name
+        asked = counted.of_device(measured, name)
+        questions += [asked] if asked else []
+        return "" if asked else name
     broken = [name for name in measured.parameters if names.counts_processors(name) and name not in fits]
     if broken:
         none.append(
@@ -401,6 +405,7 @@ def _time(
     if "elapsed" in by_name and "time" in by_name and by_name["time"].extent != "unknown":
         notes.append("'time' is summed over the processors; runs take 'elapsed'")
         return "time", {**columns, "time_s": "elapsed"}, True
+    times = twins.named(measured, times, notes)
     if len(times) > 1:
         bases = twins.bases(measured, processors, [metric.name for metric in times])
         notes += bases.values()

@@ -39,7 +39,7 @@ _COUNTING: Names = words(
 )
 REPETITIONS: Names = words(
     "rep reps repetition repetitions repeat run runs run_id runid run_no run_number trial trials sample "
-    "samples attempt replicate replica measurement_id seed iteration_id repetition_number r"
+    "samples attempt replicate replica measurement_id seed iteration_id repetition_number repetition_index rep_index r"
 )
 TIMES: Names = words(
     "time times t runtime run_time elapsed elapsed_time wall wall_time walltime wallclock wall_clock wallclock_time "
@@ -94,6 +94,7 @@ _PREFIXED = re.compile(r"^\s*param(eter)?[._](?=\w)", re.IGNORECASE)
 _BRACKETED = re.compile(r"^(.*?)\s*[\[({<]\s*([^\[\](){}<>]+?)\s*[\])}>]\s*$")
 _IN = re.compile(r"^(.*?)\s+in\s+(\S+)$", re.IGNORECASE)
 _SUFFIXED = re.compile(r"^(.*?)[_/]([A-Za-z\u00b5\u03bc]+)$")
+_OVER_UNIT = re.compile(r"^(.*?\S)\s+/\s+([A-Za-z\u00b5\u03bc]+)$")  # `t / ms`, a quantity over its unit
 
 
 _PER_SECOND = re.compile(r"(?:/|\bper )\s*(?:s|sec|seconds?)$|^1/s$|\bs\^?-1$", re.IGNORECASE)
@@ -121,6 +122,11 @@ def is_of_device_or_loop(name: str) -> bool:
     return bool((_OF_DEVICES | _OF_LOOPS) & set(plain(name).split("_")))
 
 
+def is_of_device(name: str) -> bool:
+    """Whether *name* belongs to a device that runs blocks of threads: ``blocks``, ``grid dim``."""
+    return bool(_OF_DEVICES & set(plain(name).split("_")))
+
+
 @lru_cache(maxsize=1024)
 def counts_processors(name: str) -> bool:
     """Whether *name* means a number of processors: ``np``, ``Num MPI ranks``, ``cpus_per_task``."""
@@ -145,6 +151,8 @@ def without_unit(title: str) -> tuple[str, str]:
         return (f"{match[1]} {match[2]}", "") if match[2].isdecimal() else (match[1], match[2])  # `t(1000)`: no unit
     if (match := _IN.match(title)) and match[2].lower() in SECONDS:
         return match[1], match[2]
+    if (match := _OVER_UNIT.match(title)) and match[2].lower() in SECONDS and is_time(match[1]):
+        return match[1], match[2]
     if (match := _SUFFIXED.match(title)) and match[2].lower() in SECONDS.keys() - {
         "min",
         "h",
@@ -156,7 +164,7 @@ def without_unit(title: str) -> tuple[str, str]:
         # `time_min` is the minimum time, not a time in minutes, and `cells/s` is not a time
         rate = ("/" in title and not is_time(match[1])) or _PER_TIME.search(plain(match[1]))
         return (title.strip(), "") if rate else (match[1], match[2])
-    if plain(title) in ("seconds", "secs", "milliseconds", "microseconds", "nanoseconds"):
+    if plain(title) in ("seconds", "secs", "milliseconds", "microseconds", "nanoseconds", "minutes", "hours"):
         return "time", title.strip()
     return title.strip(), ""
 
@@ -164,6 +172,8 @@ def without_unit(title: str) -> tuple[str, str]:
 def is_time(name: str) -> bool:
     """Whether *name* (without its unit) means an elapsed time or another time."""
     short = plain(name)
+    if name.lstrip().startswith("1/"):
+        return False
     if short in TIMES or short.endswith(("_time", "time")) or short.startswith("time_"):
         return True
     words = short.split("_")
@@ -178,6 +188,8 @@ def metric_kind(name: str, unit: str = "") -> MetricKind:
     short = plain(name)
     if _PER_SECOND.search(unit):  # `grind time (zones/s)`
         return "other"
+    if unit == "%":  # `time reduction [%]`
+        return "ratio"
     if unit.lower() in SECONDS or is_time(name):
         return "time"
     if short in _COUNTS or short.startswith("papi_") or short.endswith(("_misses", "_count", "_visits")):

@@ -60,6 +60,8 @@ def per(metric: Metric) -> tuple[str, float] | None:
             return found["what"], 86400.0
         if (found := _SHORT.match(text.strip())) and text.strip().lower() not in ("flops", "ops", "cells", "ints"):
             return found["what"] or found["known"], 1.0
+    if (inverse := metric.name.strip().removeprefix("1/")) != metric.name.strip() and names.is_time(inverse.strip()):
+        return "the work", 1.0
     if names.plain(_parted(metric.name)[0]) in _NAMED and metric.kind != "ratio" and not metric.unit:
         return "the work", 1.0
     return None

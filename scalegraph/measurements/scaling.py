@@ -92,9 +92,11 @@ def _scaling(
         f" and {plain(counts[many])} "
         "processors: one problem that scales badly, or one that grows with the processors"
     )
+    if {"cpu", "user"} & set(names.plain(mapping.time).split("_")):
+        message += f", or '{mapping.time}' is the sum over the processors: --summed"
     likely: Scaling = named or computed or "strong"
     choices = (likely, "weak" if likely == "strong" else "strong")
     questions.append(
-        Question("scaling", message, "--scaling strong or --scaling weak", choices, reasons.get(named, ""))
+        Question("scaling", message, "--scaling strong or --scaling weak", choices, reasons[named] if named else "")
     )
     return ""

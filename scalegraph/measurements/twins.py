@@ -12,7 +12,7 @@ import pandas as pd
 from scalegraph.base.units import significant
 from scalegraph.measurements import derived, names
 from scalegraph.measurements.mapping import SECONDS, Question
-from scalegraph.measurements.model import MeasurementSet
+from scalegraph.measurements.model import MeasurementSet, Metric
 
 _AGAIN = re.compile(r" \(\d+\)$")  # the name of a second column of one name
 _NEAR = 0.05  # relative: people round a time in minutes to one digit
@@ -23,6 +23,7 @@ _CLOCK = names.words(  # the time on the clock from start to end
 )
 _SERIAL = frozenset({"serial", "seq", "sequential"})
 _LEAST, _MOST = frozenset({"min", "minimum"}), frozenset({"max", "maximum"})
+_OF_PROCESSORS = frozenset({"user", "system", "sys", "cpu"})
 _BOUNDS = _LEAST | _MOST
 _ROUNDED = 0.001  # relative
 
@@ -55,6 +56,21 @@ def contradiction(measured: MeasurementSet, time: str) -> Question | None:
         switch = f"--time {quote(time)} or --time {quote(other.name)}"
         return Question("time", message, switch, (time, other.name))
     return None
+
+
+def named(measured: MeasurementSet, timed: list[Metric], notes: list[str]) -> list[Metric]:
+    """Return the metrics *timed*, or in their place the mean or median beside minimum and maximum without a name.
+
+    These are of the time on the clock if all of *timed* are parts of the processors' time, as of hyperfine.
+    """
+    words = {names.plain(metric.name).removesuffix("_time") for metric in timed}
+    known = {names.plain(metric.name): metric for metric in measured.metrics if metric.kind != "time"}
+    middle = next((known[word] for word in (*_MIDDLE[1:], _MIDDLE[0]) if word in known), None)
+    if not words or not words <= _OF_PROCESSORS or middle is None or not _BOUNDS & known.keys():
+        return timed
+    listed = " and ".join(metric.name for metric in timed)
+    notes.append(f"'{middle.name}' was taken as the time, as {listed} are of all processors together")
+    return [middle]
 
 
 def spread(measured: MeasurementSet, processors: str, timed: Sequence[str]) -> tuple[str, str] | None:

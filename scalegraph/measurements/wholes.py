@@ -80,7 +80,8 @@ def total(measured: MeasurementSet, metric: int, said: Table[str, Any], question
     message = f"no call path is plainly the whole program ({', '.join(listed[:4])}{', ..' if len(listed) > 4 else ''})"
     likely, because = _likely_total(measured, metric, roots)
     choices = tuple(dict.fromkeys((likely or listed[0], *listed, ALL)))
-    switch = f"--total {quote(listed[0])}, or --total '{ALL}' for all together"
+    one = likely if likely not in ("", ALL) else listed[0]
+    switch = f"--total {quote(one)}, or --total '{ALL}' for all together"
     questions.append(Question("total", message, switch, choices, because))
     return ""
 

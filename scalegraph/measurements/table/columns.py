@@ -11,9 +11,11 @@ from typing import Literal, TypeAlias, get_args
 from scalegraph.measurements import grids, names, rates
 from scalegraph.measurements.model import Metric
 from scalegraph.measurements.table import (
+    beside,
     copies,
     durations,
     jobs,
+    numbered,
     remarks,
     series,
     slips,
@@ -33,13 +35,13 @@ Kind: TypeAlias = Literal["count", "number", "duration", "text", "empty"]
 ROLES: tuple[str, ...] = get_args(Role)
 SURE = 0.6  # below this, the user is asked
 _SAME = 1.05  # maximum ratio between repetitions
+_DIFFERENT = 2.0  # ratio in every row above which columns are hardly repetitions
 SAID = "it was said"
 UNITS = "numbers in several units"
 _FRACTIONS = "its numbers are not whole"
 _OF_ITS_OWN = "a text of its own in every row"
 _INDEXED = re.compile(r"^\s*(.*?)[\s_.\-#=:]*(\d+)\s*$")
 _ASSIGNED = re.compile(r"^\s*([A-Za-z][\w ]*?)\s*=\s*(\d+)\s*$")
-_WHOLE_TITLE = re.compile(r"\s*\d+(\.0+)?\s*")
 _WHOLE = re.compile(r"^\s*(\d+)\.0+\s*$")
 _COUNTED = re.compile(r"^\s*(\d+)[\s_\-]*([A-Za-z][A-Za-z_ ]*)$")
 
@@ -74,33 +76,21 @@ def guess(titles: Sequence[str], rows: Sequence[Sequence[str]], *, across: str =
     *across*: the parameter as stated by the user, or ``repetition``.
     """
     shown = rows[:100]
-    corner, beside = _corner(titles)
-    if beside:  # `n \ p`: sizes down, processors across
+    corner, over = beside.corner(titles, shown)
+    if over:  # `n \ p`: sizes down, processors across
         titles = [corner, *titles[1:]]
-        across = across or beside
+        across = across or over
     columns = [
         _alone(index, title, [row[index] for row in shown if index < len(row)]) for index, title in enumerate(titles)
     ]
     columns = _settle(_hosts(_labelled(_like_their_kin(columns), shown), shown))
-    columns, parameter = _wide(columns, across, shown)
+    columns, parameter = _wide(numbered.turns(columns, rows), across, shown)
+    columns = beside.wide(columns, parameter)
     if not parameter:
         columns, parameter = series.found(columns, shown, across)
     columns = copies.left_out(columns, shown)
     columns = _constant(unnamed.first(columns, shown, wide=bool(parameter)), shown)
     return tuple(_unique(_repeated(remarks.told(columns, rows)))), parameter
-
-
-def _corner(titles: Sequence[str]) -> tuple[str, str]:
-    """Return what rows and columns stand for if the first title says it, as in ``sizes / threads``; else empty."""
-    first = titles[0] if titles else ""
-    down, _, across = (part.strip() for part in first.partition("\\"))
-    if across:
-        return down, across
-    down, _, across = (part.strip() for part in first.partition("/"))
-    counted = [names.counts_processors(part) for part in (down, across)]
-    if down and across and any(counted) and len(titles) > 2 and all(_WHOLE_TITLE.fullmatch(one) for one in titles[1:]):
-        return down, across
-    return "", ""
 
 
 def _kind(found: Sequence[str], *, counted: bool = False, timed: bool = False) -> Kind:
@@ -181,7 +171,7 @@ def _role(name: str, unit: str, kind: str, found: Sequence[str]) -> tuple[Role, 
     short = names.plain(name)
     if kind == "empty":
         return "skip", 0.9, "has no cell filled"
-    if short in names.REMARKS and not (short in names.TIMES and kind == "number"):
+    if short in names.REMARKS and not (short in names.TIMES and kind in ("number", "count")):
         return "skip", 0.8, "its name"
     if kind == "text":
         return _of_text(short, found)
@@ -390,6 +380,8 @@ def _wide(columns: list[Column], across: str, rows: Sequence[Sequence[str]]) -> 
             meaning, confidence = _across(prefix, numbers, columns, across)
             if confidence < SURE and _same(group, rows):
                 meaning, confidence = "repetition", 0.8
+            if meaning == "repetition" and not across and prefix not in names.REPETITIONS and _apart(group, rows):
+                confidence = 0.4
         if not meaning:
             continue
         return _marked(columns, group, prefix, meaning, confidence)
@@ -404,6 +396,8 @@ def _across(prefix: str, numbers: Sequence[int], columns: Sequence[Column], said
     timed = short in names.TIMES or names.is_time(prefix)
     if short and not timed and short not in names.PROCESSORS | names.REPETITIONS:
         return "", 0.0  # level1, level2: separate columns
+    if short == "p" and {95, 99, 999} & set(numbers):
+        return "", 0.0  # p50, p95, p99: percentiles
     if said:
         return said, 1.0
     if short in names.REPETITIONS:
@@ -421,6 +415,11 @@ def _same(group: Sequence[tuple[Column, int]], rows: Sequence[Sequence[str]]) ->
     """Whether the values in every row are nearly the same, as those of repetitions are."""
     found = values.numbers([column for column, _ in group], rows)
     return bool(found) and all(0 < max(each) < _SAME * min(each) for each in found)
+
+
+def _apart(group: Sequence[tuple[Column, int]], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the values of every row are too far apart for repetitions."""
+    return values.differ([column for column, _ in group], rows, _DIFFERENT)
 
 
 def _marked(

@@ -285,6 +285,8 @@ def _questions(found: layout.Layout, columns: Sequence[Column], said: TableChoic
         message = f"{called} may be a parameter or a metric ({column.why})"
         if column.kind == "text":
             message = f"{called} holds {column.why}, and may be left out"
+        elif column.role == "repetition":
+            message = f"{called} {column.why}"
         key = column.title or column.name or str(column.index + 1)
         roles_ = tuple(dict.fromkeys((column.role, "parameter", "metric", "skip")))
         roles_ = tuple(role for role in roles_ if role != "metric" or column.kind != "text")

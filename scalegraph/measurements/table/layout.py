@@ -45,7 +45,7 @@ INFINITE = frozenset({"inf", "+inf", "-inf", "infinity", "-infinity", "+infinity
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?")  # with D as Fortran writes it
 COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 GROUPED = re.compile(r"[+-]?\d{1,3}([,' \u00a0\u202f\u2019]\d{3})+(\.\d+)?")
-GROUPED_POINT = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
+GROUPED_POINT = re.compile(r"[+-]?\d{1,3}((\.\d{3})+(,\d+)?|([' \u00a0\u202f\u2019]\d{3})+,\d+)")
 _WITH_UNIT = re.compile(r"([+-]?[\d.,]*\d)\s*[^\s\d.,+\-][^\d]{0,11}")  # a number and its unit
 _WIDE_GAP = re.compile(r"\s{2,}|\t")
 _RULES = ("|", "-", "+", "=", ":")

@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 
 from scalegraph.base.errors import Fault
-from scalegraph.measurements.names import counts_processors, is_metric, is_time, without_unit
+from scalegraph.measurements.names import counts_processors, is_metric, is_time, plain, without_unit
 from scalegraph.measurements.table import columns as columns_
 from scalegraph.measurements.table import layout, suffixes, values
 from scalegraph.measurements.table.columns import Column
 
 _SPREAD = re.compile(r"\u00b1|\+/?-|\d\(\d+\)$")  # 8.0 +/- 0.1, 8.0(1)
+_CLOCK = ("hours", "minutes", "mins", "seconds", "secs", "sec")
 _APART = 5.0  # columns of one name that differ by this factor in every row are not repetitions
 
 
@@ -22,6 +23,7 @@ def fault(columns: Sequence[Column], found: layout.Layout, file: str, *, repeate
         or _rows_of_metrics(found, columns, file)
         or _side_by_side(columns, found, file)
         or _thousands(columns, found, file)
+        or _parts_of_a_time(columns, found, file)
         or (None if repeated else _of_one_name(found, columns, file))
     )
 
@@ -104,6 +106,20 @@ def _side_by_side(columns: Sequence[Column], found: layout.Layout, file: str) ->
             )
             return Fault(message, file=file, line=found.header or found.first)
     return None
+
+
+def _parts_of_a_time(columns: Sequence[Column], found: layout.Layout, file: str) -> Fault | None:
+    """Return the fault of a time in two columns, its minutes and its seconds below 60."""
+    known = [column for column in columns if plain(column.title) in _CLOCK and column.role != "skip"]
+    whole = next((column for column in known if plain(column.title) in ("hours", "minutes")), None)
+    part = next((column for column in reversed(known) if column is not whole), None)
+    if whole is None or part is None:
+        return None
+    numbers = values.numbers([whole, part], found.rows)
+    if not numbers or any(least >= 60 for _, least in numbers) or all(one == 0 for one, _ in numbers):
+        return None
+    message = f"'{whole.title}' and '{part.title}' are parts of one time: write them in one column, as 1:40"
+    return Fault(message, file=file, line=found.header or found.first)
 
 
 def _thousands(columns: Sequence[Column], found: layout.Layout, file: str) -> Fault | None:
