@@ -8,6 +8,7 @@ places), files or null; *to*, the file to write; *processes*.
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ from scalegraph.machine.model import Processor
 
 def main() -> None:
     """Do what the request on the standard input says."""
+    gc.disable()  # a tenth of the time, for millions of objects that all stay until the end
     asked = json.load(sys.stdin)
     program = Path(asked["program"])
     lines = None if asked["lines"] is None else load(Path(asked["lines"])).lines
