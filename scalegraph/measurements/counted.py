@@ -15,6 +15,7 @@ from scalegraph.measurements.runs import varies
 _FORMATS = frozenset({"table", "program-output", "log-directory"})  # others name their parameters for models over them
 _MOST = 2**24  # processors
 _GAIN = 1.2
+_MEANS = frozenset({"mean", "average", "avg", "median"})
 _MIDDLES = frozenset({"mean", "median", "average", "avg"})  # of repeated runs, under a name without the time
 NONE = "none"
 
@@ -119,7 +120,8 @@ def spent(measured: MeasurementSet, processors: str) -> Question | None:
         [measured.metrics[at].name for at, _ in _unknown(measured) if _changes(measured, at, counts, rises=rises)]
         for rises in (False, True)
     )
-    if whole := derived.longest(measured, falling) if len(falling) > 1 else "":
+    mean = next((name for name in falling if _MEANS & set(names.plain(name).split("_"))), "")
+    if whole := mean or (derived.longest(measured, falling) if len(falling) > 1 else ""):
         falling = [whole, *(name for name in falling if name != whole)]
     found = falling or rising
     if not found:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scalegraph.base.units import plain
+from scalegraph.base.units import assigned, plain, significant
 from scalegraph.measurements import derived, grids, names
 from scalegraph.measurements.mapping import Scaling
 from scalegraph.measurements.model import Floats, MeasurementSet
@@ -18,6 +18,7 @@ from scalegraph.measurements.splits import splits_names
 
 _WORD = re.compile(r"(?<![a-z])(weak|strong)(?![a-z])")
 _NEAR = 0.02  # relative spread of what should be constant
+_APART = 2.0  # ratio of repetitions above which they may be of different problems
 _MOST = 0.75  # share of series in which times fall
 
 
@@ -54,6 +55,25 @@ def derived_scaling(measured: MeasurementSet, processors: str, time: str) -> tup
 def _constant(values: Floats) -> bool:
     known = values[np.isfinite(values)]
     return len(known) > 2 and known.min() > 0 and bool(known.max() <= (1 + 2 * _NEAR) * known.min())
+
+
+def apart(measured: MeasurementSet, times: Floats, name: str) -> list[str]:
+    """Return a doubt about repetitions that are far apart at most of the points that have several, empty for none.
+
+    *times*: of each point and repetition, NaN where unknown.
+    """
+    rows = np.flatnonzero(np.isfinite(times).sum(axis=1) > 1)
+    if len(rows) < 2:
+        return []
+    least, most = np.nanmin(times[rows], axis=1), np.nanmax(times[rows], axis=1)
+    wide = most > _APART * least
+    if wide.sum() < _MOST * len(rows):
+        return []
+    at = int(np.flatnonzero(wide)[0])
+    point = measured.points.iloc[int(rows[at])]
+    where = assigned((one, point[one]) for one in measured.parameters)
+    words = f"repetitions of '{name}' are far apart ({significant(least[at])} and {significant(most[at])} at {where})"
+    return [f"{words}: if they are of different problems, name these in a column of their own"]
 
 
 def factors_of(measured: MeasurementSet, several: Sequence[str]) -> list[str]:

@@ -26,11 +26,13 @@ PROCESSORS: Names = words(
     "cpus ncpus num_cpus n_cpus gpus ngpus num_gpus devices processor cpu core thread locations jobsize mpi_world_size "
     "thread_num proc_num core_num rank_num process_num task_num num_proc num_thread num_core num_rank num_process "
     "kerne prozesse prozessoren knoten rechenkerne coeurs processus hilos procesos nucleos processi nuclei "
+    "executors nexecutors num_executors n_executors pods containers instances "
     "hosts nhosts numhosts num_hosts alloccpus alloc_cpus allocnodes alloc_nodes reqcpus req_cpus"
 )
 # `Number of MPI ranks` ends with what is counted; the words before it are all from these
 _COUNTED: Names = words(
-    "processors processes procs ranks tasks cores threads pes nodes workers cpus gpus mpi omp openmp kerne prozesse "
+    "processors processes procs ranks tasks cores threads pes nodes workers executors "
+    "cpus gpus mpi omp openmp kerne prozesse "
     "prozessoren knoten coeurs processus hilos nucleos procesos"
 )
 _COUNTING: Names = words(

@@ -29,6 +29,7 @@ def with_scaling(
     all_of_them, taken = int(known.sum()), int(thinned(np.where(known, times, np.nan)).sum())
     if taken < all_of_them:
         notes.append(f"runs are {taken} of the {all_of_them} times, evenly spaced; the set and its models keep all")
+    notes += evidence.apart(measured, np.where(known, times, np.nan), made.time)
     notes += derived.remarks(measured, made.processors, made.time, made.follow)
     if made.scaling:
         return made

@@ -173,3 +173,37 @@ def test_digits_grouped_by_spaces_stand_before_a_decimal_comma(tmp_path: Path) -
 def test_the_longest_of_unnamed_times_is_guessed(tmp_path: Path) -> None:
     text = "ranks,setup,solve,io,total\n1,5.0,70.5,1.0,76.5\n2,5.0,36.2,1.0,42.2\n4,5.0,19.1,1.0,25.1\n"
     assert asked(tmp_path, text)[0].guess == "total"
+
+
+@pytest.mark.parametrize("column", ["exit", "ret", "retval"])
+def test_runs_with_another_exit_code_than_0_are_left_out(tmp_path: Path, column: str) -> None:
+    guess = meant(tmp_path, f"threads,time_s,{column}\n1,10,0\n2,5.2,0\n4,0.02,-11\n8,1.6,0\n")
+    assert times(guess) == [(1, 10.0), (2, 5.2), (8, 1.6)]
+
+
+def test_cores_of_each_executor_do_not_count_alone(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "executors,cores_per_executor,time_s\n1,4,10\n2,4,5.2\n4,4,2.8\n")
+    assert [row[0] for row in times(guess)] == [1, 2, 4]
+    assert any("--processors 'executors*cores_per_executor'" in note for note in guess.notes)
+
+
+def test_labels_in_comments_keep_blocks_of_rows_apart(tmp_path: Path) -> None:
+    found = times(meant(tmp_path, "p time_s\n# gcc\n1 10.0\n2 5.2\n\n# icx\n1 9.0\n2 4.7\n", "s.dat"))
+    assert found == [(1, "gcc", 10.0), (2, "gcc", 5.2), (1, "icx", 9.0), (2, "icx", 4.7)]
+
+
+def test_repetitions_that_are_far_apart_are_doubted(tmp_path: Path) -> None:
+    guess = meant(tmp_path, "p,time_s\n1,10\n2,5.2\n1,80\n2,41\n")
+    assert any("far apart (10.0 and 80.0 at p = 1)" in note for note in guess.notes)
+    guess = meant(tmp_path, "p,time_s\n1,10\n2,5.2\n1,11\n2,5.3\n")
+    assert not any("far apart" in note for note in guess.notes)
+
+
+def test_sizes_of_messages_keep_runs_apart(tmp_path: Path) -> None:
+    rows = "".join(f"{p},{size},{size * p / 8}\n" for p in (2, 4) for size in (8, 1024))
+    assert len({row[1] for row in times(meant(tmp_path, f"np,bytes,time [us]\n{rows}", scaling="strong"))}) == 2
+
+
+def test_the_average_of_unnamed_times_is_guessed_before_the_worst(tmp_path: Path) -> None:
+    text = "threads,best,worst,average\n1,9.5,11.5,10.5\n2,4.9,6.1,5.4\n4,2.5,3.1,2.8\n"
+    assert asked(tmp_path, text)[0].guess == "average"

@@ -287,13 +287,14 @@ def _constant(columns: list[Column], rows: Sequence[Sequence[str]]) -> list[Colu
     made = []
     for item in columns:
         measured = any(other.role in ("metric", "wide", "value") for other in columns if other is not item)
-        if item.why == _FRACTIONS and item.role == "metric" and measured:
+        sized = names.metric_kind(item.name) == "bytes" and item.kind == "count"  # `bytes` of a message
+        if (item.why == _FRACTIONS or sized) and item.role == "metric" and measured:
             whole = [row for row in rows if len(row) > max([item.index, *keys])]
             found: dict[str, list[tuple[str, ...]]] = {}
             for row in whole:
                 found.setdefault(row[item.index], []).append(tuple(row[index] for index in keys))
             each = [sorted(rows_of) for rows_of in found.values()]
-            if len(found) == 1 and len(whole) > 2:
+            if len(found) == 1 and len(whole) > 2 and not sized:
                 item = replace(item, role="parameter", confidence=0.65, why="the same in every row")
             elif len(found) > 1 and len(each[0]) > 1 and all(one == each[0] for one in each):
                 item = replace(item, role="parameter", confidence=0.65, why="comes with all other parameters")

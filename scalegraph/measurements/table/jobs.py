@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from scalegraph.measurements import names
 from scalegraph.measurements.table.layout import is_missing, is_number
 
-_CODES = frozenset({"exitcode", "exit_code", "exit_status", "exitval", "rc", "returncode", "return_code"})  # 0 is good
+_CODES = names.words(  # 0 is good
+    "exitcode exit_code exit_status exitval exit rc ret retval returncode return_code ret_code return_value"
+)
 _WORDS = frozenset({"state", "job_state", "status", "outcome", "success", "succeeded", "result", "verification"})
 # answers to whether a run is good: 1 or 0, too
 _YES = frozenset({"ok", "success", "succeeded", "verified", "valid", "correct", "passed", "pass"})

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 _COMMENTS = ("#", "%", "//")
 _PAIR = re.compile(r"(?P<key>[A-Za-z][\w .\-]{0,39}?)\s*[=:]\s*(?P<value>[\w.+\-]+)\s*(?:[,;]|\s|$)\s*")
+_LABEL = re.compile(r"[A-Za-z][\w.+\-]{0,39}")
 _MOST = 10_000  # lines
 
 
@@ -18,11 +19,13 @@ def as_table(lines: Sequence[str], delimiters: str = ";\t,|") -> list[str] | Non
     """
     if len(lines) > _MOST:
         return None
-    said: list[tuple[int, dict[str, str]]] = []
     rows = [number for number, line in enumerate(lines) if line.strip() and not line.lstrip().startswith(_COMMENTS)]
-    for number, line in enumerate(lines):
-        if line.lstrip().startswith(_COMMENTS) and (pairs := _pairs(line.lstrip("#%/ \t").rstrip())):
-            said.append((number, pairs))
+    comments = [
+        (number, line.strip(" #%/\t")) for number, line in enumerate(lines) if line.lstrip().startswith(_COMMENTS)
+    ]
+    said = [(number, pairs) for number, text in comments if (pairs := _pairs(text))]
+    if not said and rows:
+        said = _labels(lines, rows, comments)
     blocks = [(number, pairs) for number, pairs in said if any(_below(number, row, said) for row in rows)]
     if len(blocks) < 2 or not rows or rows[-1] < blocks[-1][0]:
         return None
@@ -40,6 +43,23 @@ def as_table(lines: Sequence[str], delimiters: str = ";\t,|") -> list[str] | Non
             mine = [pairs for number, pairs in blocks if number < row][-1]
             made[row] = between.join([lines[row].strip(), *mine.values()])
     return made
+
+
+def _labels(
+    lines: Sequence[str], rows: Sequence[int], comments: Sequence[tuple[int, str]]
+) -> list[tuple[int, dict[str, str]]]:
+    """Return one-word comments (``# gcc``) above blocks of rows that begin alike, as the label of each."""
+    if not _is_words(lines[rows[0]]) or len(comments) < 2 or comments[0][0] < rows[0] or comments[0][0] > rows[1]:
+        return []
+    starts: list[set[str]] = []
+    for at, (number, text) in enumerate(comments):
+        end = comments[at + 1][0] if at + 1 < len(comments) else len(lines)
+        mine = {re.split(r"[;,|\t]|\s+", lines[row].strip())[0] for row in rows if number < row < end}
+        if not _LABEL.fullmatch(text) or not mine:
+            return []
+        starts.append(mine)
+    alike = all(len(one & starts[0]) > 1 for one in starts)
+    return [(number, {"label": text}) for number, text in comments] if alike else []
 
 
 def _below(number: int, row: int, said: Sequence[tuple[int, dict[str, str]]]) -> bool:
