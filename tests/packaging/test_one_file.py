@@ -325,6 +325,9 @@ def tree(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     for name, text in new.items():
         (package / name).write_text(text)
+    declare(package / "runtime/csrc/compile.flags", "-O2\n", "-O0\n")  # optimising takes most of the simulator's build
+    for name in ("often", "rarely"):
+        (package / f"runtime/csrc/compile.{name}.flags").unlink()
     declare(package / "link/options.py", "\n    def accepts(", OPTION)
     declare(package / "request/model/request.py", "\n    verify: bool = asked(", VALUE)
     declare(package / "instrument/pragmas.py", '    "critical": ', '    "cohort": Word("single"),\n    "critical": ')
