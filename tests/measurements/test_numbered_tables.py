@@ -207,3 +207,9 @@ def test_sizes_of_messages_keep_runs_apart(tmp_path: Path) -> None:
 def test_the_average_of_unnamed_times_is_guessed_before_the_worst(tmp_path: Path) -> None:
     text = "threads,best,worst,average\n1,9.5,11.5,10.5\n2,4.9,6.1,5.4\n4,2.5,3.1,2.8\n"
     assert asked(tmp_path, text)[0].guess == "average"
+
+
+def test_emphasis_in_cells_of_markdown_is_no_part_of_the_number(tmp_path: Path) -> None:
+    text = "# Results\n\n| `threads` | **time (s)** |\n|:--|--:|\n| 1 | 10.0 |\n| **2** | **5.2** |\n| `4` | *2.8* |\n"
+    for name in ("README.md", "t.txt"):
+        assert times(meant(tmp_path, text, name)) == [(1, 10.0), (2, 5.2), (4, 2.8)]

@@ -386,3 +386,18 @@ def test_latex_has_no_sign_that_stops_a_compiler() -> None:
     text = latex.latex(Figure("t", panels=(table,), view="t"))
     assert text.isascii()
     assert r"1\,234 -- $\sigma$ $\geq$ 5 $\mu$s" in text
+
+
+def test_columns_that_do_not_fit_are_counted() -> None:
+    names = tuple(Column(f"number of column {number}", "s") for number in range(9))
+    table = Table(names, tuple(Row(tuple(number * 1000.5 for number in range(9))) for _ in range(3)))
+    kept, without = drawn.fitting(table, 150.0)
+    assert 0 < len(kept.columns) == 9 - without < 9
+    assert all(len(row.values) == len(kept.columns) for row in kept.rows)
+    assert sum(drawn.fitted_columns(kept, 150.0)[2]) <= 150.0
+    assert drawn.fitting(table, 2000.0) == (table, 0)
+    with picture.composed(Figure("t", panels=(table,), view="t"), (8.0, 6.0), "print", 100) as sheet:
+        sheet.draw_without_rendering()
+        shown = [text.get_text() for text in _shown(sheet)]
+        assert any("more columns; the data export has all of them" in text for text in shown)
+        assert all(text.get_window_extent().x1 <= 8.0 / 2.54 * 100 + 1 for text in _shown(sheet))

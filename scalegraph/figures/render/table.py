@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from scalegraph.base.measures import Measure
-from scalegraph.base.units import narrow, stacked
+from scalegraph.base.units import counted, narrow, stacked
 from scalegraph.figures.columns import cell_text, column_heading, column_measure, column_measures
 from scalegraph.figures.figure import Column, Source, SourceLine, Table
 from scalegraph.figures.palette import colour
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from scalegraph.figures.render.picture import Brush
 
 _SIZE, _LEAST = 7.0, 4.0
-_NARROWEST = 20.0  # points, of a column whose words are truncated
+_NARROWEST = 34.0  # points, of a column whose words are truncated
+_GAP = 8.0  # points between columns
 _MONO = "DejaVu Sans Mono"
 _ROW = 1.62  # row height over font size
 Values: TypeAlias = Sequence[float | int | str | None]
@@ -58,7 +60,7 @@ def _layout(table: Table, columns: list[_Prepared], room: float) -> tuple[float,
     size = _SIZE
     while True:
         widths = [_width(column, size, depths if i == 0 else []) for i, column in enumerate(columns)]
-        excess = sum(widths) + 8 * len(widths) - room
+        excess = sum(widths) + _GAP * len(widths) - room
         if excess <= 0 or size <= _LEAST:
             break
         size -= 0.25
@@ -81,6 +83,20 @@ def _narrow(widths: list[float], columns: Sequence[int], excess: float) -> None:
             return
 
 
+def fitting(table: Table, room: float) -> tuple[Table, int]:
+    """Return *table* with as many of its first columns as fit into *room* points, and how many are left out."""
+    count = len(table.columns)
+    kept = table
+    while count > 1:
+        _, _, widths = fitted_columns(kept, room)
+        if sum(widths) + _GAP * (len(widths) - 1) <= room + 1:
+            break
+        count -= 1
+        rows = tuple(replace(row, values=row.values[:count]) for row in table.rows)
+        kept = replace(table, columns=table.columns[:count], rows=rows)
+    return kept, len(table.columns) - count
+
+
 def table_height(table: Table, room: float) -> float:
     """Return the height in points of *table* at a width of *room* points."""
     columns, size, _ = fitted_columns(table, room)
@@ -89,14 +105,15 @@ def table_height(table: Table, room: float) -> float:
 
 def _table(brush: Brush, axes: Axes, table: Table) -> None:
     sheet = _Grid(brush, axes)
+    table, without = fitting(table, sheet.width)
     numeric = [all(not isinstance(row.values[i], str) for row in table.rows) for i in range(len(table.columns))]
     depths = [row.depth for row in table.rows]
     columns, size, widths = fitted_columns(table, sheet.width)
     head = _head_rows(columns)
     most = max(1, int(sheet.height / (size * _ROW)) - head)
-    shown = len(table.rows) if len(table.rows) <= most else max(0, most - 1)
+    shown = len(table.rows) if len(table.rows) + bool(without) <= most else max(0, most - 1)
     left = 0.0
-    spare = max(0.0, sheet.width - sum(widths) - 8 * len(widths)) / max(1, len(widths))
+    spare = max(0.0, sheet.width - sum(widths) - _GAP * len(widths)) / max(1, len(widths))
     for i, (heading, texts, shares, role) in enumerate(columns):
         width = widths[i] + (0.0 if i == 0 else min(spare, 14.0))
         right = numeric[i] and i > 0
@@ -107,11 +124,12 @@ def _table(brush: Brush, axes: Axes, table: Table) -> None:
             indent = 7.0 * depths[r] if i == 0 else 0.0
             text = fitted(texts[r], size, width - indent, middle=i == 0)  # names differ at their ends
             sheet.text(left + (width if right else indent), r + head, text, size, right=right)
-        left += width + 8
+        left += width + _GAP
     sheet.rule(size, head)
-    if shown < len(table.rows):
-        text = f"… and {len(table.rows) - shown} more rows; the data export has all of them."
-        sheet.text(0, shown + head, text, size)
+    if shown < len(table.rows) or without:
+        parts = [(len(table.rows) - shown, "row"), (without, "column")]
+        more = " and ".join(counted(number, f"more {what}") for number, what in parts if number)
+        sheet.text(0, shown + head, f"… and {more}; the data export has all of them.", size)
 
 
 def _prepare(column: Column, values: Values, how: Measure | None) -> _Prepared:

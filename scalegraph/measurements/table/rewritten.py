@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scalegraph.base.units import counted
-from scalegraph.measurements.table import blocks, latex, one_line, sections, turned
+from scalegraph.measurements.table import blocks, latex, markdown, one_line, sections, turned
 
 _TABLES = (".csv", ".tsv", ".tab", ".psv")  # extensions of files that are not logs
 
@@ -17,6 +17,8 @@ def as_table(lines: Sequence[str], ending: str, *, cut: bool) -> tuple[list[str]
     """
     if (made := latex.as_table(lines)) is not None:
         return made, ("the first table of the LaTeX text was read",)
+    if (made := markdown.as_table(lines)) is not None:
+        return made, ()
     if not cut and (made := sections.as_table(lines)) is not None:
         return made, ("what the comments above the blocks of rows say is a column of its own",)
     if ending not in _TABLES and (made := blocks.as_table(lines)) is not None:
