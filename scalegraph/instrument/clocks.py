@@ -71,12 +71,21 @@ def is_clock(image: Image, target: int) -> bool:
     return any(name.removeprefix(_WRAPPED) in _CLOCKS for name in names)
 
 
+def reads_counter(image: Image, function: Function) -> bool:
+    """Return whether *function* may read the processor's counter: its code holds the bytes of such an instruction."""
+    return any(counter in _code(image, function) for counter in _COUNTERS)
+
+
+def _code(image: Image, function: Function) -> bytes:
+    return image.bytes_of(function) if image.architecture.name == "x86-64" else b""
+
+
 def calls_of(
     image: Image, function: Function, instructions: Sequence[Instruction], parts: Sequence[Counts], probe: int
 ) -> Iterable[Call]:
     """Yield the calls among *instructions*, a chunk of *function*; *parts*: what its *probe* pays for each of them."""
     whole = behind = np.sum(parts, axis=0)
-    code = image.bytes_of(function) if image.architecture.name == "x86_64" else b""
+    code = _code(image, function)
     for instruction, part in zip(instructions, parts, strict=True):
         behind = behind - part
         at = instruction.address - function.start

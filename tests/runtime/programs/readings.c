@@ -1,10 +1,13 @@
-/* Reads a clock around code without branches, in several ways; prints each difference in ns, and how often a
- * reading was earlier than the one before it. */
+/* Reads a clock around code without branches, in several ways; prints each difference in ns, that of the
+ * processor's counter in cycles, and how often a reading was earlier than the one before it. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <sys/time.h>
 #include <time.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
 
 static double last;
 static int back;
@@ -38,19 +41,24 @@ static __attribute__((noinline)) double wrapped_twice(void)
 #define HERE __asm__ volatile("" : "+x"(x)); /* the compiler does not move code across this */
 #define WORK HERE TEN(TEN(x = 1.0 / x; x = 3.0 / x;)) HERE
 
-#define MEASURE(name, clock)                                                                                           \
-    static __attribute__((noinline)) double name(double x, double *result)                                             \
-    {                                                                                                                  \
-        double a = clock;                                                                                              \
-        WORK double b = clock;                                                                                         \
-        *result += x;                                                                                                  \
-        return b - a;                                                                                                  \
+#define MEASURE(name, clock)                                                                                 \
+    static __attribute__((noinline)) double name(double x, double *result)                                   \
+    {                                                                                                        \
+        double a = clock;                                                                                    \
+        WORK double b = clock;                                                                               \
+        *result += x;                                                                                        \
+        return b - a;                                                                                        \
     }
 
 MEASURE(of_omp, 1e9 * omp_get_wtime())
 MEASURE(of_clock, monotonic())
 MEASURE(of_wrapper, wrapped())
 MEASURE(of_two, wrapped_twice())
+#ifdef __x86_64__
+MEASURE(of_counter, (double)__rdtsc())
+#else
+MEASURE(of_counter, 0.0)
+#endif
 
 static __attribute__((noinline)) double of_day(double x, double *result)
 {
@@ -88,9 +96,10 @@ int main(void)
     for (int i = 0; i < 2; i++) {
         double omp = of_omp(x, &result), clock = of_clock(x, &result), wrapper = of_wrapper(x, &result);
         double two = of_two(x, &result), day = of_day(x, &result), library = of_library(x, &result);
-        double nothing = of_nothing(x, &result);
+        double nothing = of_nothing(x, &result), counter = of_counter(x, &result);
         if (i > 0)
-            printf("%.1f %.1f %.1f %.1f %.1f %.1f %.1f %d\n", omp, clock, wrapper, two, day, library, nothing, back);
+            printf("%.1f %.1f %.1f %.1f %.1f %.1f %.1f %.1f %d\n", omp, clock, wrapper, two, day, library,
+                   nothing, counter, back);
     }
     return result == 0.5;
 }
