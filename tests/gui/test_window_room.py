@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar, QTreeView
+from PySide6.QtWidgets import QApplication, QDockWidget, QLabel, QTabBar, QTreeView
 
 from scalegraph.figures.figure import Axis, Cell, Column, Grid, Key, LaneTrack, Row, Table, Timeline
 from scalegraph.gui.dock.arrangements import ARRANGEMENTS, Split, Tabs, filled_first, layout_of, two_views, views_of
@@ -83,6 +83,21 @@ def test_keys_and_clicks_lead_on_right_after_the_start(window: MainWindow, qtbot
     window.go("request")
     window.navigator.regions_tree.itemClicked.emit(window.navigator.regions_tree.topLevelItem(0), 0)
     assert window.page == "study"
+
+
+@pytest.mark.slow
+def test_a_further_window_lets_go_of_a_closed_study(window: MainWindow, qtbot: Any, model_study: Any) -> None:
+    opened(window, qtbot, model_study())
+    window.actions_["new_window"].trigger()
+    second = window.windows.all[0]
+    settled(window, qtbot)
+    assert second.study.header.verdict.text()
+    window.actions_["close_study"].trigger()
+    settled(window, qtbot)
+    assert second.study.handle is None
+    assert not second.study.header.verdict.text()
+    said = [label.text() for label in second.findChildren(QLabel) if label.isVisible() and label.text()]
+    assert "No study is open." in said
 
 
 @pytest.mark.slow

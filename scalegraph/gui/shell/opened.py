@@ -68,7 +68,8 @@ class Opened(QObject):
     def close(self, key: str) -> None:
         """Close a study and show the next one, or the start page."""
         self._window.studies.close(key)
-        self._window.study.forget(key)
+        for page in (self._window.study, *(further.study for further in self._window.windows.all)):
+            page.forget(key)
         self._window.selection.state.forget(key)
         rest = list(self._window.studies)
         if rest:
