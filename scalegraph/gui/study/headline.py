@@ -18,6 +18,7 @@ _AROUND: Final = 24  # pixels left and right: 2 x 10 in the style sheet, and rou
 _LEAST: Final = 120  # pixels
 _WHOLE: Final = "whole"  # what the link at the ellipsis leads to
 _CUT: Final = "…"
+_FEW: Final = 3  # words of a long clause that say something without its end
 
 _DOES: Final = (
     Qt.TextInteractionFlag.TextSelectableByMouse
@@ -137,6 +138,8 @@ def one_line(text: str, fits: Callable[[str], bool]) -> str:
     at -= answer
     begin = max(0, begin - answer)
     after = [words[: at + 1], words] if at + 1 < len(words) else [words]
+    if shown := _with_loss(words, begin, at, fits):
+        return shown
     for start in dict.fromkeys((begin, max(begin, at - 1), at)):
         for kept in reversed(after):
             end = " ".join(kept[start:]) + ("" if kept is words else f" {_CUT}")
@@ -145,6 +148,27 @@ def one_line(text: str, fits: Callable[[str], bool]) -> str:
             if start == 0 and fits(end):
                 return end
     return f"{_CUT} {words[at]}"
+
+
+def _with_loss(words: Sequence[str], begin: int, at: int, fits: Callable[[str], bool]) -> str:
+    """Return whole clauses of the answer and the sentence from *begin* on, which says what is lost at word *at*.
+
+    Its processors give way first, then its share: "…fastest at 32… starting and ending parallel initialize (a.c:2)."
+    Nothing if even that does not fit.
+    """
+    marks = ";." if _after(words[:begin], ";") else ",."
+    clauses = [index + 1 for index in range(begin) if words[index].endswith(tuple(marks))]
+    share = next((index - 1 for index in range(begin + 1, at) if words[index] == "%"), None)
+    loss = next((index + 1 for index in range(share or at, at) if words[index] == "is"), None)
+    for start in (begin, share, loss):
+        for clause in reversed(clauses[: None if start == begin else 1]):
+            if start is not None and fits(shown := _cut(words[:clause], " ".join(words[start:]))):
+                return shown
+        if start == share and clauses and clauses[0] > _FEW and start is not None:
+            end = " ".join(words[start:])
+            if fits(_cut(words[:_FEW], end)):
+                return _first(words[: clauses[0]], end, fits)
+    return ""
 
 
 def _after(words: Sequence[str], mark: str, *, last: bool = False) -> int:

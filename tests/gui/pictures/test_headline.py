@@ -11,7 +11,7 @@ from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.shell.main_window import MainWindow
 from scalegraph.gui.state.selection import SelectionModel
 from scalegraph.gui.study.header import Header
-from scalegraph.gui.study.headline import Headline
+from scalegraph.gui.study.headline import Headline, one_line
 
 VERDICT = (
     "Billiard balls on KSR-1, 1 to 64 processors, fixed size: fastest at 32; beyond 32, added time for locks and"
@@ -56,6 +56,17 @@ def test_the_headline_names_answer_and_place(qtbot: Any, width: int, begin: str)
     assert headline.text().endswith("add_time_to_queue (billiard.c:112).")
     assert 'href="billiard.c:112"' in QLabel.text(headline)
     assert headline.toolTip() == ("" if width == 3000 else VERDICT)
+
+
+def test_beside_a_message_the_headline_says_answer_and_loss_in_whole_clauses() -> None:
+    text = VERDICT.replace("locks and critical sections in add_time_to_queue", "starting parallel initialize")
+    shortest = "…fastest at 32… starting parallel initialize (billiard.c:112)."
+    for room in range(len(shortest), 130):
+        said = one_line(text, lambda words, room=room: len(words) <= room)
+        begin, _, end = said.partition("… ")
+        assert begin == "…fastest at 32"
+        assert text.endswith(end)
+        assert end.startswith(("On 64 processors 47 %", "47 % of the loss is starting", "starting parallel initialize"))
 
 
 def test_without_a_location_the_part_that_loses_most_is_named(qtbot: Any) -> None:
