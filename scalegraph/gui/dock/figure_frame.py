@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPalette, QResizeEvent
@@ -154,16 +154,8 @@ class FigureFrame(QWidget):
         self._choice.blockSignals(True)
         while self._choice.count():
             self._choice.removeTab(0)
-        kinds = [type(panel) for panel in self._panels]
-        for panel in self._panels:
-            if isinstance(panel, TablePanel) and kinds.count(TablePanel) > 1:
-                heads = [column.name for column in panel.table.columns[:2]] or ["table"]
-                self._choice.addTab(panel.table.title or max(heads, key=len).partition(",")[0].capitalize())
-            elif type(panel) is PlotPanel and kinds.count(PlotPanel) > 1:
-                words = (panel.plot.y.label or panel.plot.x.label.partition(" at ")[0]).split()
-                self._choice.addTab(" ".join(word for word in words if "_" not in word))  # without symbols
-            else:
-                self._choice.addTab(PARTS[type(panel)])
+        for name in _part_names(self._panels):
+            self._choice.addTab(name)
         self._choice.setCurrentIndex(0)
         self._choice.blockSignals(False)
 
@@ -179,3 +171,24 @@ class FigureFrame(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Qt: small enough for four views with tabs beside the queue in a small window."""
         return QSize(220, 90)
+
+
+def _part_names(panels: Sequence[PanelWidget]) -> list[str]:
+    """Return a name for the tab of each of *panels*; no two plots have the same."""
+    kinds = [type(panel) for panel in panels]
+    names = []
+    for panel in panels:
+        if isinstance(panel, TablePanel) and kinds.count(TablePanel) > 1:
+            heads = [column.name for column in panel.table.columns[:2]] or ["table"]
+            names.append(panel.table.title or max(heads, key=len).partition(",")[0].capitalize())
+        elif type(panel) is PlotPanel and kinds.count(PlotPanel) > 1:
+            words = (panel.plot.y.label or panel.plot.x.label.partition(" at ")[0]).split()
+            names.append(" ".join(word for word in words if "_" not in word))  # without symbols
+        else:
+            names.append(PARTS[type(panel)])
+    return [
+        panel.plot.lines[0].name
+        if names.count(name) > 1 and isinstance(panel, PlotPanel) and panel.plot.lines
+        else name
+        for name, panel in zip(names, panels, strict=True)
+    ]

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QTabBar
 
 from scalegraph import views
-from scalegraph.figures.figure import Axis, Bars, Figure, Plot
+from scalegraph.figures.figure import Axis, Bars, Figure, Line, Plot
 from scalegraph.gui.base.theme import Theme
 from scalegraph.gui.base.tips import told
 from scalegraph.gui.dock.figure_widget import FigureWidget
@@ -110,3 +110,14 @@ def test_the_title_of_a_view_is_whole_or_short_or_ends_in_dots(qtbot: Any, name:
     (shown,) = [one for one in title.findChildren(QLabel) if one.property("role") == "name"]
     assert shown.fontMetrics().horizontalAdvance(shown.text()) <= shown.width(), "cut without dots"
     assert shown.text() in (view.title, tab_name(view)) or (width < 300 and shown.text().endswith("…"))
+
+
+def test_parts_that_share_an_axis_have_tabs_that_differ(qtbot: Any) -> None:
+    count, time = Axis("processors"), Axis("execution time", "s")
+    lines = [Line(f"{held} fixed", (1.0, 2.0), (2.0, 1.0), "time") for held in ("size", "speed")]
+    widget = FigureWidget(Context(SelectionModel(), Theme("light")), with_title=False)
+    qtbot.addWidget(widget)
+    widget.show_figure(Figure("Times", "", tuple(Plot(count, time, (line,)) for line in lines)))
+    qtbot.waitUntil(lambda: len(widget.panels) == 2)
+    (tabs,) = widget.findChildren(QTabBar)
+    assert [tabs.tabText(index) for index in range(tabs.count())] == ["size fixed", "speed fixed"]
