@@ -154,3 +154,51 @@ def test_each_arrangement_is_remembered_in_the_settings(
     window.study.arrange("Scalability")
     settle(window, qtbot)
     assert shown(area)["matrix"] == "average-scalability"
+
+
+def test_a_view_that_is_put_back_is_in_front_and_has_the_keys(area: ViewArea, window: Any, qtbot: Any) -> None:
+    assert area.desk is not None
+    area.apply_arrangement("Overview")
+    settle(window, qtbot)
+    for click in (True, False):
+        dock = area.show_view(area.desk.handle, "speedup")
+        settle(window, qtbot)
+        for floating in (True, False):
+            if click:
+                dock.title.float.click()
+            else:
+                window.actions_["float_view"].trigger()
+            settle(window, qtbot)
+            assert dock.isFloating() is floating
+        window.activateWindow()
+        settle(window, qtbot)
+        assert not dock.visibleRegion().isEmpty()
+        focus = window.focusWidget()
+        assert focus is not None
+        assert dock.isAncestorOf(focus)
+
+
+def test_the_keys_stay_in_the_views_when_one_is_closed(area: ViewArea, window: Any, qtbot: Any) -> None:
+    assert area.desk is not None
+    dock = area.show_view(area.desk.handle, "speedup")
+    settle(window, qtbot)
+    dock.take_focus()
+    dock.title.close_button.click()
+    settle(window, qtbot)
+    assert dock not in area.docks
+    assert any(other.isAncestorOf(window.focusWidget()) for other in area.docks)
+
+
+def test_the_palette_gives_the_keys_back_to_the_view(area: ViewArea, window: Any, qtbot: Any) -> None:
+    assert area.desk is not None
+    dock = area.show_view(area.desk.handle, "speedup")
+    settle(window, qtbot)
+    dock.take_focus()
+    before = window.focusWidget()
+    assert dock.isAncestorOf(before)
+    for key in (Qt.Key.Key_Escape, Qt.Key.Key_Return):
+        window.actions_["palette"].trigger()
+        QTest.keyClicks(window.palette_.entry, "dark")
+        QTest.keyClick(window.palette_.entry, key)
+        assert not window.palette_.isVisible()
+        assert window.focusWidget() is before

@@ -326,11 +326,15 @@ class ViewArea(QWidget):
                 self._maximised.end(self.docks)
 
     def _closed(self, dock: ViewDock) -> None:
+        focus = self.window().focusWidget()
+        used = focus is not None and dock.isAncestorOf(focus)
         self._maximised.closed(dock, self.docks)
         for desk in self._desks.values():
             if dock in desk.docks:
                 self.remove(desk, dock)
         self.show_stack()
+        if used:
+            self.take_focus()  # otherwise it goes to whatever is next by Tab
 
     def remove(self, desk: Desk, dock: ViewDock) -> None:
         """Close *dock*."""

@@ -97,7 +97,7 @@ class ViewDock(QDockWidget):
         parts.options.show_values(self._chosen.options)
         parts.options.changed.connect(self._option_changed)
         parts.title.maximise_wanted.connect(self.maximise_wanted)
-        parts.title.float_wanted.connect(tied(self, lambda: self.setFloating(not self.isFloating())))
+        parts.title.float_wanted.connect(tied(self, self.float_or_dock))
         parts.title.close_wanted.connect(self.close)
         parts.title.export.clicked.connect(self.export_wanted)
         parts.make_menu(self, self.compared.offer if self.view.several else None)
@@ -110,6 +110,13 @@ class ViewDock(QDockWidget):
             picture.links.selection_of = selected_trace_row
         picture.retry_wanted.connect(self.drawing.refresh)
         picture.links.option_moved.connect(self.option_moved)
+
+    def float_or_dock(self) -> None:
+        """Make it a window of its own, or put it back: in front of the tabs there, under the keys."""
+        self.setFloating(not self.isFloating())
+        if not self.isFloating():
+            self.raise_()
+            self.furnish().picture.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
     def options(self) -> OptionBar:

@@ -8,6 +8,7 @@ from typing import Final
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from scalegraph.gui.base.widgets import label
 from scalegraph.gui.commands.matching import score
@@ -25,6 +26,7 @@ class CommandPalette(QFrame):
         self.setProperty("role", "card")
         self.setAutoFillBackground(True)
         self._actions: Sequence[QAction] = ()
+        self._before: QWidget | None = None  # had the focus when it was opened
         self.entry = QLineEdit()
         self.entry.setPlaceholderText("Type a command")
         self.entry.setAccessibleName("Command")
@@ -50,6 +52,8 @@ class CommandPalette(QFrame):
     def open(self, actions: Sequence[QAction]) -> None:
         """Show *actions*: the enabled ones; disabled ones, greyed, once something is typed."""
         self._actions = [action for action in actions if action.text()]
+        if not self.isVisible():
+            self._before = self._owner.focusWidget()
         self.entry.clear()
         self._fill("")
         owner = self._owner
@@ -80,9 +84,11 @@ class CommandPalette(QFrame):
             item.data(0, Qt.ItemDataRole.UserRole).trigger()
 
     def leave(self) -> None:
-        """Close the palette and return the focus."""
+        """Close the palette and return the focus to where it was, so that a view's keys go on working."""
         self.hide()
-        self._owner.setFocus()
+        before, self._before = self._before, None
+        usable = before is not None and isValid(before) and before is not self.entry and before.isVisible()
+        (before if before is not None and usable else self._owner).setFocus()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: arrow keys move in the list while typing; leaving the field closes it."""

@@ -134,4 +134,4 @@ class Windows(QObject):
         area = self._main.study.area
         dock = area.current_dock() if area is not None else None
         if dock is not None:
-            dock.setFloating(not dock.isFloating())
+            dock.float_or_dock()
