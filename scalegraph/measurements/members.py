@@ -12,12 +12,17 @@ from scalegraph.measurements import names
 from scalegraph.measurements.model import MeasurementSet
 from scalegraph.measurements.runs import varies
 
+_MEMBERS = names.words(
+    "rank thread process proc pe core cpu gpu device worker task node image locale id tid pid gid myid index number"
+)
+
 
 def joined(measured: MeasurementSet, processors: str, sizes: Sequence[str]) -> MeasurementSet:
     """Return the set with one point for all processors of a run, and a remark; unchanged if none are numbered.
 
-    A parameter numbers them if at every number of processors its values are exactly 0, 1, .. or 1, 2, .. up to that
-    number. Times are the longest of them, counts their sum, and other metrics their mean. *sizes*: never such numbers.
+    A parameter numbers them if its name says so (``rank``, ``thread_id``) and at every number of processors its values
+    are exactly 0, 1, .. or 1, 2, .. up to that number. Times are the longest of them, counts their sum, and other
+    metrics their mean. *sizes*: never such numbers.
     """
     numbering = next((name for name in measured.parameters if _numbers(measured, processors, name)), "")
     if not numbering or numbering in sizes:
@@ -54,6 +59,8 @@ def _numbers(measured: MeasurementSet, processors: str, name: str) -> bool:
     if name == processors or processors not in points or not varies(points[processors]):
         return False
     if names.counts_processors(name) and names.plain(name).endswith("s"):  # `threads` beside `ranks`
+        return False
+    if not _MEMBERS & set(names.plain(name).split("_")):
         return False
     if any(not pd.api.types.is_integer_dtype(points[one].dtype) for one in (name, processors)):
         return False

@@ -94,6 +94,11 @@ _OTHERS: Names = words(
 _NUMBERS = re.compile(r"(\d+)")
 _PREFIXED = re.compile(r"^\s*param(eter)?[._](?=\w)", re.IGNORECASE)
 _BRACKETED = re.compile(r"^(.*?)\s*[\[({<]\s*([^\[\](){}<>]+?)\s*[\])}>]\s*$")
+_EACH_STEP = re.compile(  # `ms/step`
+    r"^([A-Za-z\u00b5\u03bc]+)\s*(?:/|\bper\b)\s*"
+    r"(steps?|time[ _]?steps?|iter(?:ation)?s?|it|calls?|epochs?|frames?|cycles?)$",
+    re.IGNORECASE,
+)
 _IN = re.compile(r"^(.*?)\s+in\s+(\S+)$", re.IGNORECASE)
 _SUFFIXED = re.compile(r"^(.*?)[_/]([A-Za-z\u00b5\u03bc]+)$")
 _OVER_UNIT = re.compile(r"^(.*?\S)\s+/\s+([A-Za-z\u00b5\u03bc]+)$")  # `t / ms`, a quantity over its unit
@@ -153,6 +158,8 @@ def without_unit(title: str) -> tuple[str, str]:
         return (f"{match[1]} {match[2]}", "") if match[2].isdecimal() else (match[1], match[2])  # `t(1000)`: no unit
     if (match := _IN.match(title)) and match[2].lower() in SECONDS:
         return match[1], match[2]
+    if (match := _EACH_STEP.match(title.strip())) and match[1].lower() in SECONDS:
+        return f"time/{match[2]}", match[1]
     if (match := _OVER_UNIT.match(title)) and match[2].lower() in SECONDS and is_time(match[1]):
         return match[1], match[2]
     if (match := _SUFFIXED.match(title)) and match[2].lower() in SECONDS.keys() - {

@@ -46,6 +46,8 @@ def test_a_run_takes_as_long_as_its_slowest_processor(tmp_path: Path, column: st
 def test_numbers_that_do_not_fill_the_processors_stay_a_size(tmp_path: Path) -> None:
     rows = "".join(f"{p},{size},{8 * size / p}\n" for p in (1, 2, 4) for size in (1, 2))
     assert len(times(meant(tmp_path, f"np,order,time_s\n{rows}"))) == 6
+    rows = "".join(f"{p},{size},{8 * size / p}\n" for p in (1, 2, 4) for size in range(1, p + 1))
+    assert len(times(meant(tmp_path, f"np,order,time_s\n{rows}"))) == 7
 
 
 @pytest.mark.parametrize(("column", "first"), [("iteration", 0), ("epoch", 1), ("step", 1)])
@@ -213,3 +215,9 @@ def test_emphasis_in_cells_of_markdown_is_no_part_of_the_number(tmp_path: Path) 
     text = "# Results\n\n| `threads` | **time (s)** |\n|:--|--:|\n| 1 | 10.0 |\n| **2** | **5.2** |\n| `4` | *2.8* |\n"
     for name in ("README.md", "t.txt"):
         assert times(meant(tmp_path, text, name)) == [(1, 10.0), (2, 5.2), (4, 2.8)]
+
+
+@pytest.mark.parametrize("title", ["ms/step", "ms per iteration", "ms / time step"])
+def test_the_time_of_a_step_has_its_unit(tmp_path: Path, title: str) -> None:
+    found = times(meant(tmp_path, f"GPUs,{title}\n1,20\n2,10.6\n4,5.9\n"))
+    assert [row[-1] for row in found] == pytest.approx([0.02, 0.0106, 0.0059])
