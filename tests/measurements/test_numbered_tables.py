@@ -221,3 +221,8 @@ def test_emphasis_in_cells_of_markdown_is_no_part_of_the_number(tmp_path: Path) 
 def test_the_time_of_a_step_has_its_unit(tmp_path: Path, title: str) -> None:
     found = times(meant(tmp_path, f"GPUs,{title}\n1,20\n2,10.6\n4,5.9\n"))
     assert [row[-1] for row in found] == pytest.approx([0.02, 0.0106, 0.0059])
+
+
+def test_the_count_of_repetitions_beside_their_index_is_left_out(tmp_path: Path) -> None:
+    rows = "".join(f"{p},3,{again},{8 / p + again / 100}\n" for p in (1, 2) for again in range(3))
+    assert len(times(meant(tmp_path, f"np,repetitions,repetition_index,time_s\n{rows}"))) == 6

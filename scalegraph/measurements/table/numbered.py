@@ -19,7 +19,13 @@ _UNSURE = 0.5
 
 def turns(columns: list[Column], rows: Sequence[Sequence[str]]) -> list[Column]:
     """Return the columns; one that counts 0, 1, .. or 1, 2, .. at every point is likely the repetition, but unsure."""
-    if any(item.role == "repetition" for item in columns):
+    numbering = [item for item in columns if item.role == "repetition"]
+    if len(numbering) > 1:  # `repetitions` is 5 in every row beside `repetition_index`
+        same = [item for item in numbering if len({row[item.index] for row in rows if len(row) > item.index}) == 1]
+        counts = same if len(same) < len(numbering) else []
+        why = "how many repetitions there are"
+        return [replace(item, role="skip", confidence=0.8, why=why) if item in counts else item for item in columns]
+    if numbering:
         return columns
     keys = [item.index for item in columns if item.role in ("parameter", "call_path", "metric_name")]
     made = []
