@@ -19,16 +19,17 @@ from scalegraph.views import common, ways
 
 _MEASURE: Final = "These runs are measurements: measure what is missing, and import all of it together."
 _SIZES: Final = "These runs are measurements: measure several sizes on each count, and import all of it together."
+NOT_RECORDED: Final = "Measurements do not record them: run the program in ScaleGraph."
 
 
-def counts(text: str, met: Met | None = None) -> Need:
-    """Return a need, described by *text*, of runs on more processor counts."""
-    return Need(text, ways.ADD_COUNTS, record=_MEASURE, met=met)
+def counts(text: str, met: Met | None = None, *, record: str = _MEASURE) -> Need:
+    """Return a need, described by *text*, of runs on more processor counts; *record* is for measurements."""
+    return Need(text, ways.ADD_COUNTS, record=record, met=met)
 
 
-def sizes(text: str, *held: str, met: Met | None = None) -> Need:
+def sizes(text: str, *held: str, met: Met | None = None, record: str = _SIZES) -> Need:
     """Return a need, described by *text*, of runs of more sizes; *held* are the kinds of bounds kept constant."""
-    return Need(text, ways.add_sizes(*held), record=_SIZES, met=met)
+    return Need(text, ways.add_sizes(*held), record=record, met=met)
 
 
 def simulated(text: str, met: Met | None = None) -> Need:

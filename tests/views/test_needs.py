@@ -180,3 +180,9 @@ def test_a_study_without_runs_has_what_its_views_show_without_them() -> None:
     assert len(quantities.compute(unknown, "models"))
     assert not views.get("latency").of_no_runs
     assert quantities.compute(unknown, "turning").empty
+
+
+def test_who_measures_is_not_told_to_measure_what_only_a_simulation_has() -> None:
+    told = [need for view in views.registry().values() for need in view.needs if "need simulated runs" in need.text]
+    assert len(told) >= 6
+    assert {need.record for need in told} == {needs.NOT_RECORDED}

@@ -20,7 +20,9 @@ from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
 _NEED = needs.sizes(
-    "Parallelism patterns need simulated runs of two or more sizes on the same processor count above 1.", "efficiency"
+    "Parallelism patterns need simulated runs of two or more sizes on the same processor count above 1.",
+    "efficiency",
+    record=needs.NOT_RECORDED,
 )
 _TITLE = "Parallelism patterns"
 

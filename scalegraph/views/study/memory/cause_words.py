@@ -35,7 +35,7 @@ KINDS = {
 CLASSES_NEEDED = Need(
     "Misses by class need a simulated run that collects them.",
     ways.COLLECT_CLASSES,
-    record="Measurements do not record them: run the program in ScaleGraph.",
+    record=needs.NOT_RECORDED,
     met=needs.run_that_collected("classes"),
 )
 

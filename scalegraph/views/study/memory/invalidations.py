@@ -17,6 +17,7 @@ from scalegraph.views.view import View
 _NEED = needs.counts(
     "Invalidations by cause need simulated runs of one problem on two or more processor counts.",
     needs.series(causes.is_known),
+    record=needs.NOT_RECORDED,
 )
 _TITLE = "Invalidations by cause"
 

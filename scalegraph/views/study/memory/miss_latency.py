@@ -21,6 +21,7 @@ from scalegraph.views.view import View
 _NEED = needs.counts(
     "Miss latencies need simulated runs of one problem on two or more processor counts.",
     needs.series(causes.is_known),
+    record=needs.NOT_RECORDED,
 )
 _NO_ACCESS = Need("No access of these runs goes through the network.")
 _TITLE = "Miss latencies"

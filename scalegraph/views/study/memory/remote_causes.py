@@ -16,6 +16,7 @@ from scalegraph.views.view import View
 _NEED = needs.counts(
     "Remote accesses by cause need simulated runs of one problem on two or more processor counts.",
     needs.series(causes.is_known),
+    record=needs.NOT_RECORDED,
 )
 _TITLE = "Remote accesses by cause"
 

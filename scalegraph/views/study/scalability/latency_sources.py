@@ -22,10 +22,10 @@ from scalegraph.views import common, needs
 from scalegraph.views.view import View
 
 _TEXT = "Latency sources need simulated runs of a problem on one processor and on more"
-_NEED = needs.counts(f"{_TEXT}.")
+_NEED = needs.counts(f"{_TEXT}.", record=needs.NOT_RECORDED)
 _TITLE = "Latency sources"
 _HELD = ("size", "efficiency", "time", "memory")
-_OF_HELD = {held: needs.sizes(f"{_TEXT}, with the {held} held.", held) for held in _HELD[1:]}
+_OF_HELD = {held: needs.sizes(f"{_TEXT}, with the {held} held.", held, record=needs.NOT_RECORDED) for held in _HELD[1:]}
 _SOURCES = (
     ("ml_s", "memory latency ML", "memory_stall"),
     ("it_s", "idle time IT", "idle"),
