@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from scalegraph.analyze.table import numbers, parameter_columns
+from scalegraph.analyze.table import PARAMETER, numbers, parameter_columns
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,34 @@ def _richest(scaling: pd.DataFrame) -> list[pd.DataFrame]:
 
 def _fixed(rows: pd.DataFrame) -> Series:
     return Series(rows.sort_values("processors").reset_index(drop=True), str(rows["label"].iloc[0]), "processors")
+
+
+def one_program(scaling: pd.DataFrame, like: Series | None) -> tuple[pd.DataFrame, str]:
+    """Return the rows of one program, that of *like*, and a sentence if *scaling* has other programs.
+
+    Runs that differ in a text (``compiler = gcc``) are of different programs: sizes of one say nothing about another.
+
+    Shape: the rows kept. Source: ScaleGraph.
+    """
+    texts = [name for name in parameter_columns(scaling) if _distinguishes(scaling, name, like)]
+    if not texts:
+        return scaling, ""
+    first = scaling.iloc[0] if like is None else like.rows.iloc[0]
+    same = (scaling[texts].astype(str) == first[texts].astype(str)).all(axis=1)
+    labels = scaling[texts].astype(str).agg(", ".join, axis=1)
+    names = ", ".join(f"{name.removeprefix(PARAMETER)} = {first[name]}" for name in texts)
+    others = "; ".join(dict.fromkeys(labels[~same]))
+    return scaling[same], f"Sizes are compared within one program, {names}; the study has {others} as well."
+
+
+def _distinguishes(scaling: pd.DataFrame, name: str, like: Series | None) -> bool:
+    """Return whether *name* is a text of which every program has its own: one such as ``2x4`` changes with N."""
+    told = scaling[name].dropna()
+    if len(set(told)) < 2 or not pd.to_numeric(told, errors="coerce").isna().any():
+        return False
+    if like is not None:
+        return len(set(like.rows[name])) == 1
+    return bool(scaling.groupby(name)["processors"].nunique().min() > 1)
 
 
 def main_series(scaling: pd.DataFrame, problem: int | None = None) -> Series | None:

@@ -30,11 +30,11 @@ def times(data: StudyData, size: object = None, scaling: object = "auto") -> Tim
     kind: Scaling = "weak" if scaling == "weak" or (scaling == "auto" and grows) else "strong"
     series = series_.chosen_series(data, size)
     if series is None and kind == "weak" and grows:
-        series = grown_series(data.scaling)
+        series = grown_series(data.one_program)
     if kind == "weak" and not grows:
-        series = weak_series(data.scaling)
+        series = weak_series(data.one_program)
     if series is None and scaling == "auto" and not size:
-        series = weak_series(data.scaling)
+        series = weak_series(data.one_program)
         kind = "weak" if series is not None else kind
     return None if series is None else timed(data.table, series, kind)
 

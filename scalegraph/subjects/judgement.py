@@ -84,7 +84,7 @@ def said(data: StudyData, size: object = None) -> list[Verdict]:
     found = parts(data, series)
     grows = data.meaning is not None and data.meaning.scaling == "weak"
     gained = gains(data, series)
-    reported = verdicts.all_of(data.scaling, series, found, grows=grows, gains=gained)
+    reported = verdicts.all_of(data.one_program, series, found, grows=grows, gains=gained)
     if series is None and found is not None:
         reported += verdicts.lost(found, lost_on(data, series), gained)
     own = timed_part(data, series)

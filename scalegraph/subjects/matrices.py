@@ -135,7 +135,7 @@ def matrix(
     target, near = goal
     kind: Literal["accounting", "method1"] = "method1" if latency == "method1" else "accounting"
     made = scalability(
-        data.scaling,
+        data.one_program,
         metric=metric,
         bound=bound,
         target=target,
@@ -146,13 +146,15 @@ def matrix(
         searches=_searches(data, bound, target),
         way="measured" if way == "measured" else "computed" if way == "computed" else "runs",
     )
-    made = None if made is None else replace(made, saturated=_saturated(data, bound, target))
+    if made is not None:
+        notes = (*made.notes, data.other_programs) if data.other_programs else made.notes
+        made = replace(made, saturated=_saturated(data, bound, target), notes=notes)
     if made is not None and way in matrix_ways.AT_SPEED:
         return matrix_ways.at_speed(data, made, way, given)
     if made is None or way not in ("predicted", "best"):
         return made
     return matrix_prediction.completed(
-        made, data.scaling, latency=kind, replace_all=way == "predicted", modelled=partial(_modelled, data)
+        made, data.one_program, latency=kind, replace_all=way == "predicted", modelled=partial(_modelled, data)
     )
 
 
@@ -214,9 +216,9 @@ def averaged(
     Default efficiencies: those that the runs meet on the largest number of counts (`common_efficiencies`); ``None`` for
     fewer than two, as one value has no average. *options* as of `matrix`.
     """
-    if data.scaling.empty or printed(data) is not None:
+    if data.one_program.empty or printed(data) is not None:
         return None
-    wanted = tuple(efficiencies or ()) or data.once("common", lambda: common_efficiencies(data.scaling))
+    wanted = tuple(efficiencies or ()) or data.once("common", lambda: common_efficiencies(data.one_program))
     found = [matrix(data, "efficiency", metric=metric, target=target, **options) for target in wanted]
     single = tuple(made for made in found if made is not None)
     if len({one.target for one in single}) < 2:
@@ -263,7 +265,7 @@ def held_at(
     if target is None:
         usual = data.capacity_bytes if bound == "memory" else None
         if usual is None:
-            usual = data.once(f"usual {bound}", lambda: bounds.usual_target(data.scaling, bound))
+            usual = data.once(f"usual {bound}", lambda: bounds.usual_target(data.one_program, bound))
         target, relative = (wanted, share) if wanted is not None else (usual, None)
     else:
         relative = share if wanted == target else None

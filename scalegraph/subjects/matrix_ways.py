@@ -58,7 +58,7 @@ def at_speed(data: StudyData, made: Matrix, way: str, given: Mapping[str, Any]) 
     """
     if way == "log2":
         return speed_prediction.over_log2(made, given.get("up_to"))
-    one = overhead.sequential_time(data.scaling)
+    one = overhead.sequential_time(data.one_program)
     return theorems.predicted(made, one, _overhead(data, one, way, given), _NAMES[way])
 
 
@@ -77,7 +77,7 @@ def _overhead(data: StudyData, one: SequentialTime | None, way: str, given: Mapp
     if one is None:
         return ""
     try:
-        return overhead.measured(data.scaling, one, of_work=way == "theorem2")
+        return overhead.measured(data.one_program, one, of_work=way == "theorem2")
     except ValueError as error:
         return str(error)
 

@@ -25,8 +25,8 @@ def speedups(data: StudyData, size: object = None, memory: float | None = None) 
     near = matrices.held_at(data, "memory", held)
     return (
         scaled.fixed_size(series),
-        scaled.fixed_time(data.scaling, series),
-        scaled.memory_bounded(data.scaling, held, tolerance=0.01 if near is None else near[1]),
+        scaled.fixed_time(data.one_program, series),
+        scaled.memory_bounded(data.one_program, held, tolerance=0.01 if near is None else near[1]),
     )
 
 

@@ -73,5 +73,7 @@ def measured_notes(data: StudyData) -> tuple[str, ...]:
         column = data.imported[0].points[name]
         if pd.api.types.is_numeric_dtype(column.dtype) and bool((column == 0).any()):
             made.append(f"where {name} = 0 the serial program ran")
+    if data.other_programs:
+        made.append(data.other_programs)
     relative = reference.sentence(data.scaling) if not data.table.empty else ""
     return (*(f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in made), *((relative,) if relative else ()))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from scalegraph.analyze import metrics, workload
 from scalegraph.analyze.callpaths import measured_runs
-from scalegraph.analyze.series import Series, main_series
+from scalegraph.analyze.series import Series, main_series, one_program
 from scalegraph.base.run import Region, RunRecord
 from scalegraph.measurements.mapping import Mapping as Meaning
 from scalegraph.measurements.model import MeasurementSet
@@ -115,6 +115,20 @@ class StudyData:
     def main_series(self) -> Series | None:
         """The runs that views show by default (`series.main_series` of `scaling`), found once."""
         return main_series(self.scaling)
+
+    @cached_property
+    def _one_program(self) -> tuple[pd.DataFrame, str]:
+        return one_program(self.scaling, self.main_series)
+
+    @property
+    def one_program(self) -> pd.DataFrame:
+        """The rows of `scaling` in which sizes may be compared: those of the program in `main_series`."""
+        return self._one_program[0]
+
+    @property
+    def other_programs(self) -> str:
+        """A sentence if `one_program` leaves out rows; otherwise empty."""
+        return self._one_program[1]
 
     @cached_property
     def _measured(self) -> tuple[MeasurementSet, Meaning] | None:

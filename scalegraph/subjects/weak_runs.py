@@ -12,11 +12,11 @@ from scalegraph.subjects.study import StudyData
 
 def series(data: StudyData) -> Series | None:
     """Return the runs whose problem grows with N: a weak-scaling set, otherwise those of equal work per processor."""
-    if data.scaling.empty:
+    if data.one_program.empty:
         return None
     if data.meaning is not None and data.imported is not None and data.meaning.scaling == "weak":
-        return weak.grown_series(data.scaling)
-    found = verdicts.weak_series(data.scaling)
+        return weak.grown_series(data.one_program)
+    found = verdicts.weak_series(data.one_program)
     return found if found is not None and varies(found.rows["problem"]) else None
 
 

@@ -163,10 +163,10 @@ def _cell(data: StudyData, low: int, high: int) -> list[Part]:
     kinds: tuple[bounds.Bound, ...] = ("efficiency", "time", "memory")
     for bound in kinds:
         target = data.bound(bound)[0]
-        target = bounds.usual_target(data.scaling, bound) if target is None else target
+        target = bounds.usual_target(data.one_program, bound) if target is None else target
         if target is None:
             continue
-        made = matrix.scalability(data.scaling, bound=bound, target=target, processors=sorted({low, high}))
+        made = matrix.scalability(data.one_program, bound=bound, target=target, processors=sorted({low, high}))
         if made is not None:
             parts.append(_cell_part(made, low, high))
     if not parts:

@@ -67,7 +67,7 @@ def overestimation(data: StudyData, _processors: int | None) -> pd.DataFrame:
 
 def unit_speed(data: StudyData, processors: int | None) -> pd.DataFrame:
     """Return W, T_para and W/(N T_para) of every run with known work, by N and W (isospeed.txt Fig. 4)."""
-    scaling = data.scaling
+    scaling = data.one_program
     counts = sorted({int(n) for n in scaling["processors"]}) if not scaling.empty else []
     parts = [isospeed.curve(scaling, n) for n in counts if processors in (None, n)]
     names = ["processors", "label", "work", "work_unit", "time_s", "unit_speed", "efficiency"]
@@ -77,9 +77,9 @@ def unit_speed(data: StudyData, processors: int | None) -> pd.DataFrame:
 
 def asymptotic_speed(data: StudyData, processors: int | None) -> pd.DataFrame:
     """Return the asymptotic unit speed at every N with its interval, and the default speed to hold."""
-    usual = bounds.usual_target(data.scaling, "speed")
+    usual = bounds.usual_target(data.one_program, "speed")
     unit = metrics.speed_unit(metrics.work_unit(data.scaling))
-    found = [one for one in isospeed.asymptotes(data.scaling) if processors in (None, one.processors)]
+    found = [one for one in isospeed.asymptotes(data.one_program) if processors in (None, one.processors)]
     return pd.DataFrame([asdict(one) | {"unit": unit, "usually_held": usual} for one in found])
 
 

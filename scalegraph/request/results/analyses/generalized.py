@@ -10,9 +10,9 @@ from scalegraph.subjects.study import StudyData
 
 
 def _generalized(data: StudyData, processors: int | None) -> pd.DataFrame:
-    if data.scaling.empty:
+    if data.one_program.empty:
         return pd.DataFrame()
-    table = generalized.generalized_speedup(data.scaling)
+    table = generalized.generalized_speedup(data.one_program)
     known = table[table["generalized_speedup"].notna()]
     return known if processors is None else known[known["processors"] == processors]
 

@@ -19,15 +19,15 @@ _TITLE = "Lines of equal unit speed"
 
 
 def _make(data: StudyData, speed: float | None = None) -> Figure | Need:
-    found = None if data.scaling.empty else fields.over_work(data.scaling, "unit_speed")
+    found = None if data.one_program.empty else fields.over_work(data.one_program, "unit_speed")
     if found is None:
         return isospeed_speed.NEED
-    unit = work_unit(data.scaling)
+    unit = work_unit(data.one_program)
     of_speed = speed_unit(unit)
     held = matrices.held_at(data, "speed", speed)
     limits = field_common.limits(found)
     handles = () if held is None else (matrices.speed_handle(held[0], of_speed, limits, "value"),)
-    met = [] if held is None else bounds.anchors(data.scaling, "speed", held[0], tolerance=held[1])
+    met = [] if held is None else bounds.anchors(data.one_program, "speed", held[0], tolerance=held[1])
     panel = field_common.panel(
         found, Axis("unit speed W/(N T)", of_speed), unit, contours.round_levels(found.values), handles
     )

@@ -31,7 +31,7 @@ _SPOKEN: dict[str, str] = {
 
 
 def _known(data: StudyData, **_: object) -> bool:
-    table = generalized.generalized_speedup(data.scaling)
+    table = generalized.generalized_speedup(data.one_program)
     rows = table[np.isfinite(numbers(table, "generalized_speedup"))]
     return len(set(rows["processors"])) > 1
 
@@ -45,8 +45,8 @@ _NEED = needs.sizes(
 
 def _make(data: StudyData, sequential: object = "asymptotic") -> Figure | Need:
     kind = cast("Sequential", str(sequential))
-    table = generalized.generalized_speedup(data.scaling, kind)
-    values = data.scaling.assign(**{name: table[name] for name in table.columns if name.startswith("generalized")})
+    table = generalized.generalized_speedup(data.one_program, kind)
+    values = data.one_program.assign(**{name: table[name] for name in table.columns if name.startswith("generalized")})
     rows = values[np.isfinite(numbers(values, "generalized_speedup"))]
     if len(set(rows["processors"])) < 2:
         return _NEED
@@ -111,10 +111,10 @@ def _sentence(rows: pd.DataFrame, kind: Sequential) -> str:
 
 
 def _notes(data: StudyData, kind: Sequential) -> tuple[str, ...]:
-    speed = generalized.sequential_speed(data.scaling, kind)
+    speed = generalized.sequential_speed(data.one_program, kind)
     if speed is None:
         return ("Generalized speedup = parallel speed/sequential speed of the same problem: the usual speedup.",)
-    unit = speed_unit(work_unit(data.scaling))
+    unit = speed_unit(work_unit(data.one_program))
     shown = si(speed, unit) if unit else plain(speed)
     text = f"Generalized speedup = (W/T)/({shown}): runs of equal unit speed are equally efficient."
     return (text,)

@@ -24,8 +24,8 @@ _EFFICIENT, _FITS, _RUNS = "communication bound", "memory bound", "runs"
 
 
 def _has_sizes(data: StudyData, **_: object) -> bool:
-    work, efficiency = numbers(data.scaling, "work"), numbers(data.scaling, "efficiency")
-    rows = data.scaling[np.isfinite(work) & np.isfinite(efficiency) & (numbers(data.scaling, "processors") > 1)]
+    work, efficiency = numbers(data.one_program, "work"), numbers(data.one_program, "efficiency")
+    rows = data.one_program[np.isfinite(work) & np.isfinite(efficiency) & (numbers(data.one_program, "processors") > 1)]
     several = [n for n, part in rows.groupby("processors") if len(set(part["work"])) > 1]
     return len(several) > 1
 
@@ -40,7 +40,7 @@ _NEED = needs.sizes(
 def _make(
     data: StudyData, efficiency: float | None = None, limit: float | None = None, of: object = "processor"
 ) -> Figure | Need:
-    scaling = data.scaling
+    scaling = data.one_program
     held = matrices.held_at(data, "efficiency", efficiency)
     if held is None:
         return _NEED
@@ -80,8 +80,8 @@ def _whose(limit: float | None, capacity: float | None) -> str:
 
 def _largest(data: StudyData, *, of_memory: bool, each: bool) -> float:
     """Return the largest memory use of a run, or work if memory is not known: per processor, or in total."""
-    values = numbers(data.scaling, "memory_bytes" if of_memory else "work")
-    return float(np.nanmax(values / numbers(data.scaling, "processors") if each else values))
+    values = numbers(data.one_program, "memory_bytes" if of_memory else "work")
+    return float(np.nanmax(values / numbers(data.one_program, "processors") if each else values))
 
 
 def _bounds(made: Ensemble, unit: str) -> list[Line]:
@@ -137,7 +137,7 @@ def _runs(data: StudyData, unit: str) -> Line:
     x: list[float] = []
     y: list[float] = []
     tips, counts = [], []
-    for row in data.scaling.sort_values(["processors", "work"], kind="stable").to_dict("records"):
+    for row in data.one_program.sort_values(["processors", "work"], kind="stable").to_dict("records"):
         n, work = int(row["processors"]), float(row["work"])
         if not work > 0:
             continue
@@ -148,7 +148,7 @@ def _runs(data: StudyData, unit: str) -> Line:
         tips += [said + shown, ""]
         counts += [n, n]
     return Line(
-        _RUNS, tuple(x), tuple(y), "ideal", common.origin(data.scaling), tips=tuple(tips), processors=tuple(counts)
+        _RUNS, tuple(x), tuple(y), "ideal", common.origin(data.one_program), tips=tuple(tips), processors=tuple(counts)
     )
 
 

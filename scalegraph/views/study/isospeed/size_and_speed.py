@@ -23,15 +23,15 @@ _TITLE = "Fixed size and fixed speed"
 
 
 def _make(data: StudyData, size: object = None, speed: float | None = None) -> Figure | Need:
-    held = None if data.scaling.empty else matrices.held_at(data, "speed", speed)
+    held = None if data.one_program.empty else matrices.held_at(data, "speed", speed)
     series = chosen_series(data, size)
     if held is None or series is None:
         return isospeed_speed.NEED
     target, near = held
-    met = [anchor for anchor in bounds.anchors(data.scaling, "speed", target, tolerance=near) if anchor.time_s]
+    met = [anchor for anchor in bounds.anchors(data.one_program, "speed", target, tolerance=near) if anchor.time_s]
     if len(met) < 2:
         return isospeed_speed.NEED
-    unit = work_unit(data.scaling)
+    unit = work_unit(data.one_program)
     shown = si(target, speed_unit(unit))
     time = Axis("execution time", "s", "log10")
     return Figure(

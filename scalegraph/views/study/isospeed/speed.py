@@ -28,7 +28,7 @@ NEED = needs.sizes(
 
 
 def _make(data: StudyData, speed: float | None = None) -> Figure | Need:
-    scaling = data.scaling
+    scaling = data.one_program
     counts = sorted({int(n) for n in scaling["processors"]}) if not scaling.empty else []
     curves = {n: rows for n in counts if len(rows := isospeed.curve(scaling, n)) > 0}
     held = matrices.held_at(data, "speed", speed)

@@ -21,13 +21,13 @@ _LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 def _make(data: StudyData, efficiency: float | None = None) -> Figure | Need:
-    found = None if data.scaling.empty else fields.over_work(data.scaling, "efficiency")
+    found = None if data.one_program.empty else fields.over_work(data.one_program, "efficiency")
     if found is None:
         return _NEED
-    unit = work_unit(data.scaling)
+    unit = work_unit(data.one_program)
     held = matrices.held_at(data, "efficiency", efficiency)
     handles = () if held is None else (matrices.efficiency_handle(held[0], "value"),)
-    met = [] if held is None else bounds.anchors(data.scaling, "efficiency", held[0], tolerance=held[1])
+    met = [] if held is None else bounds.anchors(data.one_program, "efficiency", held[0], tolerance=held[1])
     met = [one for one in met if one.processors > 1]
     low, high = field_common.limits(found)
     axis = Axis("efficiency", limits=(min(0.0, low), max(1.0, high)))

@@ -71,13 +71,13 @@ def rows_held(data: StudyData, held: str, size: object) -> tuple[pd.DataFrame | 
         return None, ""
     target, tolerance = goal
     keys = []
-    for anchor in bounds.anchors(data.scaling, bound, target, tolerance=tolerance):
-        near = data.scaling[data.scaling["keys"].isin(anchor.keys)]
+    for anchor in bounds.anchors(data.one_program, bound, target, tolerance=tolerance):
+        near = data.one_program[data.one_program["keys"].isin(anchor.keys)]
         if anchor.processors > 1 and not near.empty:
             column = {"efficiency": "efficiency", "time": "time_s", "memory": "memory_bytes"}[held]
             wanted = target * anchor.processors if held == "memory" else target
             keys.append(str(near.iloc[int(np.argmin(np.abs(numbers(near, column) - wanted)))]["keys"]))
-    rows = data.scaling[data.scaling["keys"].isin(keys)].sort_values("processors").reset_index(drop=True)
+    rows = data.one_program[data.one_program["keys"].isin(keys)].sort_values("processors").reset_index(drop=True)
     unit = {"time": "s", "memory": "B"}.get(held)
     words = bound_words(bound, si(target, unit) if unit else plain(target))
     return (rows if len(rows) else None), f"{words} (nearest runs)"
