@@ -213,11 +213,11 @@ def test_a_command_sends_to_import_for_what_it_does_not_take(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "words.csv"
-    path.write_text("ranks,threads,time_s\n1,1,8.0\n2,1,4.2\n2,2,2.3\n4,1,2.5\n")
+    path.write_text("cores,threads,time_s\n1,1,8.0\n2,1,4.2\n2,2,2.3\n4,1,2.5\n")
     more = {"report": ["-o", "r.html"], "analyze": ["--what", "speedup"]}.get(name, [])
     assert run([name, str(path), *more]) != 0
     said = capsys.readouterr().err
     assert "--mapping processors=" in said
     assert not re.search(r"say --processors", said)
-    assert run([name, str(path), "--mapping", "processors=ranks*threads", *more]) in (0, 1)
+    assert run([name, str(path), "--mapping", "processors=cores*threads", *more]) in (0, 1)
     assert "no such option" not in capsys.readouterr().err
