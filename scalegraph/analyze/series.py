@@ -57,7 +57,7 @@ def one_program(scaling: pd.DataFrame, like: Series | None) -> tuple[pd.DataFram
 
     Runs that differ in a text (``compiler = gcc``) are of different programs: sizes of one say nothing about another.
 
-    Shape: the rows kept. Source: ScaleGraph.
+    Shape: (rows kept, the sentence). Unit: none. Source: ScaleGraph.
     """
     texts = [name for name in parameter_columns(scaling) if _distinguishes(scaling, name, like)]
     if not texts:
