@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -68,7 +69,7 @@ def outcomes(directory: Path, program: str) -> list[list[object]]:
 
 
 def test_a_cached_run_without_reference_imports_no_heavy_library(tmp_path: Path) -> None:
-    (tmp_path / "sum.c").write_text(SUM)
+    (tmp_path / "sum.c").write_text(f"{SUM}/* {uuid4()} */\n")  # no earlier session has built it
     first, second = outcomes(tmp_path, "sum.c")
     assert "numpy" in first[1]  # type: ignore[operator]  # what builds does load them: the names are right
     assert second[:2] == [0, []]
