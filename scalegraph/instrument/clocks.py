@@ -71,21 +71,22 @@ def is_clock(image: Image, target: int) -> bool:
     return any(name.removeprefix(_WRAPPED) in _CLOCKS for name in names)
 
 
-def reads_counter(image: Image, function: Function) -> bool:
-    """Return whether *function* may read the processor's counter: its code holds the bytes of such an instruction."""
-    return any(counter in _code(image, function) for counter in _COUNTERS)
-
-
-def _code(image: Image, function: Function) -> bytes:
-    return image.bytes_of(function) if image.architecture.name == "x86-64" else b""
+def counter_code(image: Image, function: Function) -> bytes:
+    """Return the code of *function* if it may read the processor's counter: if it holds the bytes of such a reading."""
+    if image.architecture.name != "x86-64":
+        return b""
+    code = image.bytes_of(function)
+    return code if any(counter in code for counter in _COUNTERS) else b""
 
 
 def calls_of(
-    image: Image, function: Function, instructions: Sequence[Instruction], parts: Sequence[Counts], probe: int
+    function: Function, code: bytes, instructions: Sequence[Instruction], parts: Sequence[Counts], probe: int
 ) -> Iterable[Call]:
-    """Yield the calls among *instructions*, a chunk of *function*; *parts*: what its *probe* pays for each of them."""
+    """Yield the calls among *instructions*, a chunk of *function*; *parts*: what its *probe* pays for each of them.
+
+    *code* is that of `counter_code`.
+    """
     whole = behind = np.sum(parts, axis=0)
-    code = _code(image, function)
     for instruction, part in zip(instructions, parts, strict=True):
         behind = behind - part
         at = instruction.address - function.start

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scalegraph.instrument.clocks import Call, calls_of, reads_counter
+from scalegraph.instrument.clocks import Call, calls_of, counter_code
 from scalegraph.instrument.costs import cost, parts_of_cost
 from scalegraph.instrument.flow import Counts, Instruction, attribute, chunks_of
 from scalegraph.instrument.functions.shapes import Shape
@@ -57,11 +57,11 @@ def costs_of(
     start = function.start
     paid = {probe - start: counts for probe, counts in attribute(chunks, costs).items()}
     made: list[Call] = []
-    reads = reads_counter(image, function)
+    code = counter_code(image, function)
     for chunk in chunks.values():
-        if chunk.probe and (reads or any(one.operation.is_call and not one.hook for one in chunk.instructions)):
+        if chunk.probe and (code or any(one.operation.is_call and not one.hook for one in chunk.instructions)):
             parts = parts_of_cost(chunk.instructions, kinds, frame_is_memory=frame)
-            made += calls_of(image, function, chunk.instructions, parts, chunk.probe)
+            made += calls_of(function, code, chunk.instructions, parts, chunk.probe)
     calls = tuple(
         Call(
             0,
