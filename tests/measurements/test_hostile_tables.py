@@ -9,7 +9,7 @@ import pytest
 from scalegraph.base.errors import InputError
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.request.imports.sets import notes, opened, understood
-from tests.measurements.test_outputs import times
+from tests.measurements.test_outputs import assert_read, times
 
 RUNS = [(1, 10.0), (2, 5.2), (4, 2.9)]
 
@@ -32,11 +32,7 @@ RUNS = [(1, 10.0), (2, 5.2), (4, 2.9)]
     ],
 )
 def test_what_is_easily_misread_is_read(tmp_path: Path, text: str, expected: list[tuple[int, float]]) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text(text)
-    found = times(understood([path]))
-    assert [count for count, _ in found] == [count for count, _ in expected]
-    assert [time for _, time in found] == pytest.approx([time for _, time in expected])
+    assert_read(tmp_path / "t.csv", text, expected)
 
 
 @pytest.mark.parametrize(

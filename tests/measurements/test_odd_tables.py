@@ -9,7 +9,7 @@ import pytest
 from scalegraph.base.errors import InputError
 from scalegraph.measurements.mapping import Unanswered
 from scalegraph.request.imports.sets import understood
-from tests.measurements.test_outputs import times
+from tests.measurements.test_outputs import assert_read
 
 FOUR = [(1, 8.1), (2, 4.25), (4, 2.3), (8, 1.25)]
 
@@ -36,11 +36,7 @@ FOUR = [(1, 8.1), (2, 4.25), (4, 2.3), (8, 1.25)]
     ],
 )  # fmt: skip
 def test_numbers_as_people_write_them(tmp_path: Path, text: str, expected: list[tuple[int, float]]) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text(text)
-    found = times(understood([path]))
-    assert [count for count, _ in found] == [count for count, _ in expected]
-    assert [time for _, time in found] == pytest.approx([time for _, time in expected])
+    assert_read(tmp_path / "t.csv", text, expected)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,14 @@ Final Summary::HPCG result is VALID with a GFLOP/s rating of=12.5
 def times(guess: Guess) -> list[tuple[int, float]]:
     check(guess.measured)
     return [(run.point.processors, run.time_s or 0.0) for run in make_runs(guess.measured, guess.mapping)[0]]
+
+
+def assert_read(path: Path, text: str, expected: Sequence[tuple[int, float]]) -> None:
+    """Write the table *text* to *path*, and assert that the *expected* counts and times are read without a question."""
+    path.write_text(text)
+    found = times(understood([path]))
+    assert [count for count, _ in found] == [count for count, _ in expected]
+    assert [time for _, time in found] == pytest.approx([time for _, time in expected])
 
 
 @pytest.mark.parametrize("text", [NPB, LULESH, HPCG])
