@@ -10,6 +10,9 @@ from scalegraph.base.units import significant
 
 SAMPLES = "samples"
 """In `RunRecord.collected`: the run was sampled where its phases allow it."""
+SAMPLES_WHEN_LONG = "long samples"
+"""In a job: sampling begins only once the run has been long. Never in `RunRecord.collected`: a run that stays short, or
+cannot be sampled, is the same as without it."""
 CONFIDENCE = 0.95
 
 

@@ -23,13 +23,14 @@ class Job:
     """A run: *build* with *args* on *point.processors* of *machine*.
 
     *point*: the run's coordinates in a study, including its variant; *machine* already has the values of that variant.
-    *stdin*: a file or its content, empty input if None. *cwd*: the program's working directory, the caller's if None.
-    *env*: added to a few of the user's variables (PATH, HOME, locale, ..); OMP_STACKSIZE and OMP_SCHEDULE are
-    respected. *schedule*: for ``schedule(runtime)``, in OMP_SCHEDULE's syntax. *collect*: extra data that costs host
-    time (``classes``: misses by class). *program*: its name in the record, the build's if empty. *options*: what the
-    request says about the run. *trace*: the trace to write; but for host time, the rest of the record stays the same.
-    *estimate_s*: expected host seconds, if known; used only for the time left. *command*: set if a command is measured
-    as it is. *measuring*, *settings*: of real targets,
+    *stdin*: a file or its content, empty input if None. *cwd*: the program's working directory, the caller's if
+    None. *env*: added to a few of the user's variables (PATH, HOME, locale, ..); OMP_STACKSIZE and OMP_SCHEDULE are
+    respected. *schedule*: for ``schedule(runtime)``, in OMP_SCHEDULE's syntax. *collect*: extra data that costs
+    host time (``classes``: misses by class). *sample_after*: with `SAMPLES_WHEN_LONG`, the simulated work before
+    sampling begins, in ns of the host by fixed weights; the runtime's own value if None. *program*: its name in the
+    record, the build's if empty. *options*: what the request says about the run. *trace*: the trace to write; but
+    for host time, the rest of the record stays the same. *estimate_s*: expected host seconds, if known; used only
+    for the time left. *command*: set if a command is measured as it is. *measuring*, *settings*: of real targets,
     see `link.targets.base`.
     """
 
@@ -43,6 +44,7 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     schedule: str = ""
     collect: tuple[str, ...] = ()
+    sample_after: int | None = None
     program: str = ""
     options: RunOptions = field(default_factory=RunOptions)
     trace: TraceOrder | None = None

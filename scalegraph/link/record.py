@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, cast, get_args
 
 from scalegraph.base.run import ClockRead, LineCost, RunRecord, Status, Wait
+from scalegraph.base.sampling import SAMPLES_WHEN_LONG
 from scalegraph.link import causes
 from scalegraph.link.accounts import Accounts
 from scalegraph.link.blame import blamed_sites, by_cause_and_category, start_lines
@@ -128,7 +129,7 @@ def _causes(job: Job, result: Result) -> dict[str, Any]:
     return {
         "causes": causes.by_cause(result.rows("CAUSES")),
         "widths": causes.widths(result.rows("WIDTHS")),
-        "collected": job.collect,
+        "collected": tuple(name for name in job.collect if name != SAMPLES_WHEN_LONG),
         "classes": causes.classes_by_cause(result.rows("CAUSES")),
         "variables": variables.costs(),
         "shared_lines": causes.shared_lines(job.build, result, variables),

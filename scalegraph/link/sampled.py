@@ -74,14 +74,20 @@ class _Stratum:
         return math.sqrt(_variance(costs) * squares)
 
 
-def noted(record: RunRecord, build: Build, result: Result) -> RunRecord:
+def noted(record: RunRecord, build: Build, result: Result, *, unasked: bool) -> RunRecord:
     """Return *record*, of a run that was to be sampled, with the sampling results in *result* and a remark for readers.
 
-    Times that the program took itself are dropped from estimates: they have no samples.
+    Times that the program took itself are dropped from estimates: they have no samples. *unasked*: sampling was to
+    begin by itself. Then a run in which it did not begin is returned as it is, and one without skipped visits gets
+    no remark.
     """
     found = _found(build, result, record.warnings)
+    if unasked and not found.phases:
+        return record
     remarks = tuple(text for text in record.warnings if not text.startswith(_REFUSED))
-    fields: dict[str, Any] = {"sampled": found, "warnings": (*remarks, found.remark(record.time_cycles))}
+    if found.skipped or not unasked:
+        remarks += (found.remark(record.time_cycles),)
+    fields: dict[str, Any] = {"sampled": found, "warnings": remarks}
     if found.skipped:
         fields["readings"] = ()
     return record.model_copy(update=fields)

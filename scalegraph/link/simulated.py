@@ -16,7 +16,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Cancelled, InputError, RunError
 from scalegraph.base.files import reason
 from scalegraph.base.run import RunRecord
-from scalegraph.base.sampling import SAMPLES
+from scalegraph.base.sampling import SAMPLES, SAMPLES_WHEN_LONG
 from scalegraph.base.workplaces import workplace
 from scalegraph.link import loops, process, tracing
 from scalegraph.link.balance import balanced
@@ -86,10 +86,10 @@ class Simulated:
         outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
         result, remarks = _result(result_path)
         record = make_record(job, outcome, result, (*unplain, *remarks))
-        if SAMPLES in job.collect and result is not None and record.ok:
+        if not {SAMPLES, SAMPLES_WHEN_LONG}.isdisjoint(job.collect) and result is not None and record.ok:
             from scalegraph.link import sampled  # imports modules that other runs do not need
 
-            record = sampled.noted(record, job.build, result)
+            record = sampled.noted(record, job.build, result, unasked=SAMPLES not in job.collect)
         if traced is not None and record.status != "cancelled":
             record = _with_trace(record, job, traced, result, cancel)
         return balanced(record) if "balance" in job.point.variant.ideal else record
@@ -122,6 +122,8 @@ def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path, bl
         values["run.loops_path"] = str(place / "loops")
     if job.collect:
         values["run.collect"] = ",".join(job.collect)
+    if job.sample_after is not None:
+        values["run.sample_after"] = str(job.sample_after)
     return values
 
 

@@ -32,6 +32,7 @@ typedef struct sg_cache_level {
 enum sg_collect {
     SG_COLLECT_CLASSES = 1,
     SG_COLLECT_SAMPLES = 2, /* exclusive: repeated phases are sampled */
+    SG_COLLECT_LONG = 4,    /* they are once the run has been long, see sample_after */
 };
 /* What this run idealises (run.ideal, a list of names); docs/WHATIF.md explains each. */
 enum sg_ideal {
@@ -84,6 +85,7 @@ typedef struct sg_config {
     char result_path[SG_MAX_PATH];
     char blocks_path[SG_MAX_PATH];
     uint32_t collect;             /* bits of enum sg_collect */
+    uint64_t sample_after;        /* with SG_COLLECT_LONG: simulated work before that, see sg_sample.c */
     char loops_path[SG_MAX_PATH]; /* names the loops' schedules; empty: as in the program */
     char schedule[256]; /* for schedule(runtime), in OMP_SCHEDULE syntax; empty: libgomp's default */
     uint32_t ideal;     /* bits of enum sg_ideal; usually 0 */

@@ -10,8 +10,8 @@
  * a skimmed stretch by the visit measured before it, the other half by the one after it. So the parts of
  * all accounts still add up.
  *
- * The simulator's clocks do not include what is skipped: sg->skipped is added to them when the program
- * reads them and in the result. Time that primitives add to them in a skimmed stretch is taken back. */
+ * The clocks do not include what is skipped: sg->skipped is added to them when the program reads them and
+ * in the result. Time that primitives add to them in a skimmed stretch is taken back. */
 #include <math.h>
 #include <stdio.h>
 
@@ -19,6 +19,7 @@
 #include "sg_cells.h"
 #include "sg_observers.h"
 #include "sg_sample_cost.h"
+#include "sg_sample_long.h"
 #include "sg_skim.h"
 #include "sg_table.h"
 
@@ -37,7 +38,7 @@ enum {
 #define NARROW 0.01
 #define REACH  2.4
 
-enum mode { WARMING, MEASURING, SKIMMING, GIVEN_UP };
+enum mode { WAITING, WARMING, MEASURING, SKIMMING, GIVEN_UP };
 
 /* Skipped visits, and their work. */
 typedef struct skipped {
@@ -77,16 +78,19 @@ static struct {
     uint64_t begin; /* clock at that time, and at the start of the skimmed stretch */
     sg_cost totals; /* of all processors, at that time; and their work */
     uint64_t work;
-} sampling = {.mode = WARMING};
+} sampling = {.mode = WAITING};
 
 static bool takes_part(void)
 {
-    if (!(sg->config.collect & SG_COLLECT_SAMPLES))
+    bool unasked = !(sg->config.collect & SG_COLLECT_SAMPLES);
+    if (unasked && !(sg->config.collect & SG_COLLECT_LONG))
         return false;
+    sampling.mode = unasked ? WAITING : WARMING;
     if (sg->config.ranks > 0 || sg->lockstep || sg->config.scale_path[0] != 0 ||
         sg->config.trace_file[0] != 0 || sg_observed.filter != NULL) {
-        sg_warn("the run is not sampled: programs that pass messages, traces, classes of misses and virtual "
-                "speedups need the whole run");
+        if (!unasked)
+            sg_warn("the run is not sampled: programs that pass messages, traces, classes of misses and "
+                    "virtual speedups need the whole run");
         return false;
     }
     return true;
@@ -264,8 +268,7 @@ static const sg_observer skimmer = {.name = "skimming", .filter = answer};
 
 static void give_up(void)
 {
-    sampling.mode = GIVEN_UP;
-    sampling.marked = false;
+    sampling.mode = GIVEN_UP, sampling.marked = false;
 }
 
 static void begin_skimming(uint64_t period)
@@ -391,6 +394,9 @@ static void come_to(uint64_t place)
 {
     if (sampling.mode == GIVEN_UP || sampling.count == MOST_PHASES)
         return;
+    if (sampling.mode == WAITING && !sg_sample_long())
+        return;
+    sampling.mode = sampling.mode == WAITING ? WARMING : sampling.mode;
     if (sg->lone != NULL)
         sg_observe_lone_ends(sg_now->clock);
     phase *next = phase_at(place),

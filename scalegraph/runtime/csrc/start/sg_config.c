@@ -11,7 +11,7 @@
 #include "sg_wire.h"
 
 static const char *const op_names[] = SG_OP_NAMES;
-static const char *const collect_names[] = {"classes", "samples", NULL};
+static const char *const collect_names[] = {"classes", "samples", "long samples", NULL};
 /* In the order of enum sg_traced's bits. */
 static const char *const traced_names[] = {"regions", "waits",    "locks",    "tasks", "chunks",
                                            "shares",  "counters", "messages", NULL};
@@ -56,6 +56,7 @@ static const field fields[] = {
     {"run.schedule", TEXT, AT(schedule), 0, sizeof((sg_config *)0)->schedule, NULL, 1},
     {"run.loops_path", TEXT, AT(loops_path), 1, SG_MAX_PATH, NULL, 1},
     {"run.collect", NAMES, AT(collect), 0, 0, collect_names, 1},
+    {"run.sample_after", U64, AT(sample_after), 0, 1ull << 52, NULL, 1},
     {"run.ideal", NAMES, AT(ideal), 0, 0, ideal_names, 1},
     {"run.scale_path", TEXT, AT(scale_path), 1, SG_MAX_PATH, NULL, 1},
     {"trace.file", TEXT, AT(trace_file), 1, SG_MAX_PATH, NULL, 1},
