@@ -209,7 +209,7 @@ static void wait_for_loads(sg_processor *p, uint64_t cycles, const void *site)
 /* Stands for the end of a visit after `rounds` rounds: almost always unique. */
 static uint32_t end_code(uint32_t to, uint32_t rounds)
 {
-    return (to ^ rounds * 0x9E3779B1u) | 1u << 31;
+    return (branches.targets[to].block ^ rounds * 0x9E3779B1u) | SG_PREDICTOR_NAMED;
 }
 
 /* Was it predicted that `to` follows the last target? */
@@ -359,6 +359,20 @@ static void number_targets(void)
         know_timing(i, number);
 }
 
+/* Opens the predictors: a target is named like its block, and what follows a long visit of it like nothing
+ * else. */
+static void open_predictors(void)
+{
+    uint32_t *names = sg_new(2 * branches.count * sizeof *names);
+    for (uint32_t i = 1; i < branches.count; i++) {
+        names[i] = branches.targets[i].block;
+        names[branches.count + i] = sg->blocks_count + names[i];
+    }
+    sg_predictor_open(names, 2 * branches.count);
+    for (uint32_t i = 0; i < sg->processors; i++)
+        sg_predictor_begin(&branches.of[i].predictor, i);
+}
+
 void sg_branch_open(void)
 {
     const sg_config *config = &sg->config;
@@ -369,9 +383,7 @@ void sg_branch_open(void)
     branches.penalty = (uint64_t)config->branches_penalty_cycles * SG_PARTS;
     branches.same_costs = sg->speeds == 1 && sg_observed.block == NULL;
     number_targets();
-    sg_predictor_open(2 * branches.count);
-    for (uint32_t i = 0; i < sg->processors; i++)
-        sg_predictor_begin(&branches.of[i].predictor, i);
+    open_predictors();
     for (uint32_t i = 0; i < sg->blocks_count; i++)
         for (uint32_t k = 0; sg->branch_targets[i] && k < sg->speeds; k++) {
             uint64_t *parts = sg->speed[k].parts;

@@ -13,6 +13,9 @@
  * the most a look-up could save. Where look-ups have not been better than the block's own record, only one
  * step in eight is looked up, chosen by its history: a learnable pattern shows in these too.
  *
+ * What is hashed of a block is its number among all blocks of the program, by address: it is known without
+ * disassembling functions that are never executed.
+ *
  * A history is a number to which each step is added and which is then shifted, so a step is forgotten when
  * its last bit is shifted out. The entries for all histories but the shortest lie in one cache line of the
  * host, selected by the history of 16 blocks, which is prefetched when the block is entered. */
@@ -47,7 +50,8 @@ uint32_t sg_predictor_longest = 0;
 static struct {
     uint32_t near_bits, line_bits; /* of the index of an entry, and of a line */
     uint32_t tables;
-    size_t ways, bytes; /* of a predictor */
+    const uint32_t *names; /* what is hashed of each number */
+    size_t ways, bytes;    /* of a predictor */
     char *memory;
 } kind = {0};
 
@@ -59,10 +63,16 @@ static uint64_t mix(uint64_t value)
     return value ^ value >> 29;
 }
 
+static uint32_t name_of(uint32_t number)
+{
+    return number & SG_PREDICTOR_NAMED ? number : kind.names[number];
+}
+
 /* A tag for the target of an entry: enough to distinguish it from others. */
 static uint16_t code_of(uint32_t number)
 {
-    uint16_t code = (uint16_t)(number ^ number >> 16);
+    uint32_t name = name_of(number);
+    uint16_t code = (uint16_t)(name ^ name >> 16);
     return code != 0 ? code : UINT16_MAX;
 }
 
@@ -71,8 +81,9 @@ static size_t whole_lines(size_t bytes)
     return (bytes + 63) & ~(size_t)63;
 }
 
-void sg_predictor_open(uint32_t numbers)
+void sg_predictor_open(const uint32_t *names, uint32_t numbers)
 {
+    kind.names = names;
     while (8ull << kind.near_bits <= sg->config.branches_entries)
         kind.near_bits++;
     while (4ull * IN_LINE << kind.line_bits <= sg->config.branches_entries)
@@ -98,7 +109,7 @@ void sg_predictor_begin(sg_predictor *q, uint32_t processor)
 
 static void remember(sg_predictor *q, uint32_t number)
 {
-    uint64_t in = mix(number), *far = q->farthest;
+    uint64_t in = mix(name_of(number)), *far = q->farthest;
     q->near = q->near << 16 ^ in >> 48;
     q->middle = q->middle << 4 ^ in;
     q->far = q->far << 1 ^ in;
@@ -112,7 +123,7 @@ static void remember(sg_predictor *q, uint32_t number)
 void sg_predictor_look(sg_predictor *q, uint32_t from)
 {
     const uint64_t *far = q->farthest;
-    uint64_t own = mix(from), near = mix(q->near + own), middle = mix(mix(q->middle) + own);
+    uint64_t own = mix(name_of(from)), near = mix(q->near + own), middle = mix(mix(q->middle) + own);
     uint64_t whole =
         far[0] + 0xD6E8FEB86659FD93u * far[1] + 0xA0761D6478BD642Fu * far[2] + 0xE7037ED1A0B428DBu * far[3];
     sg_predicted *line = q->far_table + (middle >> (63 - kind.line_bits) >> 1) * IN_LINE;

@@ -5,6 +5,7 @@
 #include "sg_state.h"
 
 #define SG_PREDICTOR_TABLES 4u
+#define SG_PREDICTOR_NAMED  (1u << 31) /* a number that is its own name */
 
 /* What follows a block, without regard to the blocks before it. */
 typedef struct sg_way {
@@ -32,12 +33,13 @@ typedef struct sg_predictor {
 /* Length of the longest history. */
 extern uint32_t sg_predictor_longest;
 
-/* Predictors distinguish `numbers` numbers; 0 means none. */
-void sg_predictor_open(uint32_t numbers);
+/* Predictors distinguish `numbers` numbers; 0 means none. Predictions depend on their `names`, which differ
+ * and are less than SG_PREDICTOR_NAMED. */
+void sg_predictor_open(const uint32_t *names, uint32_t numbers);
 /* Creates a processor's predictor. */
 void sg_predictor_begin(sg_predictor *q, uint32_t processor);
-/* `from` is followed by `to`, any number but 0: was that predicted, or is it new? Something that took
- * `length` steps is predicted only by longer histories. */
+/* `from` is followed by `to`, any number but 0 or an SG_PREDICTOR_NAMED one: was that predicted, or is it
+ * new? Something that took `length` steps is predicted only by longer histories. */
 bool sg_predictor_step(sg_predictor *q, uint32_t from, uint32_t to, uint32_t length);
 /* Locates the entries for what follows `from`, and prefetches them. */
 void sg_predictor_look(sg_predictor *q, uint32_t from);
