@@ -25,7 +25,7 @@ from scalegraph.instrument.symbols import FUNCTION, Symbol, defined
 PROBE: Final = "__sanitizer_cov_trace_pc"
 _HOOK_PREFIXES: Final = ("__tsan_", "__sanitizer_", "__scalegraph_", "__ubsan_", "__asan_")
 _EXECUTABLE: Final = 0x4  # SHF_EXECINSTR
-# Inlined hooks, as toolchain/assembler.py writes them: each ends with a call of this kind, made only if needed.
+# Inlined hooks, as toolchain/csrc/rewriting.c writes them: each ends with a call of this kind, made only if needed.
 _LATE: Final = "_late"
 _TABLE: Final = ".debug_scalegraph"
 _INLINED: Final = np.dtype(

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shlex
-import sys
 from pathlib import Path
 from typing import Final
 
-from scalegraph.base.errors import InputError
+from scalegraph.base.errors import BuildError, InputError
 from scalegraph.runtime.cache import cache_root, get_or_make
 from scalegraph.runtime.compiler import Compiler
+from scalegraph.runtime.tools import call
 
 INLINE: Final = "SCALEGRAPH_INLINE"
 """Environment: 1 (default) inlines most hooks, 0 compiles every hook as a call."""
-_SCRIPT: Final = Path(__file__).with_name("assembler.py")
+SLOTS: Final = "scalegraph_slots"
+"""The section of the counters of code with hooks in line, see csrc/rewriting.c."""
+_FILES: Final = tuple(Path(__file__).with_name("csrc") / name for name in ("assembler.c", "rewriting.c", "assembler.h"))
+_FLAGS: Final = ("-std=gnu11", "-O2", "-Wall", "-Wextra")
 
 
 def is_inlining() -> bool:
@@ -40,19 +42,23 @@ def in_line(compiler: Compiler) -> tuple[str, ...]:
     """Return the option that makes *compiler*'s assembler inline hooks; empty if that is not possible."""
     if not is_inlining() or not may_inline(compiler):
         return ()
-    return (f"-B{_assembler(compiler)}{os.sep}",)
+    place = _assembler(compiler)
+    return () if place is None else (f"-B{place}{os.sep}",)
 
 
-def _assembler(compiler: Compiler) -> Path:
-    """Return a directory in which ``as`` is our assembler, which calls *compiler*'s."""
-    known = f"{compiler.identity}\0{sys.executable}\0{_SCRIPT}"
-    where = cache_root() / "assemblers" / hashlib.sha256(known.encode()).hexdigest()[:24]
+def _assembler(compiler: Compiler) -> Path | None:
+    """Return a directory in which ``as`` is our assembler, which calls *compiler*'s; None if that cannot be built."""
+    known = b"\0".join([compiler.identity.encode(), *(path.read_bytes() for path in _FILES)])
+    where = cache_root() / "assemblers" / hashlib.sha256(known).hexdigest()[:24]
+    try:
+        return get_or_make(where, lambda place: build_assembler(compiler, compiler.tool("as"), place / "as"))
+    except BuildError:  # a cross compiler, or one without the C library's headers
+        return None
 
-    def make(place: Path) -> None:
-        words = shlex.join([sys.executable, "-I", "-S", str(_SCRIPT), compiler.tool("as")])
-        script = place / "as"
-        script.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
-        script.chmod(0o755)
 
-    get_or_make(where, make)
-    return where
+def build_assembler(compiler: Compiler, behind: str, target: Path) -> None:
+    """Build our assembler in *target*, which calls the assembler *behind*; raise `BuildError`."""
+    defined = [f'-D{name}="{text}"' for name, text in (("ASSEMBLER", behind), ("SLOTS", SLOTS))]
+    made = compiler.run([*_FLAGS, *defined, "-x", "c", *map(str, _FILES[:2]), "-o", str(target)])
+    if made.returncode != 0 or call([str(target), "--version"]).returncode != 0:
+        raise BuildError("the assembler of hooks does not compile for this computer", made.stderr)

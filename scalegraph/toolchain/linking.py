@@ -14,6 +14,7 @@ from scalegraph.runtime.compiler import Compiler
 from scalegraph.runtime.languages import Language
 from scalegraph.runtime.library import OWN_DATA, Library
 from scalegraph.toolchain.complaints import in_users_terms, of_linker
+from scalegraph.toolchain.inlining import SLOTS
 
 _MPI_NAME = re.compile(rb"\0P?(MPI|mpi)_[A-Za-z]")  # among the names of symbols
 _MISSES_MPI = re.compile(r"undefined reference to `P?(MPI|mpi)_")
@@ -30,8 +31,6 @@ def fixed_places() -> tuple[str, ...]:
     critical sections, Fortran common blocks); nor strings that the linker would merge with the program's. Our variables
     come before all that: the ranks of an MPI program share them, and have private copies of the rest.
     """
-    from scalegraph.toolchain.assembler import SLOTS  # a separate script, with many imports that only it needs
-
     return (
         f"-Wl,--section-start={SLOTS}=0x1d00000",
         f"-Wl,--section-start={OWN_DATA}=0x1f00000",

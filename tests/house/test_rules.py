@@ -60,6 +60,7 @@ def test_c_code_is_formatted(root: Path) -> None:
     files += root.glob("scalegraph/instrument/core/*.[ch]")
     files += root.glob("scalegraph/runtime/monitor/*.[ch]")
     files += root.glob("scalegraph/runtime/native/*.[ch]")
+    files += root.glob("scalegraph/toolchain/csrc/*.[ch]")
     files = [file for file in files if file.name not in ("sg_format.h", "sg_machine.h")]
     command = [str(binary), "--dry-run", "--Werror", *map(str, files)]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)

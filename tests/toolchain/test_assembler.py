@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
 from scalegraph.instrument.blocks import block_costs, lines, probe_report
 from scalegraph.runtime.compiler import find_compiler
-from scalegraph.toolchain.assembler import SLOTS, TABLE, main, rewritten
-from scalegraph.toolchain.inlining import INLINE, may_inline
+from scalegraph.toolchain.inlining import INLINE, SLOTS, build_assembler, may_inline
 from tests.toolchain.conftest import Run, need
 
 PROBE = "\tcall\t__sanitizer_cov_trace_pc\n"
 READ = "\tmovq\t%rbx, %rdi\n\tcall\t__tsan_read8\n"
-LINKED = b"scalegraph_slots"
+LINKED = SLOTS.encode()
+TABLE = ".debug_scalegraph"
 
 SUM = """
 int values[100];
@@ -27,6 +30,19 @@ int main(void)
     return sum != 4950;
 }
 """
+
+
+@cache
+def built(behind: str) -> Path:
+    """Return our assembler in front of the program *behind*."""
+    target = Path(mkdtemp()) / "as"
+    build_assembler(find_compiler(), behind, target)
+    return target
+
+
+def rewritten(text: str) -> str:
+    """Return what our assembler passes on for *text*."""
+    return subprocess.run([built("cat"), "-"], input=text, capture_output=True, text=True, check=True).stdout
 
 
 def test_segments_end_at_labels_jumps_and_calls() -> None:
@@ -83,13 +99,14 @@ def test_other_text_stays_as_it_is(text: str) -> None:
     assert rewritten(text) == text
 
 
-def test_a_file_that_does_not_assemble_is_complained_about_as_it_was(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_does_not_assemble_is_complained_about_as_it_was(tmp_path: Path) -> None:
     source = tmp_path / "a.s"
     source.write_text(f"{PROBE}\twrong\n")
-    assert main(["as", "--64", "-o", str(tmp_path / "a.o"), str(source)]) != 0
-    assert "a.s:2: Error: no such instruction: `wrong'" in capfd.readouterr().err
+    done = subprocess.run(
+        [built("as"), "--64", "-o", tmp_path / "a.o", source], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "a.s:2: Error: no such instruction: `wrong'" in done.stderr
 
 
 needs_inline = pytest.mark.skipif(
