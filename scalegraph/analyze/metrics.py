@@ -6,10 +6,12 @@ one-processor run of the same problem, L(W, N) average latency.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import reference, workload
+from scalegraph.analyze import estimates, reference, workload
 from scalegraph.analyze.table import Floats, category_cycles, numbers, problems
 from scalegraph.runtime.format import CATEGORY_GROUPS
 
@@ -23,9 +25,9 @@ def scaling(table: pd.DataFrame, work: str = "") -> pd.DataFrame:
 
     ``reference`` the processor count T_seq comes from: 1, or for measurements without it the fewest
     (`reference.compared`); ``t_seq_s`` T_seq(W), ``work`` W in ``work_unit`` (operations where they are known);
-    ``speedup`` T_seq/T_para and ``efficiency`` T_seq/(N T_para), with ``speedup_low``/``speedup_high`` from the
-    extremes of repetitions
-    (latency-metric.txt 2.1, 6.1);
+    ``speedup`` T_seq/T_para and ``efficiency`` T_seq/(N T_para), with ``_low`` and ``_high`` from the extremes of
+    repetitions (latency-metric.txt 2.1, 6.1) or the intervals of estimated runs (`estimates.intervals`, which adds
+    those of other metrics);
     ``ml_s`` stall(N) - stall(1), of measured runs, whose stalls are part of their busy time, busy(N) - busy(1);
     ``it_s`` N T_para - sum T_i = idle time, ``pt_s`` primitive time
     (scale-graph.txt eq. 5-7, sums over processors); ``latency_s`` (ML + IT + PT)/N (eq. 5);
@@ -42,9 +44,9 @@ def scaling(table: pd.DataFrame, work: str = "") -> pd.DataFrame:
         InputError: the table lacks ``processors`` or ``time_s``, or *work* is not a formula of its parameters.
 
     """
-    runs = problems(table).copy()  # a defragmented copy
-    for name, values in reference.compared(runs).items():
-        runs[name] = values
+    runs = problems(table)
+    runs = _with(runs, estimates.costs(runs))
+    runs = _with(runs, reference.compared(runs)).copy()  # defragmented
     count = numbers(runs, "processors")
     time = numbers(runs, "time_s")
     t_seq = numbers(runs, "t_seq_s")
@@ -65,7 +67,15 @@ def scaling(table: pd.DataFrame, work: str = "") -> pd.DataFrame:
         groups = [numbers(runs, f"{group}_s") for group in ("busy", "memory_stall", "idle", "primitive")]
         runs["accounting_gap_s"] = count * time - sum(groups)
         runs["unit_speed"] = numbers(runs, "work") / (count * time)
-    return pd.concat([runs, rates(runs)], axis=1)
+        runs = _with(runs, estimates.intervals(runs))
+        ends = {f"efficiency_{end}": numbers(runs, f"speedup_{end}") / count for end in ("low", "high")}
+    return pd.concat([_with(runs, ends), rates(runs)], axis=1)
+
+
+def _with(runs: pd.DataFrame, columns: Mapping[str, Floats] | pd.DataFrame) -> pd.DataFrame:
+    """Return *runs* with *columns* added all at once, in place of those of the same names."""
+    more = pd.DataFrame(columns, index=runs.index)
+    return pd.concat([runs.drop(columns=list(more.columns), errors="ignore"), more], axis=1)
 
 
 def _memory_latency(runs: pd.DataFrame) -> Floats:

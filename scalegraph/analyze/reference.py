@@ -20,6 +20,8 @@ _ONE = {
     "memory_stall_s": "stall_one_s",
     "idle_s": "idle_one_s",
     "primitive_s": "primitive_one_s",
+    "time_error": "time_one_error",
+    "stall_error_s": "stall_one_error_s",
 }
 _TIMES = ("time_s", "time_min_s", "time_max_s")
 

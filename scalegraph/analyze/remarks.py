@@ -16,17 +16,27 @@ _SHORTEST_S: Final = 0.1  # the kernel counts the time of other programs in tick
 def remarks(runs: Iterable[RunRecord]) -> list[str]:
     """Return the warnings of the successful *runs*, each once, with the processor counts they apply to.
 
-    Disturbances of measured commands are summed up in one sentence for all runs.
+    Disturbances of measured commands are summed up in one sentence for all runs; estimated runs are left to
+    `estimates.words`.
 
     Shape: one entry for each warning. Source: ScaleGraph.
     """
     found: dict[str, list[int]] = {}
     good = [run for run in runs if run.ok]
     for run in good:
-        for text in run.warnings:
+        for text in of_run(run):
             found.setdefault(text, []).append(run.point.processors)
     said = [f"N = {', '.join(map(str, sorted(set(counts))))}: {text}" for text, counts in found.items()]
     return [*said, *_disturbed(good)]
+
+
+def of_run(run: RunRecord) -> tuple[str, ...]:
+    """Return the warnings of *run* without the one that it is estimated, which `estimates.words` states.
+
+    Shape: one entry for each warning. Source: ScaleGraph.
+    """
+    estimated = run.sampled.remark(run.time_cycles) if run.sampled is not None and run.estimated else ""
+    return tuple(text for text in run.warnings if text != estimated)
 
 
 def disturbance(run: RunRecord) -> tuple[float, str]:

@@ -90,7 +90,7 @@ def problems(table: pd.DataFrame) -> pd.DataFrame:
     A *problem* is a set of equal ``param.*`` values of one program on one machine from one source; it gets a number
     (column ``problem``) and a ``label``. The median by time is a whole run (for an even number the mean of the middle
     two), so that sums over processors still add up to N T_para. Added columns: ``repetitions``, ``time_min_s``,
-    ``time_max_s`` (s), ``keys`` (run keys, comma-separated).
+    ``time_max_s`` (s; of an estimated run the ends of its 95 % interval), ``keys`` (run keys, comma-separated).
 
     Shape: one row for each problem and count. Unit: as in `RunRecord.row`. Raises `InputError` as
     `usable`. Source: ScaleGraph.
@@ -108,7 +108,9 @@ def problems(table: pd.DataFrame) -> pd.DataFrame:
     good["problem"] = good.groupby(by, dropna=False, sort=False).ngroup() if by else 0
     good["label"] = [parameter_label(row) for row in good[_telling(good)].to_dict("records")]
     good["repetitions"] = 1
-    good["time_min_s"] = good["time_max_s"] = good["time_s"]
+    error = np.nan_to_num(numbers(good, "time_error"))
+    good["time_min_s"] = good["time_s"] * np.maximum(1 - error, 0.0)
+    good["time_max_s"] = good["time_s"] * (1 + error)
     good["keys"] = good["key"].astype(str)
     repeated = good.duplicated(["problem", "processors"], keep=False)
     if bool(repeated.any()):
@@ -132,15 +134,13 @@ def _medians(rows: pd.DataFrame) -> pd.DataFrame:
     rank, count = groups.cumcount(), groups["time_s"].transform("size")
     made = ordered[rank == (count - 1) // 2].set_index(place)
     upper = ordered[rank == count // 2].set_index(place)
-    parameters = set(parameter_columns(rows))
-    for name in made.select_dtypes("number").columns:
-        if name not in parameters and name != "repetition":
-            one, two = (
-                made[name].to_numpy(dtype=np.float64, na_value=np.nan),
-                upper[name].to_numpy(dtype=np.float64, na_value=np.nan),
-            )
-            even = (count[rank == 0] % 2 == 0).to_numpy()
-            made[name] = np.where(even, one / 2 + two / 2, one) if even.any() else made[name]
+    even = (count[rank == 0] % 2 == 0).to_numpy()
+    if even.any():
+        kept = {*parameter_columns(rows), "repetition"}
+        names = [str(name) for name in made.select_dtypes("number").columns if name not in kept]
+        one, two = (part[names].to_numpy(dtype=np.float64, na_value=np.nan) for part in (made, upper))
+        means = pd.DataFrame(np.where(even[:, None], one / 2 + two / 2, one), index=made.index, columns=pd.Index(names))
+        made = pd.concat([made.drop(columns=names), means], axis=1)
     for name, found in (
         ("repetitions", groups["time_s"].size()),
         ("time_min_s", groups["time_s"].min()),

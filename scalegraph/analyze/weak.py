@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from scalegraph.analyze import estimates
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import PARAMETER, numbers, parameter_columns
 from scalegraph.measurements.runs import SIZE, varies
@@ -36,7 +37,9 @@ def efficiencies(found: Series) -> pd.DataFrame:
 
     Columns: ``problem``, ``label``, ``processors``, ``keys``, ``time_s``; ``weak_efficiency`` E = T(N0)/T(N), 1 on the
     fewest processors N0; ``scaled_speedup`` S = N E; ``serial_share`` s = (N - S)/(N - N0), the share of the time on N
-    processors that Gustafson's law S = N - s (N - N0) calls serial (Gustafson 1988, for N0 = 1), NaN on N0.
+    processors that Gustafson's law S = N - s (N - N0) calls serial (Gustafson 1988, for N0 = 1), NaN on N0. ``_low``
+    and ``_high`` of the first two are the ends of their 95 % intervals: relative errors of estimated times in
+    quadrature.
 
     Shape: one row for each N. Unit: s; ratios have none. Source: as named above.
     """
@@ -47,5 +50,9 @@ def efficiencies(found: Series) -> pd.DataFrame:
         speedup = count * time[0] / time
         made["weak_efficiency"] = time[0] / time
         made["scaled_speedup"] = speedup
+        error = np.nan_to_num(numbers(rows, "time_error"))
+        error = np.where(count > count[0], estimates.combined(error, error[0]), 0.0)
+        for name, values in (("weak_efficiency", time[0] / time), ("scaled_speedup", speedup)):
+            made[f"{name}_low"], made[f"{name}_high"] = values * np.maximum(1 - error, 0.0), values * (1 + error)
         made["serial_share"] = np.where(count > count[0], (count - speedup) / (count - count[0]), np.nan)
     return made

@@ -366,12 +366,23 @@ class RunRecord(_Frozen):
             return None
         return (max(0.0, self.time_s * (1 - self.time_error)), self.time_s * (1 + self.time_error))
 
+    def _interval_columns(self) -> dict[str, Value | None]:
+        if self.sampled is None or not self.estimated:
+            return {}
+        return {
+            "sampled": 1,
+            "time_error": self.time_error,
+            **{f"interval.{name}": width for name, width in self.sampled.intervals.items()},
+        }
+
     def row(self) -> dict[str, Value | None]:
         """Return one row of the run table.
 
         Scalars, categories as ``leaf.*`` and counters as ``count.*`` (sums over processors, cycles and events),
         parameters as ``param.*``, quantities by cause as ``cause.<cause>.<quantity>``, waiting whose cause is known as
-        ``blame.<cause>.<category>`` (cycles, sums over processors).
+        ``blame.<cause>.<category>`` (cycles, sums over processors). Estimated runs have ``sampled`` = 1, their
+        ``time_error``, and half the width of the 95 % interval of each number as ``interval.<name>``
+        (`Sampled.intervals`).
         """
         named = {"source", "program", "machine", "status", "clock_hz", "host_s"}
         scalars = self.model_dump(include=named.union(RUN_SCALARS))
@@ -380,7 +391,7 @@ class RunRecord(_Frozen):
             "processors": self.point.processors,
             "repetition": self.point.repetition,
             **({"variant": self.point.variant.name} if self.point.variant else {}),
-            **({"sampled": 1} if self.estimated else {}),
+            **self._interval_columns(),
             **(self.usage.row() if self.usage is not None else {}),
             **scalars,
             **{f"param.{k}": v for k, v in self.point.parameters.items()},

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scalegraph.analyze import timed
+from scalegraph.analyze import estimates, timed
 from scalegraph.analyze.messages import rows as message_rows
-from scalegraph.analyze.remarks import remarks
+from scalegraph.analyze.remarks import of_run, remarks
 from scalegraph.base.measures import Measure, measure, percent
 from scalegraph.base.run import RUN_SCALARS, Region, RunRecord
 from scalegraph.base.units import si, significant
@@ -185,6 +185,7 @@ def sampling_document(record: RunRecord) -> dict[str, Any]:
     """Return how a run was sampled, and the 95 % interval of its time in s; both null for a complete run."""
     interval = record.time_interval_s
     return {
+        "estimated": record.estimated,
         "sampled": record.sampled.model_dump() if record.sampled else None,
         "interval_s": list(interval) if interval else None,
     }
@@ -241,9 +242,15 @@ def print_table(
                 _plain(ratio.efficiency if ratio else None),
             ]
         title = f"{title}; part: {part.label}"
+    if any(record.estimated for record in done):
+        headers.insert(_TIMED - 2, "±")
+        for row, record in zip(rows, listed, strict=True):
+            row[_TIMED - 2 : _TIMED - 2] = [_reach(record)] if record.ok else []
     print_rows(headers, rows, title=title)
     for text in remarks(records):
         echo(f"! {text}")
+    if said := estimates.words(listed):
+        echo(f"{ESTIMATED}{said}")
 
 
 def verified_documents(
@@ -292,7 +299,7 @@ def _cells(
     shares = [record.busy_s, record.memory_stall_s, record.idle_s, record.primitive_s]
     total = record.point.processors * (record.time_s or 0.0)
     return [
-        f"{record.point.processors}{' !' if record.warnings else ''}",
+        f"{record.point.processors}{' !' if of_run(record) else ''}",
         f"{ESTIMATED if record.estimated else ''}{time.number(record.time_s)}",
         _plain(values.get("speedup")),
         _plain(values.get("efficiency")),
@@ -301,6 +308,11 @@ def _cells(
         misses.number(record.misses),
         si(record.host_s, "s"),
     ]
+
+
+def _reach(record: RunRecord) -> str:
+    """Return the half width of an estimated time's interval; a dash for a run simulated in full."""
+    return percent(record.time_error) if record.estimated else "–"
 
 
 def _plain(value: float | None) -> str:

@@ -436,7 +436,9 @@ class Figure:
     """What a view shows: a title, a sentence with the message of the picture, and one or more panels.
 
     *empty* says what is missing and how to get it; there are no panels then. *notes* are shown below the picture.
-    *ways* are next steps: buttons in the window, options on the command line (`told`, `remarks`). *view* built it.
+    *estimated* says how much of the runs behind it was not simulated, and the interval of their times; every form of
+    the figure states it. *ways* are next steps: buttons in the window, options on the command line (`told`, `remarks`).
+    *view* built it.
     """
 
     title: str
@@ -448,6 +450,7 @@ class Figure:
     ways: tuple[Way, ...] = ()
     view: str = ""
     answers: bool = False  # the sentence is the point of the view, so the window gives it more room
+    estimated: str = ""
 
     @property
     def told(self) -> str:
@@ -456,5 +459,10 @@ class Figure:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes, with the command line options of the next steps."""
-        return (*self.notes, *(way.words for way in self.ways if way.words)) if not self.empty else self.notes
+        """All notes, with the command line options of the next steps."""
+        return (*self.below, *(way.words for way in self.ways if way.words)) if not self.empty else self.notes
+
+    @property
+    def below(self) -> tuple[str, ...]:
+        """The notes below the picture; the first says that numbers are estimates, if they are."""
+        return (*((self.estimated,) if self.estimated else ()), *self.notes)

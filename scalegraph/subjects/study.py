@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from scalegraph.analyze import metrics, workload
+from scalegraph.analyze import estimates, metrics, workload
 from scalegraph.analyze.callpaths import measured_runs
 from scalegraph.analyze.series import Series, main_series, one_program
 from scalegraph.base.run import Region, RunRecord
@@ -148,6 +148,22 @@ class StudyData:
     def by_key(self) -> Mapping[str, RunRecord]:
         """Run records by the key of their point."""
         return {run.point.key: run for run in self.runs}
+
+    def estimated(self, *, others: bool = False, choices: bool = False) -> str:
+        """Return a sentence on how much of the study's runs is estimated, and their interval; empty if nothing is.
+
+        *others*: also of the studies that it is compared with; *choices*: of all its choices.
+        """
+        parts = (*((choices and self.choices) or (self,)), *(self.others if others else ()))
+        said = self.once(
+            f"estimated {others} {choices}", lambda: estimates.words(run for part in parts for run in part.every_run)
+        )
+        return f"{said[0].upper()}{said[1:]}." if said else ""
+
+    @property
+    def every_run(self) -> tuple[RunRecord, ...]:
+        """All runs: the actual ones, those of other targets, and what-if runs."""
+        return (*self.runs, *self.elsewhere, *self.variants)
 
     @property
     def event_costs(self) -> Mapping[int, EventCosts]:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from scalegraph.analyze import reference
+from scalegraph.analyze import estimates, reference
 from scalegraph.analyze.remarks import remarks
 from scalegraph.analyze.series import Series
-from scalegraph.analyze.table import numbers
+from scalegraph.analyze.table import Floats, numbers
 from scalegraph.base import measures
 from scalegraph.base.errors import InputError
 from scalegraph.base.rows import records
@@ -178,21 +178,39 @@ def curve(
     low: str = "",
     high: str = "",
 ) -> Line:
-    """Return *column* of *rows* over *x* as a curve with a tooltip per point; *scale* multiplies the values."""
+    """Return *column* of *rows* over *x* as a curve with a tooltip per point; *scale* multiplies the values.
+
+    It has an interval if a point is repeated or estimated and *rows* has the ends as *low* and *high*, by default the
+    column's name with ``_low`` and ``_high``.
+    """
     y = numbers(rows, column) * scale
-    interval = bool(low and high and "repetitions" in rows.columns and (numbers(rows, "repetitions") > 1).any())
-    tips = tuple(f"{name}: {exact(value, unit)}\n{run}" for value, run in zip(y, run_labels(rows), strict=True))
+    ends = (low or f"{column}_low", high or f"{column}_high")
+    interval = all(end in rows.columns for end in ends) and estimates.spread(rows)
+    low_y, high_y = (numbers(rows, end) * scale if interval else y for end in ends)
+    doubts = _doubts(numbers(rows, "time_error"), low_y, high_y, unit)
+    tips = tuple(
+        f"{name}: {exact(value, unit)}{doubt}\n{run}"
+        for value, doubt, run in zip(y, doubts, run_labels(rows), strict=True)
+    )
     return Line(
         name,
         tuple(float(value) for value in numbers(rows, x)),
         tuple(float(value) for value in y),
         role,
         origin(rows),
-        tuple(float(value) for value in numbers(rows, low) * scale) if interval else (),
-        tuple(float(value) for value in numbers(rows, high) * scale) if interval else (),
+        tuple(float(value) for value in low_y) if interval else (),
+        tuple(float(value) for value in high_y) if interval else (),
         tips=tips,
         processors=tuple(int(n) for n in rows["processors"]),
     )
+
+
+def _doubts(errors: Floats, low: Floats, high: Floats, unit: str) -> list[str]:
+    """Return the intervals of estimated points, those with *errors*, for tooltips; empty for the others."""
+    return [
+        f"\nestimated: {exact(below, unit)} to {exact(above, unit)} (95 %)" if error > 0 and above > below else ""
+        for error, below, above in zip(errors, low, high, strict=True)
+    ]
 
 
 def origin(rows: pd.DataFrame) -> Origin:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from scalegraph import views
 from scalegraph.base.errors import Fault, InputError
@@ -18,6 +18,7 @@ from scalegraph.views import needs as needs_
 from scalegraph.views.families import SHOW_AS, Family
 
 Subject: TypeAlias = Literal["study", "trace"]
+CHOOSE: Final = "Choose"  # the group of views that show all choices of a study
 _MANY: dict[Subject, str] = {"study": "studies", "trace": "traces"}
 _USUAL = {need.text for need in (*needs_.RUNS, *needs_.EVENTS)}  # of nearly all views
 
@@ -92,7 +93,8 @@ class View:
     def build(self, data: StudyData | TraceData, **options: OptionValue) -> Figure:
         """Return the figure of *data*; options not given take their defaults.
 
-        If a need is not met, the figure is the empty state: the need's message and button.
+        If a need is not met, the figure is the empty state: the need's message and button. The figure of a study with
+        estimated runs says so.
 
         Raises:
             InputError: unknown options or invalid values, all of them at once; or *data* is a study but the view is of
@@ -107,7 +109,12 @@ class View:
         values = self.check(options)
         lacking = self.lacking(data, values)
         made = self.make(data, **values) if lacking is None else lacking
-        return self.empty(data, made) if isinstance(made, Need) else replace(made, view=self.name)
+        if isinstance(made, Need):
+            return self.empty(data, made)
+        said = ""
+        if isinstance(data, StudyData) and made.panels:
+            said = data.estimated(others=self.several, choices=self.group == CHOOSE)
+        return replace(made, view=self.name, estimated=said)
 
     def _asked(self, choice: OptionValue) -> View:
         """Return the view of the family for *choice*; only the family's own name leaves it open which that is."""

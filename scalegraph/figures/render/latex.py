@@ -26,7 +26,8 @@ def latex(figure: Figure) -> str:
 
     """
     comment = "".join(f"% {one_line(line)}\n" for line in (figure.title, figure.sentence) if line)
-    return comment + _BETWEEN.join(map(_latex_table, numbers.parts(figure)))
+    said = (_escape(figure.estimated) + "\n",) if figure.estimated else ()
+    return comment + _BETWEEN.join((*map(_latex_table, numbers.parts(figure)), *said))
 
 
 def _latex_table(figure: Figure) -> str:

@@ -48,13 +48,14 @@ def csv(figure: Figure, *, for_spreadsheets: bool = False) -> str:
 
     Plots over the same axis are put side by side; a grid has one row per cell, a timeline one per lane and bin, arrow
     and tick; in a figure with a table or source code only that is written, since plots beside it show the same numbers.
-    *for_spreadsheets*: text that a spreadsheet would take for a formula gets a leading apostrophe.
+    The rows of a figure of estimated runs say so in a last column, ``estimated``. *for_spreadsheets*: text that a
+    spreadsheet would take for a formula gets a leading apostrophe.
 
     Raises:
         InputError: the figure is empty.
 
     """
-    header, rows = header_and_rows(figure)
+    header, rows = _marked_rows(figure)
     if for_spreadsheets:
         header, rows = [_no_formula(name) for name in header], [[_no_formula(cell) for cell in row] for row in rows]
     texts = [["" if missing(cell) else _text(cell) for cell in row] for row in rows]
@@ -76,6 +77,7 @@ def as_json(figure: Figure) -> str:
         "title": figure.title,
         "sentence": figure.sentence,
         "empty": figure.told,
+        "estimated": figure.estimated or None,
         "notes": list(figure.remarks),
         "meta": dict(figure.meta),
         "panels": [{"kind": type(panel).__name__.lower(), **_plain(panel)} for panel in figure.panels],
@@ -93,7 +95,8 @@ def markdown(figure: Figure) -> str:
 
     """
     title, sentence = _markdown_text(figure.title), _markdown_text(figure.sentence)
-    found = [f"## {title}" if title else "", sentence, *map(_markdown_table, parts(figure))]
+    said = _markdown_text(figure.estimated)
+    found = [f"## {title}" if title else "", sentence, *map(_markdown_table, parts(figure)), said]
     return "\n\n".join(part for part in found if part) + "\n"
 
 
@@ -163,6 +166,14 @@ def written(figure: Figure, header: list[str], rows: Rows) -> tuple[list[str], l
     return header, texts
 
 
+def _marked_rows(figure: Figure) -> tuple[list[str], Rows]:
+    """Return `header_and_rows`, with a last column that says that they are estimates, if they are."""
+    header, rows = header_and_rows(figure)
+    if not figure.estimated:
+        return header, rows
+    return [*header, "estimated"], [[*row, figure.estimated] for row in rows]
+
+
 def _title(column: Column) -> str:
     return f"{column.name} ({column.unit})" if column.unit else column.name
 
@@ -181,7 +192,7 @@ def frame(figure: Figure) -> pd.DataFrame:
     """
     import pandas as pd
 
-    header, rows = header_and_rows(figure)
+    header, rows = _marked_rows(figure)
     columns: dict[str, Any] = {}
     for index, name in enumerate(header):
         cells = [None if missing(row[index]) else row[index] for row in rows]

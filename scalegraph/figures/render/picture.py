@@ -140,8 +140,9 @@ def _compose(figure: Figure, size: tuple[float, float], theme: Theme, dpi: int, 
     FigureCanvasAgg(sheet)
     brush = Brush(sheet, theme)
     sheet.set_facecolor(brush.paper)
-    notes = (*figure.notes, *_reasons(figure)) if words > 2 else ()
-    top, bottom = _caption(brush, figure.title, figure.sentence if words > 1 else "", notes) if words else (1.0, 0.0)
+    notes = (*figure.below, *_reasons(figure)) if words > 2 else (figure.estimated,) if figure.estimated else ()
+    title, sentence = figure.title if words else "", figure.sentence if words > 1 else ""
+    top, bottom = _caption(brush, title, sentence, notes) if title or notes else (1.0, 0.0)
     if words and figure.panels and top - bottom < _LEAST_OF_PANELS and size[0] < _FULL_LETTERS:
         raise _NoRoom
     engine.set(rect=(0.008, bottom, 0.984, top - bottom), w_pad=0.05, h_pad=0.05, wspace=0.03, hspace=0.03)
@@ -178,7 +179,7 @@ def _natural(figure: Figure) -> tuple[float, float]:
     plots = all(isinstance(panel, Plot) and not _sideways(panel) for panel in figure.panels)
     heights = [_high(panel, _WIDTH) for panel in figure.panels]
     height = (max(heights, default=2.0) if plots else sum(heights)) + 2.0
-    notes = len(figure.notes) + sum(len(grid_panel.footnotes(p)) for p in figure.panels if isinstance(p, Grid))
+    notes = len(figure.below) + sum(len(grid_panel.footnotes(p)) for p in figure.panels if isinstance(p, Grid))
     return _WIDTH, max(4.0, min(60.0, height + 0.36 * notes))
 
 

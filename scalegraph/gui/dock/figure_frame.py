@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout,
 from scalegraph.figures.figure import Figure, Panel, Timeline
 from scalegraph.gui.base.layouts import vertical
 from scalegraph.gui.dock.sentence import Sentence
+from scalegraph.gui.figures.estimated_line import EstimatedLine
 from scalegraph.gui.figures.kinds import LEAST, PARTS, PanelWidget
 from scalegraph.gui.figures.notes_area import NotesArea
 from scalegraph.gui.figures.panel_row import PanelRow, best_columns
@@ -47,6 +48,7 @@ class FigureFrame(QWidget):
         self._title = figure_label("heading")
         self._sentence = Sentence()
         self._sentence.toggled.connect(self._show_notes)
+        self._estimated = EstimatedLine()
         self._notes = NotesArea()
         self._state = FigureState()
         self._choice = QTabBar()  # tabs, if there is room for only one panel
@@ -69,12 +71,14 @@ class FigureFrame(QWidget):
         layout.addLayout(self._top)
         layout.addWidget(self._stack, 1)
         layout.addWidget(self.ways)
+        layout.addWidget(self._estimated)
         layout.addWidget(self._notes)
 
     def _texts(self, title: str, sentence: str) -> None:
         self._title.setText(title)
         self._title.setVisible(bool(title) and self._with_title)
         self._sentence.setVisible(bool(sentence))
+        self._estimated.show_text(self._figure.estimated if self._figure is not None and self._figure.panels else "")
         self._show_notes()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -143,7 +147,7 @@ class FigureFrame(QWidget):
         margins, taken = layout.contentsMargins(), 0
         width = self.width() - margins.left() - margins.right()
         below = () if self._top.indexOf(self.ways) >= 0 else (self.ways,)
-        for widget in (self._title, self._sentence, self._notes, *below):
+        for widget in (self._title, self._sentence, self._estimated, self._notes, *below):
             if widget.isVisibleTo(self):
                 high = widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
                 taken += min(high, widget.maximumHeight()) + layout.spacing()

@@ -15,6 +15,7 @@ from scalegraph.gui.base.turn_queue import turn_queue
 from scalegraph.gui.dock.figure_frame import FigureFrame
 from scalegraph.gui.dock.panel_links import PanelLinks
 from scalegraph.gui.figures.diagram.panel import DiagramPanel
+from scalegraph.gui.figures.estimated_line import EstimatedLine
 from scalegraph.gui.figures.flame.panel import FlamePanel
 from scalegraph.gui.figures.kinds import KINDS, PanelWidget, update
 from scalegraph.gui.figures.notes_area import NotesArea
@@ -150,6 +151,11 @@ class FigureWidget(FigureFrame):
     def notes(self) -> NotesArea:
         """The area of the notes."""
         return self._notes
+
+    @property
+    def estimated(self) -> EstimatedLine:
+        """The line that says that numbers are estimates."""
+        return self._estimated
 
     def fit(self) -> None:
         """Reset every zoom."""

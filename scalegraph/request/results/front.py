@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from scalegraph.analyze import series
+from scalegraph.analyze import estimates, series
 from scalegraph.base.units import as_read, counted, significant, thousands
 from scalegraph.measurements import names
 from scalegraph.subjects.study import StudyData
@@ -93,7 +93,7 @@ def times(data: StudyData) -> Times | None:
     columns += [(name, title) for name, title in _LEVELS if name in known and scaling[name].notna().any()]
     columns += [(name, name[6:]) for name in dict.fromkeys([*levels, *sizes])]
     columns.append(("time_s", "time (s)"))
-    spread = "time_min_s" in known and (scaling["repetitions"] > 1).any()
+    spread = "time_min_s" in known and estimates.spread(scaling)
     columns += [("time_min_s", "least (s)"), ("time_max_s", "most (s)")] if spread else []
     columns += [("speedup", "speedup"), ("efficiency", "efficiency")]
     columns += [("repetitions", "repetitions")]

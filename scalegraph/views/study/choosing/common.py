@@ -11,8 +11,9 @@ from scalegraph.subjects import space
 from scalegraph.subjects.option import Option
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common, needs
+from scalegraph.views.view import CHOOSE
 
-GROUP: Final = "Choose"
+GROUP: Final = CHOOSE
 SEVERAL: Final = needs.counts(
     "This compares points of a study; run the program on several processor counts, machines, splits or schedules.",
     lambda data, **_: len(space.points(data)) > 1,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 
 from scalegraph.analyze.metrics import work_unit
-from scalegraph.analyze.remarks import remarks
+from scalegraph.analyze.remarks import of_run, remarks
 from scalegraph.analyze.table import parameter_columns
 from scalegraph.base.run import RunRecord
 from scalegraph.base.units import counted
 from scalegraph.figures.columns import known
-from scalegraph.figures.figure import Column, Figure, Row, Table
+from scalegraph.figures.figure import ELAPSED_TIME, Column, Figure, Row, Table
 from scalegraph.subjects import series as series_
 from scalegraph.subjects.study import StudyData
 from scalegraph.views import common
@@ -25,10 +25,12 @@ def _make(data: StudyData) -> Figure:
         key: row for row in data.scaling.to_dict("records") for key in str(row["keys"]).split(",") if data.by_key
     }
     unit = work_unit(data.scaling)
+    estimated = any(run.estimated for run in data.runs)
     columns = (
         Column("N"),
         *(Column(name) for name in parameters),
         Column("time", "s", "time"),
+        *((Column("± (95 %)", ELAPSED_TIME),) if estimated else ()),
         Column("work", unit),
         Column("speedup"),
         Column("efficiency", "", "efficiency"),
@@ -47,6 +49,7 @@ def _make(data: StudyData) -> Figure:
                     run.point.processors,
                     *(run.point.parameters.get(name) for name in parameters),
                     run.time_s,
+                    *((100 * run.time_error if run.estimated else None,) if estimated else ()),
                     _work(run, row, unit),
                     *(known(row.get(name)) for name in ("speedup", "efficiency", "latency_s")),
                     run.host_s,
@@ -70,7 +73,7 @@ def _make(data: StudyData) -> Figure:
 def _state(run: RunRecord) -> str:
     """Return how *run* ended, marked if there is a remark."""
     if run.ok:
-        return f"{run.status} !" if run.warnings else run.status
+        return f"{run.status} !" if of_run(run) else run.status
     return f"{run.status}: {run.message}" if run.message else run.status
 
 

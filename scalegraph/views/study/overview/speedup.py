@@ -30,13 +30,8 @@ def _make(data: StudyData, size: object = None, what_if: object = False, efficie
     series = common.the_series(data, size)
     rows = series.rows
     axis = common.processors_axis(series.processors)
-    speedup = common.curve(rows, "speedup", "speedup", "speedup", low="speedup_low", high="speedup_high")
-    ends = {
-        f"efficiency_{end}": numbers(rows, f"speedup_{end}") / numbers(rows, "processors") for end in ("low", "high")
-    }
-    used = common.curve(
-        rows.assign(**ends), "efficiency", "efficiency", "efficiency", low="efficiency_low", high="efficiency_high"
-    )
+    speedup = common.curve(rows, "speedup", "speedup", "speedup")
+    used = common.curve(rows, "efficiency", "efficiency", "efficiency")
     held = matrices.held_at(data, "efficiency", efficiency)
     handles = (matrices.efficiency_handle(held[0], "y"),) if held is not None else ()
     counts = tuple(float(n) for n in series.processors)
@@ -53,7 +48,7 @@ def _make(data: StudyData, size: object = None, what_if: object = False, efficie
             f"{series.label or 'This problem'} is at best {significant(point.speedup)} times as fast as {_than(rows)},"
             f" on {wording.span((point.processors,))} at efficiency {significant(point.efficiency)}."
         )
-    top = max(1.0, float(np.nanmax([numbers(rows, "efficiency"), ends["efficiency_high"]]))) * 1.04
+    top = max(1.0, float(np.nanmax([numbers(rows, "efficiency"), numbers(rows, "efficiency_high")]))) * 1.04
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",
         sentence,

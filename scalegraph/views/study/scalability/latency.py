@@ -80,7 +80,11 @@ def _make(data: StudyData, size: object = None, per: object = "run") -> Figure:
 
 def _in_a_unit_of_time(data: StudyData, series: Series) -> Figure:
     """Return the average latency divided by T_para: the share of time that a processor loses."""
-    rows = series.rows.assign(latency_rate=numbers(series.rows, "latency_method1_s") / numbers(series.rows, "time_s"))
+    rows = series.rows.assign(
+        latency_rate=numbers(series.rows, "latency_method1_s") / numbers(series.rows, "time_s"),
+        latency_rate_low=1 - numbers(series.rows, "efficiency_high"),
+        latency_rate_high=1 - numbers(series.rows, "efficiency_low"),
+    )
     known = rows[np.isfinite(numbers(rows, "latency_rate"))]
     several = known[known["processors"] > 1]
     first, last = (known if several.empty else several).iloc[0], known.iloc[-1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -12,7 +14,7 @@ from scalegraph.analyze.metrics import CAUSES, overheads
 from scalegraph.analyze.table import numbers
 from scalegraph.base.measures import percent
 from scalegraph.base.units import plain, si
-from scalegraph.figures.figure import Axis, Bars, Figure, Line, Plot
+from scalegraph.figures.figure import Axis, Bars, Figure, Plot
 from scalegraph.figures.way import Need
 from scalegraph.subjects import matrices
 from scalegraph.subjects import series as series_
@@ -41,7 +43,7 @@ def _make(data: StudyData, held: object = "size", size: object = None, detail: o
     counts = tuple(int(n) for n in rows["processors"])
     bars = Bars(tuple(float(i) for i in range(len(rows))), *_stacks(rows, detail == "causes"), counts)
     total = common.curve(rows, "latency_s", "L", "ink", unit="s")
-    line = Line(total.name, bars.x, total.y, total.role, total.origin, style="thin", tips=total.tips, processors=counts)
+    line = replace(total, x=bars.x, style="thin")
     return Figure(
         f"{_TITLE}: {common.study_title(data)}",
         _sentence(rows, title),

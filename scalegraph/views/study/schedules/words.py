@@ -8,7 +8,7 @@ from typing import Final
 from scalegraph.base.errors import InputError
 from scalegraph.base.measures import percent
 from scalegraph.base.run import RunRecord
-from scalegraph.base.units import assigned, counted
+from scalegraph.base.units import assigned
 from scalegraph.figures.way import Need
 from scalegraph.subjects.loop_schedules import WRITTEN
 from scalegraph.subjects.schedule_runs import Advice, ScheduleRuns, by_loop, saving, schedule_runs
@@ -47,11 +47,8 @@ def said(name: str) -> str:
 def notes(data: StudyData, runs: ScheduleRuns) -> tuple[str, ...]:
     """Return the notes shown by every view of schedules."""
     problem = assigned(dict(runs.size).items()) if runs.size else ""
-    errors = [run.time_error for run in (*runs.runs.values(), *runs.together.values()) if run.estimated]
-    widest = percent(max(errors, default=0.0))
-    sampled = (f"Estimates from samples of phases: {counted(len(errors), 'time')}, ± {widest} at most (95 %).",)
     problems = (f"Problem: {problem}.",) if problem else ()
-    return (*problems, *(sampled if errors else ()), *common.run_notes(data))
+    return (*problems, *common.run_notes(data))
 
 
 def the_count(runs: ScheduleRuns, processors: int | None) -> int:
