@@ -1,4 +1,4 @@
-"""Estimated runs: how much of them was not simulated, and the intervals of what is computed from their times.
+"""Intervals of what is computed from the times of estimated runs.
 
 Runs are sampled independently, so errors of different runs add in quadrature. Errors within a run do not: its
 categories share the visits that were measured.
@@ -6,52 +6,15 @@ categories share the visits that were measured.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from scalegraph.analyze.table import Floats, numbers
-from scalegraph.base.measures import percent
-from scalegraph.base.run import RunRecord
-from scalegraph.base.units import counted, significant
 
 _INTERVAL = "interval."
 _LOST = ("stall_", "idle_", "prim_")
-_MOST = 6  # processor counts that a sentence lists
-
-
-def words(runs: Iterable[RunRecord]) -> str:
-    """Return how much of the successful simulated *runs* was not simulated, and the interval of their times.
-
-    As in ``estimated: 88 % of phase visits were not simulated, time ± 1.2 % (95 %)``, without a full stop; empty if all
-    were simulated in full. With several estimated runs it gives ranges; if only some are estimated, it says which.
-
-    Source: ScaleGraph.
-    """
-    good = [run for run in runs if run.ok and run.source == "simulated"]
-    found = [run for run in good if run.estimated]
-    if not found:
-        return ""
-    skipped = [run.sampled.skipped / run.sampled.visits for run in found if run.sampled is not None]
-    share = _range([percent(min(skipped)), percent(max(skipped))])
-    errors = [run.time_error for run in found]
-    time = _range([_error(min(errors)), _error(max(errors))])
-    which = ""
-    if len(found) < len(good):
-        counts = sorted({run.point.processors for run in found})
-        listed = ", ".join(map(str, counts[:_MOST])) + (", .." if len(counts) > _MOST else "")
-        which = f"{len(found)} of {counted(len(good), 'run')} (N = {listed}), "
-    return f"estimated: {which}{share} of phase visits were not simulated, time ± {time} (95 %)"
-
-
-def _error(error: float) -> str:
-    return f"{significant(100 * error, 2)}\u00a0%"
-
-
-def _range(ends: Sequence[str]) -> str:
-    low, high = ends
-    return low if low == high else f"{low.removesuffix(chr(0xA0) + '%')} to {high}"
 
 
 def combined(*errors: Floats | float) -> Floats:
@@ -62,19 +25,6 @@ def combined(*errors: Floats | float) -> Floats:
     Shape: that of *errors*. Unit: none (share). Source: JCGM 100:2008 (GUM), 5.1.6, equation 12.
     """
     return np.sqrt(sum(np.square(error) for error in errors))
-
-
-def within(before: RunRecord, after: RunRecord) -> bool:
-    """Return whether the times of two runs differ by less than the 95 % interval of their difference.
-
-    False if both were simulated in full, as they are exact, or if a time is missing.
-
-    Source: JCGM 100:2008 (GUM), 5.1.2, equation 10: independent errors of a difference add in quadrature.
-    """
-    if before.time_s is None or after.time_s is None or not (before.estimated or after.estimated):
-        return False
-    reach = np.hypot(before.time_s * before.time_error, after.time_s * after.time_error)
-    return bool(abs(before.time_s - after.time_s) <= reach)
 
 
 def costs(runs: pd.DataFrame) -> dict[str, Floats]:

@@ -7,9 +7,11 @@ from typing import Final
 
 from scalegraph.base.measures import percent
 from scalegraph.base.run import RunRecord
-from scalegraph.base.units import counted, si
+from scalegraph.base.units import counted, si, significant
 
 _DISTURBED: Final = 0.1  # share of the processors' time, and of the clock rate
+_LISTED: Final = 6  # processor counts in a sentence
+_SAID: Final = "sampled: "  # as the remark on an estimated run begins, `Sampled.remark`
 _SHORTEST_S: Final = 0.1  # the kernel counts the time of other programs in ticks of 10 ms
 
 
@@ -17,7 +19,7 @@ def remarks(runs: Iterable[RunRecord]) -> list[str]:
     """Return the warnings of the successful *runs*, each once, with the processor counts they apply to.
 
     Disturbances of measured commands are summed up in one sentence for all runs; estimated runs are left to
-    `estimates.words`.
+    `estimated`.
 
     Shape: one entry for each warning. Source: ScaleGraph.
     """
@@ -31,12 +33,44 @@ def remarks(runs: Iterable[RunRecord]) -> list[str]:
 
 
 def of_run(run: RunRecord) -> tuple[str, ...]:
-    """Return the warnings of *run* without the one that it is estimated, which `estimates.words` states.
+    """Return the warnings of *run* without the one that it is estimated, which `estimated` says.
 
     Shape: one entry for each warning. Source: ScaleGraph.
     """
-    estimated = run.sampled.remark(run.time_cycles) if run.sampled is not None and run.estimated else ""
-    return tuple(text for text in run.warnings if text != estimated)
+    return tuple(text for text in run.warnings if not (run.estimated and text.startswith(_SAID)))
+
+
+def estimated(runs: Iterable[RunRecord]) -> str:
+    """Return how much of the successful simulated *runs* was not simulated, and the interval of their times.
+
+    As in ``estimated: 88 % of phase visits were not simulated, time ± 1.2 % (95 %)``, without a full stop; empty if all
+    were simulated in full. With several estimated runs it gives ranges; if only some are estimated, it says which.
+
+    Source: ScaleGraph.
+    """
+    good = [run for run in runs if run.ok and run.source == "simulated"]
+    found = [run for run in good if run.estimated]
+    if not found:
+        return ""
+    skipped = [run.sampled.skipped / run.sampled.visits for run in found if run.sampled is not None]
+    share = _range([percent(min(skipped)), percent(max(skipped))])
+    errors = [run.time_error for run in found]
+    time = _range([_error(min(errors)), _error(max(errors))])
+    which = ""
+    if len(found) < len(good):
+        counts = sorted({run.point.processors for run in found})
+        listed = ", ".join(map(str, counts[:_LISTED])) + (", .." if len(counts) > _LISTED else "")
+        which = f"{len(found)} of {counted(len(good), 'run')} (N = {listed}), "
+    return f"estimated: {which}{share} of phase visits were not simulated, time ± {time} (95 %)"
+
+
+def _error(error: float) -> str:
+    return f"{significant(100 * error, 2)}\u00a0%"
+
+
+def _range(ends: Sequence[str]) -> str:
+    low, high = ends
+    return low if low == high else f"{low.removesuffix(chr(0xA0) + '%')} to {high}"
 
 
 def disturbance(run: RunRecord) -> tuple[float, str]:

@@ -7,7 +7,7 @@ command line options and the file reference are generated from it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from pydantic import BaseModel, Field
@@ -23,7 +23,8 @@ class Option:
     """The command line option that sets the value, ``Option("-m", "--machine", metavar="M")``.
 
     *help* replaces the value's own, for an option that switches something off. *note* is appended to the help. *only*:
-    the single command that has it, if not every command that makes a request.
+    the single command that has it, if not every command that makes a request. *switches*: for a value with choices,
+    a switch for each of some choices, in place of an option that takes the choice; *values* has their help.
     """
 
     names: tuple[str, ...]
@@ -32,6 +33,8 @@ class Option:
     note: str = ""
     repeat: bool = False
     only: str = ""
+    switches: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def flag(self) -> str:

@@ -366,6 +366,17 @@ class RunRecord(_Frozen):
             return None
         return (max(0.0, self.time_s * (1 - self.time_error)), self.time_s * (1 + self.time_error))
 
+    def indistinct(self, other: RunRecord) -> bool:
+        """Return whether the times of both runs differ by less than the 95 % interval of their difference.
+
+        Independent errors add in quadrature (JCGM 100:2008, 5.1.2). False if both were simulated in full, as they are
+        exact, or if a time is missing.
+        """
+        if self.time_s is None or other.time_s is None or not (self.estimated or other.estimated):
+            return False
+        reach = math.hypot(self.time_s * self.time_error, other.time_s * other.time_error)
+        return abs(self.time_s - other.time_s) <= reach
+
     def _interval_columns(self) -> dict[str, Value | None]:
         if self.sampled is None or not self.estimated:
             return {}

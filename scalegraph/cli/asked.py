@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
 from scalegraph.base import amounts
-from scalegraph.base.asked import Declared, declared, every
+from scalegraph.base.asked import Declared, Option, declared, every
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.cli.pairs import pairs
 from scalegraph.request.model.request import Request
@@ -71,10 +72,29 @@ def request_option(key: str, **more: Any) -> Callable[[_Command], _Command]:
     value = request_value(key)
     said = value.option
     assert said is not None, key
+    if said.switches:
+        return partial(_switched, key, said)
     settings: dict[str, Any] = {"help": value.option_help(), "multiple": said.repeat, **_kind(value), **more}
     if said.metavar:
         settings.setdefault("metavar", said.metavar)
     return click.option(*said.names, parameter(key), **settings)
+
+
+def _switched(key: str, said: Option, command: _Command) -> _Command:
+    """Add a switch for each choice of the value *key* that has one; refuse two of them."""
+    name = parameter(key)
+
+    def chosen(ctx: click.Context, given: click.Parameter, on: bool) -> None:
+        value = next(choice for choice, flag in said.switches.items() if flag in given.opts)
+        before = ctx.params.get(name)
+        if on and before is not None:
+            raise click.UsageError(f"{said.switches[before]} and {said.switches[value]} were given; expected one", ctx)
+        ctx.params[name] = value if on else before
+
+    for choice, flag in reversed(said.switches.items()):
+        text = f"{said.values[choice]}."
+        command = click.option(flag, is_flag=True, expose_value=False, callback=chosen, help=text)(command)
+    return command
 
 
 def option_keys(only: str = "", part: str = "") -> list[str]:

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scalegraph.analyze import estimates, timed
+from scalegraph.analyze import timed
 from scalegraph.analyze.messages import rows as message_rows
-from scalegraph.analyze.remarks import of_run, remarks
+from scalegraph.analyze.remarks import estimated, of_run, remarks
 from scalegraph.base.measures import Measure, measure, percent
 from scalegraph.base.run import RUN_SCALARS, Region, RunRecord
 from scalegraph.base.units import si, significant
@@ -249,7 +249,7 @@ def print_table(
     print_rows(headers, rows, title=title)
     for text in remarks(records):
         echo(f"! {text}")
-    if said := estimates.words(listed):
+    if said := estimated(listed):
         echo(f"{ESTIMATED}{said}")
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import click
 
 from scalegraph.analyze.loops.selection import PROBE
+from scalegraph.analyze.remarks import estimated
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import Cancelled, Fault, InputError
 from scalegraph.base.events import EventSink, Note
 from scalegraph.base.measures import Measure, measure, percent
 from scalegraph.base.run import RunRecord
-from scalegraph.base.units import counted
 from scalegraph.cli.asked import request_option
 from scalegraph.cli.host_schedules import WRITTEN, Series, measured, show
 from scalegraph.cli.interrupt import interruptible
@@ -104,8 +104,8 @@ def schedules(
     """List the schedules of worksharing loops; or run a program under each and say which is best, and why.
 
     SRC are sources of the program, or the name of a shipped one; what follows ``--`` are its arguments. All its
-    worksharing loops get the schedule, including static ones. With --sample, estimated times are marked ~ and followed
-    by their 95 % interval.
+    worksharing loops get the schedule, including static ones. Repeated phases of long runs are sampled, unless --exact:
+    estimated times are marked ~ and followed by their 95 % interval.
     """
     if listing or not given["sources"]:
         _list(as_json=as_json)
@@ -115,7 +115,7 @@ def schedules(
     arguments = ctx.meta.get("program_arguments", ())
     request, counts = _request(given, arguments)
     if target == "host" and not given["machine_name"]:
-        _check_measured(names, study, sample=bool(given["collect_sample"]))
+        _check_measured(names, study, sample=given["collect_sample"] == "always")
         _show_measured(request, _measured(request, names, sorted(counts), repeats), sorted(counts), as_json=as_json)
         return
     again = {name: _request(given | {"machine_name": name}, arguments)[0] for name in machines}
@@ -265,7 +265,7 @@ def _report(kept: Study, found: _Found, names: Sequence[str], counts: Sequence[i
             echo("\nSimulated:")
         _print(rows, counts)
         for line in _sampling(rows):
-            echo(f"! {line}")
+            echo(line)
         for pick in found.picks:
             echo(f"{pick.loop} on {pick.processors}: {pick.why}.")
         for line in _sentences(found):
@@ -276,20 +276,16 @@ def _report(kept: Study, found: _Found, names: Sequence[str], counts: Sequence[i
 def _sampling(rows: Sequence[tuple[str, Sequence[RunRecord | None]]]) -> list[str]:
     """Return sentences on how much of the runs was not simulated, and why others were simulated completely."""
     tried = [(name, run) for name, runs in rows for run in runs if run is not None and run.ok]
-    shares: list[float] = []
     whole: dict[str, list[str]] = {}
     for name, run in tried:
-        if run.sampled is not None and run.sampled.skipped:
-            shares.append(run.sampled.skipped / run.sampled.visits)
-        elif run.sampled is not None:
-            whole.setdefault(run.sampled.remark(run.time_cycles), []).append(f"{name} with N = {run.point.processors}")
-    found = []
-    if shares:
-        least, most = percent(min(shares)), percent(max(shares))
-        part = least if least == most else f"{least} to {most}"
-        runs = counted(len(shares), "run")
-        found.append(f"sampled: in {runs} {part} of the visits of phases were not simulated; times ± intervals of 95 %")
-    return found + [f"{', '.join(names)}: {text}" for text, names in whole.items()]
+        remark = run.sampled.remark(run.time_cycles) if run.sampled is not None and not run.estimated else ""
+        if remark in run.warnings:
+            whole.setdefault(remark, []).append(f"{name} with N = {run.point.processors}")
+    said = estimated(run for _, run in tried)
+    return [
+        *([f"{ESTIMATED}{said}"] if said else []),
+        *(f"! {', '.join(names)}: {text}" for text, names in whole.items()),
+    ]
 
 
 def _sentences(found: _Found) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from scalegraph.analyze import estimates, metrics, workload
+from scalegraph.analyze import metrics, remarks, workload
 from scalegraph.analyze.callpaths import measured_runs
 from scalegraph.analyze.series import Series, main_series, one_program
 from scalegraph.base.run import Region, RunRecord
@@ -156,7 +156,7 @@ class StudyData:
         """
         parts = (*((choices and self.choices) or (self,)), *(self.others if others else ()))
         said = self.once(
-            f"estimated {others} {choices}", lambda: estimates.words(run for part in parts for run in part.every_run)
+            f"estimated {others} {choices}", lambda: remarks.estimated(run for part in parts for run in part.every_run)
         )
         return f"{said[0].upper()}{said[1:]}." if said else ""
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from scalegraph import views
-from scalegraph.analyze import estimates, metrics
+from scalegraph.analyze import metrics
 from scalegraph.analyze.table import numbers
 from scalegraph.base.run import RunRecord
 from scalegraph.base.sampling import Sampled
@@ -135,7 +135,7 @@ def test_a_repeated_run_keeps_the_extremes_as_its_interval() -> None:
 def test_a_difference_within_the_interval_is_told_apart() -> None:
     run = synthetic.fixed((4,))[0]
     nearly = run.model_copy(update={"time_s": run.time_s and run.time_s * 1.02})
-    assert not estimates.within(run, nearly)
-    assert estimates.within(estimate(run, 0.03), nearly)
-    assert not estimates.within(estimate(run, 0.01), nearly)
-    assert estimates.within(estimate(run, 0.015), estimate(nearly, 0.015))
+    assert not run.indistinct(nearly)
+    assert estimate(run, 0.03).indistinct(nearly)
+    assert not estimate(run, 0.01).indistinct(nearly)
+    assert estimate(run, 0.015).indistinct(estimate(nearly, 0.015))

@@ -113,7 +113,7 @@ def predict(
     verify: bool,
     graph: Path | None,
     blocks: str,
-    collect_sample: bool,
+    collect_sample: str | None,
     as_json: bool,
     study: Path | None,
     **given: Any,
@@ -125,15 +125,16 @@ def predict(
     events, and the times of its segments for other parameters. A STUDY with runs of several sizes with regions is used
     as it is; so are traces of two or more sizes, with the parameters of each in their order: ``scalegraph predict
     small.otf2 large.otf2 --samples n=100,200 --at n=400``; and a GRAPH, a file of threads and events whose times are
-    formulas: ``scalegraph predict g.toml --at n=800 -p 1,8``. With --sample repeated phases of the sample runs are
-    sampled; what counts come from, and what --verify runs, are whole runs.
+    formulas: ``scalegraph predict g.toml --at n=800 -p 1,8``. Repeated phases of long sample runs are sampled, unless
+    --exact; what counts come from, and what --verify runs, are whole runs.
     """
     if len(sources) == 1 and is_graph(Path(sources[0])):
-        _fits_graph(samples, blocks, graph, study, runs=verify or collect_sample or no_counting or no_smaller_caches)
+        runs = verify or bool(collect_sample) or no_counting or no_smaller_caches
+        _fits_graph(samples, blocks, graph, study, runs=runs)
         _predict_graph(ctx, Path(sources[0]), at, at_processors or processors, as_json=as_json)
         return
     targets = sizes(_needed(at), "--at")
-    if collect_sample:
+    if collect_sample == "always":
         _may_sample(sources, samples, blocks)
     traces = _are_traces(sources, asked=verify or processors or at_processors or study or collect_sample)
     if blocks and (graph is not None or traces or any(source.endswith(SUFFIX) for source in sources)):
@@ -141,7 +142,7 @@ def predict(
     if traces:
         found = _from_traces(sources, samples, targets)
     elif len(sources) == 1 and sources[0].endswith(SUFFIX):
-        _fits_study(Path(sources[0]), study, runs=verify or no_counting or no_smaller_caches or collect_sample)
+        _fits_study(Path(sources[0]), study, runs=verify or no_counting or no_smaller_caches or bool(collect_sample))
         found = _from_study(Path(sources[0]), samples, targets, processors, at_processors)
         if study is not None:
             keep(found, study)
@@ -265,7 +266,7 @@ def _fits_study(path: Path, kept: Path | None, *, runs: bool) -> None:
     if runs:
         raise click.UsageError(
             "the runs of a study are the samples, and no program is run:"
-            " leave out --verify, --no-counting, --no-smaller-caches and --sample"
+            " leave out --verify, --no-counting, --no-smaller-caches, --sample and --exact"
         )
     if kept is not None and kept.resolve() != path.resolve():
         raise click.UsageError(f"what a study predicts is kept in that study: -o {path} was expected")
@@ -276,7 +277,8 @@ def _are_traces(sources: Sequence[str], *, asked: object) -> bool:
     found = bool(sources) and all(Path(source).exists() and is_trace(Path(source)) for source in sources)
     if found and asked:
         raise click.UsageError(
-            "traces are of one N, and no program is run: leave out --verify, -p, --at-processors, --sample and -o"
+            "traces are of one N, and no program is run:"
+            " leave out --verify, -p, --at-processors, --sample, --exact and -o"
         )
     return found
 

@@ -112,7 +112,7 @@ def _contradictions(collect: Mapping[str, Any], trace: TraceGiven | None) -> lis
     """Return a fault for each option that contradicts another."""
     whole = (("--collect", collect.get("classes")), ("--trace", trace is not None))
     text = "needs the whole run, and --sample leaves most of it out"
-    faults = [Fault(text, key=key) for key, wanted in whole if wanted and collect.get("sample")]
+    faults = [Fault(text, key=key) for key, wanted in whole if wanted and collect.get("sample") == "always"]
     if collect.get("monitor", "none") != "none" and not collect.get("regions", True):
         faults.append(Fault("monitoring observes regions, and --no-instrument leaves them out", key="--monitor"))
     return faults

@@ -121,7 +121,8 @@ class WayCommands(QObject):
         request = kept_request(self._window, data, handle.title)
         if request is None:
             return
-        collect = request.collect.model_copy(update={what: True})
+        whole = {"sample": "automatic"} if request.collect.sample == "always" else {}  # misses by class need all visits
+        collect = request.collect.model_copy(update={what: True, **whole})
         again = request.model_copy(update={"collect": collect})
         self._window.runner.submit(again, handle.path, f"{handle.title}: {what}")
         self._window.study.banner.show_remark(f"Running again with {what}; see the queue.")

@@ -124,12 +124,14 @@ class RunSection(Section):
         grid_of = QWidget()
         grid = QGridLayout(grid_of)  # two columns, to fit a small window
         grid.setContentsMargins(0, 0, 0, 0)
-        known = [key for key in BY_KEY if key.startswith("collect.") and key != "collect.monitor"]
+        apart = ("collect.monitor", "collect.sample")
+        known = [key for key in BY_KEY if key.startswith("collect.") and key not in apart]
         for place, key in enumerate(known):
             grid.addWidget(self.editor_of(key), place // 2, place % 2)
         grid.setColumnStretch(2, 1)
         self.ask("collect", grid_of)
         self.ask_value("verify")
+        self.ask_value("collect.sample").setAccessibleName("Sampling of phases that repeat")
         monitor = self.ask_value("collect.monitor")
         monitor.setAccessibleName("Monitoring on the simulated machine")
         self.ask_rest("", "limits", "schedules", elsewhere=("title", "parameters", "processors", "reference"))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from scalegraph.base.errors import Fault
-from scalegraph.base.run import RunRecord
-from scalegraph.base.sampling import SAMPLES
+from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.base.sampling import SAMPLES, SAMPLES_WHEN_LONG
+from scalegraph.request.model.parts import Sampling
 from scalegraph.request.model.request import Request
 
 LINES = "lines"  # in `RunRecord.left_out`
@@ -19,9 +20,10 @@ def machine_values(request: Request) -> dict[str, str]:
 def faults(request: Request) -> list[Fault]:
     """Return a fault if one thing that *request* wants excludes another.
 
-    A monitor observes regions; misses by class and traces need the whole run, which excludes sampling.
+    A monitor observes regions; misses by class and traces need the whole run, which excludes sampling from the
+    beginning.
     """
-    if request.collect.sample and (request.collect.classes or request.trace is not None):
+    if request.collect.sample == "always" and (request.collect.classes or request.trace is not None):
         key = "collect.classes" if request.collect.classes else "trace"
         return [Fault("needs the whole run, and the request samples it (collect.sample)", key=key)]
     if request.collect.monitor == "none" or request.collect.regions:
@@ -37,7 +39,7 @@ def lacks(request: Request, record: RunRecord) -> bool:
     """
     if not record.ok:
         return False
-    if record.estimated and not request.collect.sample:
+    if record.estimated and sampling(request, record.point) == "never":
         return True
     if record.point.variant:
         return False
@@ -48,12 +50,36 @@ def lacks(request: Request, record: RunRecord) -> bool:
     return classes or (request.collect.lines and LINES in record.left_out)
 
 
-def collected(request: Request, before: RunRecord | None) -> tuple[str, ...]:
-    """Return the optional data that a run collects: what is requested, and what *before*, an earlier run, has."""
+def sampling(request: Request, point: RunPoint) -> Sampling:
+    """Return when the run at *point* is sampled.
+
+    Unless the request samples from the beginning, runs with virtual speedups are exact, and so are the runs that these
+    are compared with: a gain may be smaller than the interval of an estimate.
+    """
+    wanted = request.collect.sample
+    if wanted != "automatic" or point.variant.speedup:
+        return "never" if point.variant.speedup else wanted
+    if point.variant:
+        return wanted
+    every = request.every_count()
+    compared = [what.processors or every for what in request.what_ifs() if what.speedup]
+    if request.speedups.lines or request.speedups.regions:
+        compared.append(request.speedups.processors or (max(every),))
+    return "never" if any(point.processors in counts for counts in compared) else wanted
+
+
+def collected(request: Request, point: RunPoint, before: RunRecord | None, *, exact: bool = False) -> tuple[str, ...]:
+    """Return the optional data that a run collects: what is requested, and what *before*, an earlier run, has.
+
+    *exact*: the run is not sampled, whatever the request says; nor is one in place of an exact run.
+    """
     there = before is not None and before.ok and "classes" in before.collected
-    if request.collect.sample:
+    wanted = "never" if exact else sampling(request, point)
+    if wanted == "always":
         return (SAMPLES,)
-    return ("classes",) if request.collect.classes or there else ()
+    whole = before is not None and before.ok and not before.estimated
+    when_long = () if wanted == "never" or whole else (SAMPLES_WHEN_LONG,)
+    return ("classes", *when_long) if request.collect.classes or there else when_long
 
 
 def kept(request: Request, record: RunRecord, before: RunRecord | None) -> RunRecord:

@@ -15,6 +15,7 @@ from scalegraph.request.model.basics import Name, Processors, Strict, Text
 from scalegraph.request.model.defaults import OWN_MACHINE, SHIPPED_MACHINE
 
 Monitor: TypeAlias = Literal["none", "software", "hardware"]
+Sampling: TypeAlias = Literal["automatic", "always", "never"]
 BoundKind: TypeAlias = Literal["problem_size", "growth", "memory", "time", "efficiency", "speed"]
 SEARCHED: frozenset[str] = frozenset({"time", "efficiency", "speed"})
 Pin: TypeAlias = Literal["close", "spread", "none"]
@@ -22,6 +23,11 @@ PINS: dict[Pin, str] = {
     "close": "close: the first processors, one after the other",
     "spread": "spread: as far apart as possible",
     "none": "none: the system chooses",
+}
+SAMPLINGS: dict[Sampling, str] = {
+    "automatic": "automatic: once a run has been long",
+    "always": "always: from the beginning",
+    "never": "never: all runs are exact",
 }
 MONITORS: dict[Monitor, str] = {
     "none": "none: free of cost",
@@ -318,12 +324,29 @@ class Collect(Strict):
             repeat=True,
         ),
     )
-    sample: bool = asked(
-        default=False,
-        label="samples of repeated phases",
-        help="Simulate some visits of repeated phases and estimate the others, with an interval; for long programs",
-        option=option("--sample", help="Sample repeated phases of long programs; estimates have intervals of 95 %"),
+    sample: Sampling = asked(
+        default="automatic",
+        label="Sampling",
+        choices=SAMPLINGS,
+        help="When to simulate only some visits of phases that repeat, and estimate the others; "
+        "estimated numbers have an interval of 95 %",
+        option=option(
+            "--sample",
+            values={
+                "always": "Sample repeated phases from the beginning; without it sampling begins once a run has been "
+                "long. Estimates have an interval of 95 %",
+                "never": "No sampling: simulate every visit of every phase, however long it takes",
+            },
+            switches={"always": "--sample", "never": "--exact"},
+        ),
     )
+
+    @field_validator("sample", mode="before")
+    @classmethod
+    def _as_switch(cls, value: Any) -> Any:
+        """Read the switch that this was in earlier requests: whether to sample from the beginning."""
+        return {True: "always", False: "never"}[value] if isinstance(value, bool) else value
+
     monitor: Monitor = asked(
         default="none",
         label="Monitoring",

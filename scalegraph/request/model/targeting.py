@@ -70,7 +70,7 @@ def _not_measured(request: Request, target: Target) -> Iterator[Fault]:
         ("schedules.compare", "what_if", bool(request.schedules.compare)),
         ("predict", "work", request.predict is not None),
         ("collect.classes", "memory", request.collect.classes),
-        ("collect.sample", "what_if", request.collect.sample),
+        ("collect.sample", "what_if", request.collect.sample == "always"),
         ("trace", "trace", request.trace is not None),
         *((f"bound.{at}.kind", "work", bound.kind == "speed") for at, bound in enumerate(request.bound)),
     )

@@ -78,6 +78,17 @@ def checked(request: Request, records: Iterable[RunRecord], build: Build) -> lis
     return [point for point in culprits.points(*found) if not faults(build, (point.variant,))]
 
 
+def doubtful(records: Iterable[RunRecord]) -> list[RunPoint]:
+    """Return the estimated runs whose interval contains the time of a run with a virtual speedup of the same point."""
+    known = {record.point.key: record for record in records if record.ok}
+    found: dict[str, RunPoint] = {}
+    for record in known.values():
+        actual = known.get(record.point.actual().key)
+        if record.point.variant.speedup and actual is not None and actual.indistinct(record):
+            found[actual.point.key] = actual.point
+    return list(found.values())
+
+
 def counted(request: Request, records: Iterable[RunRecord], build: Build) -> list[RunPoint]:
     """Return the run in which loops with a large loss call the runtime for iterations, so that these are counted.
 

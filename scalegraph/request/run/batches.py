@@ -14,7 +14,7 @@ from scalegraph.base.errors import Fault, InputError, RunError, ScaleGraphError
 from scalegraph.base.events import Building, Event, EventSink, Note
 from scalegraph.base.files import reason, write_atomic
 from scalegraph.base.run import RunRecord
-from scalegraph.base.sampling import SAMPLES
+from scalegraph.base.sampling import SAMPLES, SAMPLES_WHEN_LONG
 from scalegraph.link.cluster import batch
 from scalegraph.link.cluster.answers import accepted
 from scalegraph.link.cluster.order import build_of, unpack_order
@@ -174,6 +174,7 @@ def _collect(directory: Path, key: str, data: bytes, study: Study, done: Collect
 
 def _more(collected: tuple[str, ...], trace: object, before: RunRecord) -> bool:
     """Return whether an order collects something that the run *before* lacks."""
-    if before.estimated and SAMPLES not in collected:
+    sampled = {SAMPLES, SAMPLES_WHEN_LONG}
+    if before.estimated and sampled.isdisjoint(collected):
         return True
-    return not set(collected) - {SAMPLES} <= set(before.collected) or (trace is not None and before.trace is None)
+    return not set(collected) - sampled <= set(before.collected) or (trace is not None and before.trace is None)

@@ -201,7 +201,7 @@ def predict_program(
         )
         # the graph of a program that sends messages comes from the traces of its samples
         messages = any(run.processes is not None for run in runner.run(wanted.samples[:1], counts[:1]))
-        if messages and request.collect.sample:
+        if messages and request.collect.sample == "always":
             text = "the program passes messages: its graph is made of traces, which need the whole run"
             raise InputError(Fault(text, key="collect.sample"))
         runs = {run.point.key: run for run in runner.run(wanted.samples, counts, traced=messages)}

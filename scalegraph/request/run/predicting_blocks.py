@@ -56,8 +56,8 @@ def predict_blocks(
         raise InputError(Fault(f"the parameters {', '.join(blocks.parameters)} were expected", key="samples"))
     counts = sorted({*wanted.sampled, *([1] if wanted.reference else [])})
     runner = Runner(session, request, tuple(wanted.samples[0]), study, emit, cancel)
-    samples = runner.run(wanted.samples, counts)
-    actual = runner.run(wanted.targets, wanted.processors) if wanted.verify else []
+    samples = runner.run(wanted.samples, counts, whole=True)
+    actual = runner.run(wanted.targets, wanted.processors, whole=True) if wanted.verify else []
     machine = machines.load(request.machine.path or request.machine.name, request.machine.overrides)
     every = sorted({*counts, *wanted.processors})
     places = [(values, n) for values in (*wanted.samples, *wanted.targets) for n in every]

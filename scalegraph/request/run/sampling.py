@@ -89,7 +89,7 @@ class Runner:
             known = {**self.request.parameters, **parameters}
             update = {"parameters": known, "processors": tuple(processors), "reference": False, "trace": trace}
             if whole:
-                update["collect"] = self.request.collect.model_copy(update={"sample": False})
+                update["collect"] = self.request.collect.model_copy(update={"sample": "never"})
             asked = self.request.model_copy(update=update)
             with self.session.submit(asked, self.study, self.emit, self.cancel) as done:
                 if several:

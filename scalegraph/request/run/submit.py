@@ -38,16 +38,6 @@ if TYPE_CHECKING:
 
 ASKED = "asked"  # requested processor counts: others in a study were run for reference, such as one processor
 
-_WORDS = {
-    "program": "another program (its sources, headers, flags, the compiler or ScaleGraph have changed)",
-    "arguments": "other arguments",
-    "machine": "another machine",
-    "schedule": "another loop schedule",
-    "input": "another standard input",
-    "processes": "another number of threads a process",
-    "ranks": "another number of ranks a node",
-}
-
 
 class Submission:
     """One request in progress. `run` does everything; the study has the finished runs even if `run` raises."""
@@ -82,7 +72,8 @@ class Submission:
         self.progress: Progress = Progress() if beside is None else beside.progress
         self._later_s: float | None = 0.0
         self._book: JobBook | None = None  # of a link that is a cluster
-        self._again = 0  # runs repeated for their traces
+        self._again = 0  # runs repeated for their traces, or because their estimates could not decide
+        self._exact: set[str] = set()  # keys of points that are not sampled
         self._tracing = Tracing(found, None, traces)
 
     def run(self, path: Path | None, *, overwrite: bool = False) -> Study:
@@ -236,7 +227,7 @@ class Submission:
             return
         if (kept := shipped.adopted(study, manifest)) is not None:
             study.set_manifest(kept)
-        differ = targeted.differences(study.manifest, manifest, _WORDS)
+        differ = targeted.differences(study.manifest, manifest)
         if differ:
             onward = "choose another study"
             if shipped.is_shipped(study):
@@ -305,11 +296,22 @@ class Submission:
         for further in (variants.swept, variants.checked):
             if not self._cancel.cancelled and (more := further(request, self._records.values(), build)):
                 self._round(study, build, more, searches)
+        self._settle(study, build, searches)
         if not self._cancel.cancelled and (more := variants.counted(request, self._records.values(), build)):
             with suppress(Cancelled):  # earlier runs stay
                 self._round(study, self._sources(asking=True), more, searches)
         if not self._cancel.cancelled and (best := variants.advised(request, self._records.values(), build.regions)):
             self._round(study, build, best, searches)
+
+    def _settle(self, study: Study, build: Build, searches: Searches) -> None:
+        """Repeat estimated runs exactly if their interval hides whether a verified loss was one."""
+        if self._cancel.cancelled or not self._found.request.verify:
+            return
+        if not (doubtful := variants.doubtful(self._records.values())):
+            return
+        self._exact |= {point.key for point in doubtful}
+        self._again += len(doubtful)
+        self._run(study, build, doubtful, searches=searches, traced=False)
 
     def _trace(self, study: Study, build: Build, points: Iterable[RunPoint], searches: Searches) -> None:
         """Repeat those of *points*, searched sizes, that lack a trace or collected data."""
@@ -431,7 +433,7 @@ class Submission:
             env={name: programs.fill_count(text, point.processors) for name, text in target.env.items()},
             limits=request.limits,
             schedule=schedule,
-            collect=collecting.collected(request, self._records.get(point.key)),
+            collect=collecting.collected(request, point, self._records.get(point.key), exact=point.key in self._exact),
             program=target.program,
             options=request.program.options,
             measuring=request.target.measuring,

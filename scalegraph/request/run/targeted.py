@@ -24,14 +24,25 @@ def identity(parts: Mapping[str, str], target: Target) -> dict[str, str]:
     return own
 
 
-def differences(before: Manifest, now: Manifest, words: Mapping[str, str]) -> list[str]:
-    """Return in *words* what differs between the runs of a study and those described by *now*.
+_WORDS = {
+    "program": "another program (its sources, headers, flags, the compiler or ScaleGraph have changed)",
+    "arguments": "other arguments",
+    "machine": "another machine",
+    "schedule": "another loop schedule",
+    "input": "another standard input",
+    "processes": "another number of threads a process",
+    "ranks": "another number of ranks a node",
+}
+
+
+def differences(before: Manifest, now: Manifest) -> list[str]:
+    """Return in words what differs between the runs of a study and those described by *now*.
 
     Target-specific parts are compared with earlier runs on the same target; a target that is new to the study must run
     the same sources.
     """
     found = []
-    for part, said in words.items():
+    for part, said in _WORDS.items():
         same = before.identity.get(part) == now.identity.get(part)
         if not (_same_part(before, now, part) if part in _OWN else same):
             found.append(said)
