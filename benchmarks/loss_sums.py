@@ -67,7 +67,8 @@ def _checked(case: Case, place: Path) -> bool | None:
     """Print a row; return whether the parts add up, or None if the program did not run."""
     study = str(place / f"{case.name.replace('/', '-').replace(' ', '-')}.sgstudy")
     at = case.words.index("--") if "--" in case.words else len(case.words)
-    simulate = [_COMMAND, "simulate", *case.words[:at], "-m", case.machine, "-p", f"1,{_N}", "-o", study, "--json"]
+    place_of = ["-m", case.machine, "-p", f"1,{_N}", "-o", study]
+    simulate = [_COMMAND, "simulate", "--exact", "--json", *case.words[:at], *place_of]
     code, out, err = _call([*simulate, *case.words[at:]], case.folder)
     if code:
         print(f"{case.name:<24} did not run: {err.strip().splitlines()[-1] if err.strip() else code}", flush=True)

@@ -36,7 +36,7 @@ def best(command: list[str], repeat: int, threads: int = 1) -> float:
 def simulate(source: Path, machine: str, processors: int, arguments: list[str]) -> dict[str, float]:
     """Return the JSON entry of one simulated run."""
     command = [sys.executable, "-m", "scalegraph.cli.main", "simulate", str(source), "--machine", machine]
-    command += ["-p", str(processors), "--ldflags=-lm", "--json", "--timeout", "600", "--", *arguments]
+    command += ["-p", str(processors), "--ldflags=-lm", "--json", "--exact", "--timeout", "600", "--", *arguments]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     runs = json.loads(done.stdout)["runs"]
     return next(run for run in runs if run["processors"] == processors)

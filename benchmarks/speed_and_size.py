@@ -152,12 +152,14 @@ def size(machine: str) -> None:
 def sweep(machine: str) -> None:
     """Print the speedup of two workers over one for independent runs."""
     from scalegraph.request import Session
+    from scalegraph.request.model.parts import Collect
     from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
 
     source, *arguments = PROGRAMS["ge2-owner"]
     path = str(ROOT / "resources" / "programs" / source)
     program = ProgramChoice(sources=(path,), args=tuple(arguments), ldflags=("-lm",))
     request = Request(program=program, machine=MachineChoice(name=machine), processors=tuple(range(1, 17)))
+    request = request.model_copy(update={"collect": Collect(sample="never")})
     with contextlib.closing(Session(workers=1)) as session:  # builds the program into the cache
         session.submit(request.model_copy(update={"processors": (1,)}), None)
     times = []

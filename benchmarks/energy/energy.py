@@ -100,6 +100,7 @@ def whole(table: dict[str, object]) -> None:
             study = str(Path(place) / "pi.sgs")
             _scalegraph(
                 "simulate",
+                "--exact",
                 str(HERE / "energy.c"),
                 "--machine",
                 str(table["machine"]),

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from scalegraph.analyze.estimates import half_width
 from scalegraph.analyze.matrix import Matrix, Pair
 from scalegraph.analyze.series import Series
 from scalegraph.analyze.table import numbers
@@ -29,6 +30,15 @@ def curves(series: Sequence[Series], column: str) -> pd.DataFrame:
     table = pd.DataFrame(found, columns=pd.Index(range(len(series)))).sort_index()
     table.index.name = "processors"
     return table
+
+
+def reaches(series: Sequence[Series], column: str) -> pd.DataFrame:
+    """Return half the 95 % interval of *column* in the layout of `curves`: 0 for exact runs, NaN where there is none.
+
+    Shape: (counts, series). Unit: that of *column*. Source: `estimates.half_width`.
+    """
+    widths = [Series(one.rows.assign(reach=half_width(one.rows, column)), one.label, one.axis) for one in series]
+    return curves(widths, "reach")
 
 
 def beside(table: pd.DataFrame) -> pd.DataFrame:

@@ -62,6 +62,16 @@ def spread(rows: pd.DataFrame) -> bool:
     return bool((numbers(rows, "repetitions") > 1).any() or (numbers(rows, "time_error") > 0).any())
 
 
+def half_width(rows: pd.DataFrame, column: str) -> Floats:
+    """Return half the 95 % interval of *column* of `metrics.scaling` for estimated rows; 0 for others, or if unknown.
+
+    Shape: (rows,). Unit: that of *column*. Source: `intervals`.
+    """
+    low, high = ("time_min_s", "time_max_s") if column == "time_s" else (f"{column}_low", f"{column}_high")
+    estimated = (numbers(rows, "time_error") > 0) | (numbers(rows, "time_one_error") > 0)
+    return np.where(estimated, np.nan_to_num(numbers(rows, high) - numbers(rows, low)) / 2, 0.0)
+
+
 def intervals(runs: pd.DataFrame) -> Mapping[str, Floats]:
     """Return the ends of the 95 % intervals of what `metrics.scaling` derives from estimated times, as columns.
 

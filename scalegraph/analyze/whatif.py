@@ -25,7 +25,8 @@ Size: TypeAlias = tuple[tuple[str, Value], ...]
 class Compared:
     """A what-if run beside the actual one of the same problem on *processors*; times in seconds.
 
-    *t_seq_s*: the actual one-processor time, NaN if there is none.
+    *t_seq_s*: the actual one-processor time, NaN if there is none; *reach_s*: half the 95 % interval of the difference
+    of both times, 0 if they are exact.
     """
 
     size: Size
@@ -35,6 +36,15 @@ class Compared:
     actual_s: float
     t_seq_s: float
     key: str
+    reach_s: float = 0.0
+
+    @property
+    def indistinct(self) -> bool:
+        """Whether the times differ by less than the interval of their difference.
+
+        Source: JCGM 100:2008, 5.1.2: independent errors of a difference add in quadrature.
+        """
+        return abs(self.closed_s) <= self.reach_s > 0
 
     @property
     def label(self) -> str:
@@ -86,6 +96,7 @@ def compared(runs: Sequence[RunRecord], variants: Sequence[RunRecord]) -> list[C
     grouped = _times(variants)
     known = {record.point.variant.name: record.point.variant for record in variants}
     keys = {_name(record): record.point.key for record in variants if record.ok}
+    doubt = {_name(record): record.time_error for record in (*runs, *variants) if record.ok}
     found = []
     for (size, processors, variant), time in grouped.items():
         base = actual.get((size, processors, ""))
@@ -94,7 +105,9 @@ def compared(runs: Sequence[RunRecord], variants: Sequence[RunRecord]) -> list[C
             continue
         one = actual.get((size, 1, ""), math.nan)
         name = keys[size, processors, variant]
-        found.append(Compared(size, processors, known[variant], time, base, one, name))
+        errors = [doubt.get((size, processors, which), 0.0) for which in (variant, "")]
+        reach = math.hypot(time * errors[0], base * errors[1])
+        found.append(Compared(size, processors, known[variant], time, base, one, name, reach))
     return sorted(found, key=lambda item: (str(item.size), _rank(item.variant), item.processors))
 
 
@@ -122,6 +135,8 @@ def _rank(variant: Variant) -> tuple[int, str]:
 def frame(rows: Sequence[Compared]) -> pd.DataFrame:
     """Return *rows* as a table: label, processors, what_if, time_s, actual_s, gain, closed_s, speedup, efficiency.
 
+    Of estimated runs also ``reach_s``, half the 95 % interval of ``closed_s``.
+
     Shape: one row for each entry. Unit: s for times; ratios have none. Source: ScaleGraph.
     """
     return pd.DataFrame(
@@ -136,6 +151,7 @@ def frame(rows: Sequence[Compared]) -> pd.DataFrame:
                 "closed_s": row.closed_s,
                 "speedup": row.speedup,
                 "efficiency": row.efficiency,
+                **({"reach_s": row.reach_s} if any(one.reach_s for one in rows) else {}),
             }
             for row in rows
         ]

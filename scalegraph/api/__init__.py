@@ -23,6 +23,7 @@ from scalegraph.base.errors import Fault, InputError
 from scalegraph.measurements.table import TableChoices
 from scalegraph.request.consent import ConsentNeeded
 from scalegraph.request.imports import sets as imports
+from scalegraph.request.model.parts import Sampling
 from scalegraph.request.results import quantities as quantities_
 from scalegraph.request.run.session import Session
 from scalegraph.store import Study
@@ -157,6 +158,7 @@ def simulate(
     cwd: PathLike = "",
     executable: PathLike = "",
     build: str = "",
+    sample: Sampling = "automatic",
     study: PathLike | None = None,
     workers: int | None = None,
     traced: bool | Mapping[str, Any] = False,
@@ -166,10 +168,12 @@ def simulate(
 
     *machine* is one of `machines` or a file (without it server-2x32, for shipped programs ksr1); *overrides* change its
     values. The one-processor run is always made.
-    *executable* and *build* take the place of sources. Runs are kept in the file *study*, in memory without it;
-    *workers* run side by side, one for each core if None. With *traced* each run of *processors* writes a trace
-    (`Data.traces`) into the directory *traces*, or beside *study*; a mapping says what the table ``[trace]`` of a
-    request can say (``what``, ``begin``, ``end``, ``region``, ``limit``, ..). `Data.notes` lists runs that failed.
+    *executable* and *build* take the place of sources. *sample*: repeated phases of a run are sampled once it has been
+    long (``automatic``), from the beginning (``always``) or not at all (``never``); `Data.notes` says so. Runs are kept
+    in the file *study*, in memory without it; *workers* run side by side, one for each core if None. With *traced* each
+    run of *processors* writes a trace (`Data.traces`) into the directory *traces*, or beside *study*; a mapping says
+    what the table ``[trace]`` of a request can say (``what``, ``begin``, ``end``, ``region``, ``limit``, ..).
+    `Data.notes` lists runs that failed.
     Raises `InputError`, `BuildError`, `StoreError`, `MissingTool`.
 
     Example:
@@ -194,6 +198,7 @@ def simulate(
             cwd=os.fspath(cwd),
             executable=os.fspath(executable),
             build=build,
+            sample=sample,
             study_path=path,
             trace=words.trace(traced, processors),
             traces=None if traces is None else os.fspath(traces),

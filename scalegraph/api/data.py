@@ -94,7 +94,7 @@ class Data(Opened):
 
     @property
     def notes(self) -> list[str]:
-        """Notes on the data: remarks of files, what was guessed and skipped, failed runs.
+        """Notes on the data: what is estimated, remarks of files, what was guessed and skipped, failed runs.
 
         Example:
             >>> remarks = data.notes
@@ -103,7 +103,8 @@ class Data(Opened):
         measured = self._study.measurements()
         said = [words.plain(note) for note in imports.notes(self._study)]
         skipped = [] if measured is None else [f"skipped: {one}" for one in measured.skipped]
-        return [*said, *skipped, *common.run_notes(self._data), *tracing.lost(self._study)]
+        estimated = [self._data.estimated()] if self._data.estimated() else []
+        return [*estimated, *said, *skipped, *common.run_notes(self._data), *tracing.lost(self._study)]
 
     @property
     def traces(self) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import click
 
 from scalegraph.base.errors import Cancelled, Fault, InputError, WorkError
 from scalegraph.base.units import assigned, si
+from scalegraph.cli.asked import request_option, sampled
 from scalegraph.cli.interrupt import interruptible
 from scalegraph.cli.output import echo, print_json, print_rows
 from scalegraph.cli.progress import progress
@@ -64,6 +66,7 @@ _SHOWN = 8
     metavar="K",
     help="With --run: the maximum number of points.",
 )
+@request_option("collect.sample")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the table.")
 @trust_option
 def advise(
@@ -74,6 +77,7 @@ def advise(
     most: int | None,
     until: float | None,
     runs: int,
+    collect_sample: str | None,
     *,
     running: bool,
     as_json: bool,
@@ -84,10 +88,9 @@ def advise(
     The interval includes the uncertainty about which law holds. If the study keeps predictions of
     ``scalegraph predict``, the sample run that narrows these most is named, too.
     """
-    if trust and not running:
-        raise click.UsageError("--trust goes with --run")
-    if until is not None and not running:
-        raise click.UsageError("--until goes with --run")
+    of_runs = {"--trust": trust, "--until": until is not None, "--exact or --sample": collect_sample is not None}
+    if not running and (given := [name for name, there in of_runs.items() if there]):
+        raise click.UsageError(f"{given[0]} goes with --run")
     session = Session()
     sample = None if running else _next_sample(source)
     try:
@@ -103,10 +106,11 @@ def advise(
             raise InputError(Fault(f"a study ({SUFFIX}) was expected to run points into", file=str(source)))
         from scalegraph.request.run import advising
 
+        change = partial(sampled, given=collect_sample)
         consent = _consent(session, source, entries, trust=trust)
         with interruptible() as cancel, progress(quiet=as_json) as emit:
             while entries and len(done) < runs and not (until and 50 * entries[0].now <= until):
-                advising.run_next(session, source, entries[0], emit, cancel, consent)
+                advising.run_next(session, source, entries[0], emit, cancel, consent, change)
                 if cancel.cancelled:
                     raise Cancelled(f"interrupted; {source} has what was finished")
                 done.append(entries[0])

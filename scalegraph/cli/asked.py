@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from scalegraph.base import amounts
+from scalegraph.base import amounts, toml
 from scalegraph.base.asked import Declared, Option, declared, every
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.cli.pairs import pairs
@@ -88,13 +88,25 @@ def _switched(key: str, said: Option, command: _Command) -> _Command:
         value = next(choice for choice, flag in said.switches.items() if flag in given.opts)
         before = ctx.params.get(name)
         if on and before is not None:
-            raise click.UsageError(f"{said.switches[before]} and {said.switches[value]} were given; expected one", ctx)
+            raise click.UsageError(" and ".join(said.switches.values()) + " were given; expected one of them", ctx)
         ctx.params[name] = value if on else before
 
-    for choice, flag in reversed(said.switches.items()):
+    for choice, flag in reversed(list(said.switches.items())):
         text = f"{said.values[choice]}."
         command = click.option(flag, is_flag=True, expose_value=False, callback=chosen, help=text)(command)
     return command
+
+
+def sampled(request: Request, given: str | None) -> Request:
+    """Return *request* with the sampling that an option asks for instead of its own, if one was *given*.
+
+    Raises `InputError` if it contradicts the request.
+    """
+    if given is None:
+        return request
+    data = request.model_dump(mode="json", exclude_defaults=True)
+    asked = toml.validate(Request, {**data, "collect": {**data.get("collect", {}), "sample": given}}, "")
+    return asked.with_origin(request.origin)
 
 
 def option_keys(only: str = "", part: str = "") -> list[str]:

@@ -11,6 +11,7 @@ import click
 from scalegraph.base.errors import Cancelled
 from scalegraph.base.points import SIMULATED, setting_words
 from scalegraph.base.units import assigned, counted, seconds
+from scalegraph.cli.asked import request_option, sampled
 from scalegraph.cli.asserting import assert_options, check_given, outcome
 from scalegraph.cli.cluster.elsewhere import on_options, place_given, there, write_jobs
 from scalegraph.cli.interrupt import interruptible
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of parallel runs; by default one per core."
 )
 @click.option("--quiet", is_flag=True, help="Show failures and remarks only.")
+@request_option("collect.sample")
 @on_options
 @assert_options
 @trust_option
@@ -61,6 +63,7 @@ def run(
     jobs_directory: Path | None,
     statements: tuple[str, ...],
     junit: Path | None,
+    collect_sample: str | None,
     *,
     as_json: bool,
     only_plan: bool,
@@ -69,12 +72,13 @@ def run(
 ) -> None:
     """Carry out a request: program, scaling method, bounds, processors, machine, what to collect.
 
-    Runs are saved in the study one by one. If the study already has some of them, only the others are run.
+    Runs are saved in the study one by one. If the study already has some of them, only the others are run; with
+    --exact, estimated ones are run again.
     """
     check_given(statements, junit)
     where = place_given(on, settings, jobs_directory)
     session = Session(workers=jobs)
-    request = session.load(request_file)
+    request = sampled(session.load(request_file), collect_sample)
     path = output or request_file.with_suffix(".sgstudy")
     if only_plan:
         show_plan(session, request, path, as_json=as_json)

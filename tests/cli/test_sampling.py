@@ -1,4 +1,4 @@
-"""``--sample``: estimates are marked wherever runs are shown, and never taken for complete runs."""
+"""``--sample``, ``--exact``: estimates are marked wherever runs are shown, and never taken for exact runs."""
 
 from __future__ import annotations
 
@@ -42,8 +42,13 @@ def test_estimates_are_marked(simulate: Any, tmp_path: Path) -> None:
     code, table, _ = simulate("--sample")
     assert code == 0
     assert "~ " in table
-    assert "! N = 4: sampled: " in table
-    assert "(95 %)" in table
+    assert "\n~ estimated: " in table
+    assert "of phase visits were not simulated, time ± " in table
+    assert " (95 %)" in table
+    lines = table.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.lstrip().startswith("N "))
+    assert lines[at].split()[3] == "±"
+    assert "!" not in lines[at + 1]
     code, text, _ = simulate("--sample", "--json")
     assert code == 0
     (run,) = json.loads(text)["runs"]
@@ -56,15 +61,44 @@ def test_estimates_are_marked(simulate: Any, tmp_path: Path) -> None:
     assert json.loads(text)["runs"][0]["sampled"] is None
 
 
-def test_an_estimate_in_a_study_gives_way_to_a_whole_run_and_not_the_reverse(simulate: Any, tmp_path: Path) -> None:
+def test_an_estimate_in_a_study_gives_way_to_an_exact_run_and_not_the_reverse(simulate: Any, tmp_path: Path) -> None:
     study = tmp_path / "runs.sgstudy"
     found = []
-    for more in (["--sample"], [], ["--sample"]):
+    for more in (["--sample"], [], ["--exact"], ["--sample"], []):
         assert simulate("-o", study, *more)[0] == 0
         with Study.open(study) as kept:
             (record,) = kept.runs()
             found.append(record.estimated)
-    assert found == [True, False, False]
+    assert found == [True, True, False, False, False]
+
+
+def test_exact_and_sample_exclude_each_other(simulate: Any) -> None:
+    code, _, err = simulate("--exact", "--sample")
+    assert code == 2
+    assert "--sample and --exact were given; expected one of them" in err
+
+
+@pytest.mark.parametrize("command", ["simulate", "schedules", "predict"])
+def test_every_command_that_simulates_takes_both(call: Any, command: str) -> None:
+    code, text, _ = call(command, "--help")
+    assert code == 0
+    assert "--exact" in text
+    assert "--sample" in text
+
+
+def test_a_run_stays_exact_while_it_is_short(simulate: Any) -> None:
+    (default,), (exact,) = (json.loads(simulate("--json", *more)[1])["runs"] for more in ((), ("--exact",)))
+    assert default["estimated"] is exact["estimated"] is False
+    assert default["time_cycles"] == exact["time_cycles"]
+
+
+@pytest.mark.parametrize("more", [("--collect", "classes"), ("--speedup", "line:program.c:8=2")])
+def test_what_needs_exact_runs_replaces_estimates(simulate: Any, tmp_path: Path, more: tuple[str, ...]) -> None:
+    study = tmp_path / "runs.sgstudy"
+    assert simulate("-o", study, "--sample")[0] == 0
+    assert simulate("-o", study, *more)[0] == 0
+    with Study.open(study) as kept:
+        assert not any(run.estimated for run in (*kept.runs(), *kept.variants()))
 
 
 @pytest.mark.parametrize("more", [("--collect", "classes"), ("--trace",)])
@@ -176,7 +210,7 @@ def test_a_table_of_schedules_marks_estimates_and_says_what_could_not_be_sampled
     assert code == 0
     rows = table.splitlines()[1:4]
     assert all("~ " in row and " ± " in row for row in rows)
-    assert "! sampled: in 3 runs " in table
+    assert "~ estimated: " in table
     code, table, _ = compare(ONCE, "--sample")
     assert code == 0
     assert "~" not in table
@@ -217,7 +251,7 @@ def test_predictions_come_from_estimates_and_whole_small_runs(predict: Any, tmp_
     assert runs[4, 64].estimated
     assert not runs[4, 96].estimated
     assert not any(run.estimated for (_, n), run in runs.items() if n not in (48, 64))
-    code, text, _ = predict(SIZED, "--json", "-o", study)
+    code, text, _ = predict(SIZED, "--exact", "--json", "-o", study)
     assert code == 0
     assert not any(run["sampled"] for run in json.loads(text)["samples"])
     (again,) = json.loads(text)["predictions"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scalegraph.analyze import culprits
 from scalegraph.request import Session
+from scalegraph.request.model.parts import Collect
 from scalegraph.request.model.request import MachineChoice, ProgramChoice, Request
 from tests.planted import headers, messages, openmp, threads
 
@@ -58,6 +59,7 @@ def request_of(source: Path, machine: str, processors: int = PROCESSORS) -> Requ
         machine=MachineChoice(name=machine, overrides={} if source.stem == "creation" else _CREATED),
         processors=(1, processors),
         verify=True,
+        collect=Collect(sample="never"),
     )
 
 

@@ -11,10 +11,11 @@ import pytest
 from scalegraph import views
 from scalegraph.analyze import metrics
 from scalegraph.analyze.table import numbers
-from scalegraph.base.run import RunRecord
+from scalegraph.base.run import RunRecord, Variant
 from scalegraph.base.sampling import Sampled
 from scalegraph.figures import render
 from scalegraph.figures.figure import Figure, Line, Plot
+from scalegraph.request.results import assertions
 from scalegraph.subjects.study import StudyData
 from tests.analyze import synthetic
 from tests.views import studies
@@ -139,3 +140,34 @@ def test_a_difference_within_the_interval_is_told_apart() -> None:
     assert estimate(run, 0.03).indistinct(nearly)
     assert not estimate(run, 0.01).indistinct(nearly)
     assert estimate(run, 0.015).indistinct(estimate(nearly, 0.015))
+
+
+def test_a_comparison_says_that_its_difference_is_within_the_interval() -> None:
+    runs = synthetic.fixed((1, 2, 4))
+    more = {1: 1.0, 2: 1.0, 4: 1.01}
+    nearly = [run.model_copy(update={"time_s": (run.time_s or 0) * more[run.point.processors]}) for run in runs]
+    other = replace(StudyData.from_runs(nearly), name="b")
+    for error, said in ((0.05, True), (0.001, False)):
+        data = StudyData.from_runs([estimate(run, error) for run in runs])
+        figure = views.get("compare").build(replace(data, name="a", others=(other,)))
+        assert ("within the interval of these estimates" in figure.sentence) == said
+        assert "± of the difference (95 %)" in render.content(figure, "csv").decode().splitlines()[0]
+
+
+def test_an_ideal_that_gains_less_than_the_interval_is_called_that() -> None:
+    (run,) = synthetic.fixed((4,))
+    ideal = studies.what_if(run, Variant(ideal=("network",)), 0.99)
+    for error, said in ((0.05, True), (0.001, False)):
+        figure = views.get("what-if").build(StudyData.from_runs([estimate(run, error), ideal]))
+        assert ("within the interval of these estimates" in figure.sentence) == said
+
+
+@pytest.mark.parametrize(("error", "doubtful"), [(0.05, True), (0.001, False), (0.0, False)])
+def test_a_statement_that_the_interval_leaves_open_says_so(error: float, doubtful: bool) -> None:
+    runs = [estimate(run, error) if error else run for run in synthetic.fixed((1, 4))]
+    data = StudyData.from_runs(runs)
+    efficiency = float(numbers(data.scaling, "efficiency")[1])
+    (outcome,) = assertions.check(data, [f"E(4) > {efficiency * 0.99}"])
+    assert outcome.passed
+    assert ("within the interval" in outcome.said) == doubtful
+    assert ("95 %" in outcome.said) == bool(error)

@@ -17,13 +17,13 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pandas as pd
 
-from scalegraph.analyze import pop
+from scalegraph.analyze import estimates, pop
 from scalegraph.analyze.series import main_series
 from scalegraph.analyze.table import PARAMETER, numbers
 from scalegraph.base import expression
@@ -154,17 +154,41 @@ def _check_call(name: str, args: Sequence[ast.expr], keywords: Sequence[ast.keyw
 
 
 def _decide(data: StudyData, text: str, tree: ast.expr) -> Outcome:
-    found: dict[str, float] = {}
+    found = _Found()
     try:
         passed = _holds(tree, data, found)
+        doubtful = any(
+            _holds(tree, data, _Found(moved={name: end})) != passed for name, ends in found.ends.items() for end in ends
+        )
     except _Undecided as reason:
         return Outcome(text, None, str(reason))
     except (ZeroDivisionError, OverflowError):
         return Outcome(text, None, "has no finite value")
-    return Outcome(text, passed, ", ".join(f"{name} = {significant(value, 4)}" for name, value in found.items()))
+    doubt = "; within the interval of the estimate, so exact runs may decide otherwise" if doubtful else ""
+    return Outcome(text, passed, ", ".join(map(found.words, found.values)) + doubt)
 
 
-def _holds(node: ast.expr, data: StudyData, found: dict[str, float]) -> bool:
+@dataclass
+class _Found:
+    """The quantities of a statement by their text: *values*, *ends* of the 95 % intervals of estimates.
+
+    *moved*: values to use instead.
+    """
+
+    values: dict[str, float] = field(default_factory=dict)
+    ends: dict[str, tuple[float, float]] = field(default_factory=dict)
+    moved: dict[str, float] = field(default_factory=dict)
+
+    def words(self, name: str) -> str:
+        """Return a quantity and its interval."""
+        said = f"{name} = {significant(self.values[name], 4)}"
+        if name not in self.ends:
+            return said
+        low, high = self.ends[name]
+        return f"{said} ({significant(low, 4)} to {significant(high, 4)}, 95 %)"
+
+
+def _holds(node: ast.expr, data: StudyData, found: _Found) -> bool:
     match node:
         case ast.BoolOp(op=op, values=parts):
             held = [_holds(part, data, found) for part in parts]  # evaluates all parts, so that each reports its values
@@ -178,7 +202,7 @@ def _holds(node: ast.expr, data: StudyData, found: dict[str, float]) -> bool:
     raise AssertionError(f"unchecked node {node!r}")
 
 
-def _number(node: ast.expr, data: StudyData, found: dict[str, float]) -> float:
+def _number(node: ast.expr, data: StudyData, found: _Found) -> float:
     match node:
         case ast.Constant(value=int() | float() as value):
             return float(value)
@@ -193,15 +217,23 @@ def _number(node: ast.expr, data: StudyData, found: dict[str, float]) -> float:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
             given = [argument.value for argument in args if isinstance(argument, ast.Constant)]
             named = {word.arg or "": word.value.value for word in keywords if isinstance(word.value, ast.Constant)}
-            value = _quantity(data, name, given, named)
-            found[ast.unparse(node)] = value
+            text = ast.unparse(node)
+            if text in found.moved:
+                return found.moved[text]
+            value, ends = _quantity(data, name, given, named)
+            found.values[text] = value
+            if ends is not None:
+                found.ends[text] = ends
             return value
     raise AssertionError(f"unchecked node {node!r}")
 
 
-def _quantity(data: StudyData, name: str, given: Sequence[object], named: Mapping[str, object]) -> float:
+def _quantity(
+    data: StudyData, name: str, given: Sequence[object], named: Mapping[str, object]
+) -> tuple[float, tuple[float, float] | None]:
+    """Return the value of a quantity and its 95 % interval, None if it is exact or its interval is not known."""
     if name in ("psi", "scale"):
-        return _cell(data, name, int(str(given[0])), int(str(given[1])), named)
+        return _cell(data, name, int(str(given[0])), int(str(given[1])), named), None
     if name == "pop":
         factor, count = str(given[0]), int(str(given[1]))
         if factor not in pop.NAMES:
@@ -209,15 +241,18 @@ def _quantity(data: StudyData, name: str, given: Sequence[object], named: Mappin
         row = _row(data, count, named)
         table = efficiencies(data, data.scaling.loc[data.scaling["problem"] == row["problem"]])
         found = table.loc[table["processors"] == count, factor]
-        return _finite(float(found.iloc[0]), f"{factor} (POP)", count)
+        return _finite(float(found.iloc[0]), f"{factor} (POP)", count), None
     column = _COLUMNS.get(name) or str(given[0])
     row = _row(data, int(str(given[-1])), named)
     if column not in data.scaling.columns:
         raise _Undecided(f"the study has no column '{column}'{near(column, map(str, data.scaling.columns))}")
-    value = float(numbers(data.scaling.loc[[row.name]], column)[0])
+    here = data.scaling.loc[[row.name]]
+    value = float(numbers(here, column)[0])
     if name == "L" and math.isnan(value):
-        value = float(row["latency_method1_s"])
-    return _finite(value, column, int(row["processors"]))
+        column, value = "latency_method1_s", float(row["latency_method1_s"])
+    reach = float(estimates.half_width(here, column)[0])
+    ends = (value - reach, value + reach) if reach > 0 else None
+    return _finite(value, column, int(row["processors"])), ends
 
 
 def _finite(value: float, what: str, count: int) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,9 +109,13 @@ def run_next(
     emit: EventSink = ignore,
     cancel: CancelToken | None = None,
     consent: Consent | None = None,
+    change: Callable[[Request], Request] = lambda request: request,
 ) -> None:
-    """Run the point of *entry* into the study at *path*, which keeps its own request. Raises as `Session.submit`."""
+    """Run the point of *entry* into the study at *path*, which keeps its own request; *change* makes the run's request.
+
+    Raises as `Session.submit`.
+    """
     manifest = session.open(path).manifest
-    request = request_of(manifest, entry, str(path))
+    request = change(request_of(manifest, entry, str(path)))
     with session.submit(request, path, emit, cancel, consent=consent) as study:
         study.set_manifest(manifest)

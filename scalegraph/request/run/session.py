@@ -19,6 +19,7 @@ from scalegraph.request.consent import Consent, approved, wanted
 from scalegraph.request.imports import graphs
 from scalegraph.request.model import programs
 from scalegraph.request.model.origin import of_study
+from scalegraph.request.model.parts import Collect, Sampling
 from scalegraph.request.model.request import Limits, MachineChoice, ProgramChoice, Request, TraceChoice, WhatIf
 from scalegraph.request.model.resolve import Resolved, resolved
 from scalegraph.request.model.tracing import TracedRun, Tracing, lost, traces
@@ -183,6 +184,7 @@ class Session:
         build: str = "",
         limits: Limits | None = None,
         what_if: Sequence[WhatIf] = (),
+        sample: Sampling = "automatic",
         trace: TraceChoice | None = None,
         traces: Path | str | None = None,
         study_path: Path | str | None = None,
@@ -194,8 +196,8 @@ class Session:
         The default *machine* is server-2x32 for a user's own program and ksr1 for a shipped one. *sources* may be the
         name of a shipped program, whose own *args* are the default. Instead of *sources*: an *executable* linked by
         ScaleGraph's compilers, and the command that builds it (*build*). *stdin*: a file, empty input by default;
-        *cwd*: the working directory. The study is in memory unless *study_path* names a file. *trace*: what the runs
-        record, *traces*: where; see `submit`. Raises as `submit`.
+        *cwd*: the working directory. *sample*: when repeated phases are sampled. The study is in memory unless
+        *study_path* names a file. *trace*: what the runs record, *traces*: where; see `submit`. Raises as `submit`.
         """
         machine = machine or programs.machine_for(tuple(map(str, sources)))
         is_path = machine.endswith(".toml") or "/" in machine
@@ -220,6 +222,7 @@ class Session:
             schedule=schedule,
             limits=limits or Limits(),
             what_if=tuple(what_if),
+            collect=Collect(sample=sample),
             trace=trace,
         )
         return self.submit(request, study_path, emit, cancel, traces=traces)

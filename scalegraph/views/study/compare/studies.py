@@ -87,6 +87,7 @@ def _make(data: StudyData, quantity: object = "speedup", held: object = "size", 
             return _UNITS.of(units=" and ".join(sorted(units)) or "time")
         unit = units.pop()
     table = compare.curves([series for _, series in known], column)
+    reach = compare.reaches([series for _, series in known], column)
     titles = [name for name, _ in known]
     lines = tuple(
         replace(common.curve(series.rows, column, name, f"series:{position}", unit=unit), name=name)
@@ -94,8 +95,8 @@ def _make(data: StudyData, quantity: object = "speedup", held: object = "size", 
     )
     return Figure(
         f"{words[0].upper()}{words[1:]}: {' beside '.join(titles)}",
-        _sentence(table, titles, words, more_is_better=more_is_better),
-        (_plot(table, lines, words, unit, str(quantity)), _table(table, titles, unit)),
+        _sentence(table, reach, titles, words, more_is_better=more_is_better),
+        (_plot(table, lines, words, unit, str(quantity)), _table(table, reach, titles, unit)),
         notes=(
             *(f"{name}: {series.label}, {common.origin(series.rows)}." for name, series in known if series.label),
             *(f"{name}: {text}" for name, series in known if (text := reference.sentence(series.rows))),
@@ -148,21 +149,26 @@ def _plot(table: pd.DataFrame, lines: tuple[Line, ...], words: str, unit: str, q
     return Plot(common.processors_axis(counts), axis, (*lines, *more), marks=marks)
 
 
-def _table(table: pd.DataFrame, titles: Sequence[str], unit: str) -> Table:
+def _table(table: pd.DataFrame, reach: pd.DataFrame, titles: Sequence[str], unit: str) -> Table:
     made = compare.beside(table)
     columns = [Column("N"), *(Column(title, unit) for title in titles)]
+    estimated = bool((reach > 0).to_numpy().any())
     for title in titles[1:]:
         columns += [Column(f"{title} minus {titles[0]}", unit), Column("ratio")]
+        columns += [Column("± of the difference (95 %)", unit)] if estimated else []
     rows = []
     for n, row in zip(made.index, made.to_dict("records"), strict=True):
         cells: list[float | int | str | None] = [int(n), *(known(row[position]) for position in table.columns)]
         for position in table.columns[1:]:
             cells += [known(row[f"difference.{position}"]), known(row[f"ratio.{position}"])]
+            cells += [known(np.hypot(reach.loc[n, 0], reach.loc[n, position]))] if estimated else []
         rows.append(Row(tuple(cells)))
     return Table(tuple(columns), tuple(rows))
 
 
-def _sentence(table: pd.DataFrame, titles: Sequence[str], words: str, *, more_is_better: bool) -> str:
+def _sentence(
+    table: pd.DataFrame, reach: pd.DataFrame, titles: Sequence[str], words: str, *, more_is_better: bool
+) -> str:
     both = table.dropna()
     if both.empty:
         return "They were run on no common processor count."
@@ -172,6 +178,9 @@ def _sentence(table: pd.DataFrame, titles: Sequence[str], words: str, *, more_is
     text = f"On {last} processors {titles[best]} has the better {words}: {values}"
     if len(set(row)) == 1:
         text = f"On {last} processors all have the same {words}: {values}"
+    others = [position for position in row.index if position != best]
+    if any(0 < np.hypot(reach.loc[last, best], reach.loc[last, one]) >= abs(row[best] - row[one]) for one in others):
+        text += "; that is within the interval of these estimates"
     crossed = compare.crossings(table) if len(titles) == 2 else []
     if crossed:
         text += f"; they cross at N = {', '.join(significant(at, 2) for at, _ in crossed)}"

@@ -30,7 +30,7 @@ def _make(data: StudyData) -> Figure | Need:
         return _NEED
     rows = found.rows.sort_values("processors").reset_index(drop=True)
     made = weak.efficiencies(found)
-    rows = rows.assign(**{name: made[name].to_numpy() for name in made if name not in rows})
+    rows = rows.assign(**{str(name): made[name].to_numpy() for name in made if name not in rows})
     counts = tuple(float(n) for n in rows["processors"])
     first = plain(counts[0])
     how = f"Relative to N = {first}: weak efficiency E = T({first})/T(N), scaled speedup S = N E."

@@ -120,6 +120,8 @@ def sentence(here: Sequence[Compared]) -> str:
     if gaps and ideal:
         least = min(ideal, key=lambda row: row.time_s)
         text += f"; {_with(least)} {common.seconds(least.time_s)}"
+    if best.indistinct:
+        text += "; that is within the interval of these estimates"
     return text + "."
 
 
@@ -254,10 +256,12 @@ def _mean(record: RunRecord, group: str) -> float:
 
 
 def _table(here: list[Compared]) -> Table:
+    estimated = any(row.reach_s for row in here)
     columns = (
         Column("what if"),
         Column("time", "s"),
         Column("saved", "s", "time"),
+        *((Column("± of what is saved (95 %)", "s"),) if estimated else ()),
         Column("share", "% of the actual time"),
         Column("times as fast"),
         Column("speedup"),
@@ -269,6 +273,7 @@ def _table(here: list[Compared]) -> Table:
                 row.variant.label(),
                 row.time_s,
                 row.closed_s,
+                *((row.reach_s,) if estimated else ()),
                 100 * row.closed_s / row.actual_s,
                 row.gain,
                 known(row.speedup),
