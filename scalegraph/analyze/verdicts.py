@@ -47,9 +47,9 @@ _FRACTIONS = {
 class Verdict:
     """One sentence and what it is based on.
 
-    *kind*: ``strong``, ``weak``, ``loss`` or ``timed`` (the section that the program times itself); *rating* from
-    `RATINGS`, empty if none; *processors* and *place* (a region's id or a call path's position) say where to start
-    looking.
+    *kind*: ``strong``, ``weak``, ``loss``, ``timed`` (the section that the program times itself) or ``estimated``;
+    *rating* from `RATINGS`, empty if none; *processors* and *place* (a region's id or a call path's position) say where
+    to start looking.
     """
 
     kind: str

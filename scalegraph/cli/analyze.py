@@ -143,10 +143,11 @@ def _compute(
     data = Session().study_data(study)
     table = quantities.compute(data, name, processors)
     blank = quantities.blank(table)
+    notes = [] if blank else quantities.notes(data, name)
     figure = render.numbers.of_table(name, f"{name} of {source.stem}", table)
     if output is not None and not blank:
-        render.save(figure, output, for_spreadsheets=for_spreadsheets())
-    notes = [] if blank else quantities.notes(data, name)
+        estimated = data.estimated() if data.estimated() in notes else ""
+        render.save(replace(figure, estimated=estimated), output, for_spreadsheets=for_spreadsheets())
     if as_json:
         more = {"notes": notes} if notes else {}
         print_json({"study": str(source), "what": name, "rows": _documents(table), **more})

@@ -83,3 +83,5 @@ def _print(figure: object, *, as_json: bool) -> None:
     echo(figure.title)
     show(figure)
     echo(figure.sentence)
+    if figure.estimated:
+        echo(figure.estimated)

@@ -79,7 +79,10 @@ def gains(data: StudyData, series: Series | None) -> dict[str, float]:
 
 
 def said(data: StudyData, size: object = None) -> list[Verdict]:
-    """Return every verdict on the study; *size* as in `common.chosen_series`."""
+    """Return every verdict on the study; *size* as in `common.chosen_series`.
+
+    If runs are estimated, the last one says so.
+    """
     series = series_.chosen_series(data, size)
     found = parts(data, series)
     grows = data.meaning is not None and data.meaning.scaling == "weak"
@@ -88,7 +91,8 @@ def said(data: StudyData, size: object = None) -> list[Verdict]:
     if series is None and found is not None:
         reported += verdicts.lost(found, lost_on(data, series), gained)
     own = timed_part(data, series)
-    return [*reported, Verdict("timed", own)] if own else reported
+    reported += [Verdict("timed", own)] if own else []
+    return [*reported, Verdict("estimated", estimated)] if reported and (estimated := data.estimated()) else reported
 
 
 def timed_part(data: StudyData, series: Series | None) -> str:

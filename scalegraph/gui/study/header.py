@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame
 from scalegraph.gui.base.banner import Banner
 from scalegraph.gui.base.layouts import horizontal, vertical
 from scalegraph.gui.base.lifetime import tied
-from scalegraph.gui.base.widgets import button
+from scalegraph.gui.base.widgets import button, label
 from scalegraph.gui.state.handle import Handle
 from scalegraph.gui.state.selection import SelectionModel
 from scalegraph.gui.study.choice_switch import ChoiceSwitch
@@ -36,9 +36,11 @@ class Header(QFrame):
         self.chosen = button("", "Clear the selection (Esc)", "flat")
         self.chosen.clicked.connect(selection.clear)
         self._selection = selection
+        self.estimated = label("estimated", "muted")
         self.choice = ChoiceSwitch()
         self._row = row = horizontal(margins=(0, 0, 8, 0))
         row.addWidget(self.verdict, 1)
+        row.addWidget(self.estimated)
         row.addWidget(self.choice)
         row.addWidget(self.chosen)
         self._column = column = vertical(self, spacing=0)
@@ -69,6 +71,11 @@ class Header(QFrame):
     def show_study(self, handle: Handle | None) -> None:
         """Show the verdict of *handle*, or that it is being read, unreadable or without runs."""
         self.choice.show_study(handle if isinstance(handle, StudyHandle) else None)
+        data = handle.study() if isinstance(handle, StudyHandle) else None
+        said = data.estimated() if data is not None else ""
+        self.estimated.setVisible(bool(said))
+        self.estimated.setToolTip(said)
+        self.estimated.setAccessibleDescription(said)
         if handle is None:
             self.verdict.setText("")
         elif handle.error:

@@ -60,6 +60,7 @@
     lines = true
     detail = "outer"                             # which loops get probes: outer | all | functions
     classes = false                              # misses by class (cold, capacity, ..); up to ten times slower
+    sample = "automatic"                         # sample repeated phases: once a run is long | always | never
     monitor = "none"                             # none | software | hardware: the latter two cost simulated time
 
     [trace]                                      # each run writes a trace next to the study; docs/TRACES.md

@@ -88,9 +88,15 @@ def _number(value: object) -> float | None:
 
 
 def matrix(data: StudyData, bound: Bound = "efficiency", **options: Any) -> Matrix | None:
-    """Return the matrix of the matrix view (`subjects.matrices`); None if nothing can be held."""
+    """Return the matrix of the matrix view (`subjects.matrices`); None if nothing can be held.
+
+    A note says if it comes from estimated runs.
+    """
     made = matrices.matrix(data, bound, **options)
-    return None if made is None else matrices.trimmed([made])[0][0]
+    if made is None:
+        return None
+    trimmed = matrices.trimmed([made])[0][0]
+    return replace(trimmed, notes=(data.estimated(), *trimmed.notes)) if data.estimated() else trimmed
 
 
 def bound_of(metric: str, bound: str) -> str:

@@ -54,6 +54,7 @@ def _facts(data: StudyData, machine: str) -> Iterator[tuple[str, str]]:
     sources = sorted({str(source) for source in table["source"]})
     yield "Obtained", "; ".join(_OBTAINED.get(source, source) for source in sources)
     yield "Runs", _runs(data)
+    yield "Estimated", data.estimated().removeprefix("Estimated: ")
     if data.imported is not None:
         measured, meaning = data.imported
         yield "Files", ", ".join(name.rpartition("/")[2] for name in measured.files[:8])

@@ -321,9 +321,10 @@ def blank(table: Table) -> bool:
 
 
 def notes(data: StudyData, name: str) -> list[str]:
-    """Return notes on the numbers of quantity *name*: how measurements were taken, what they compare."""
+    """Return notes on quantity *name*: what is estimated, how measurements were taken, what they compare."""
     known = series_.measured_notes(data)
-    return list(known) if QUANTITIES[name].compares else []
+    estimated = (data.estimated(),) if data.estimated() and _is_of_runs(QUANTITIES[name]) else ()
+    return [*estimated, *(known if QUANTITIES[name].compares else ())]
 
 
 def lacks(data: StudyData, name: str) -> str:

@@ -30,7 +30,7 @@ def _make(data: StudyData) -> Figure:
         Column("N"),
         *(Column(name) for name in parameters),
         Column("time", "s", "time"),
-        *((Column("± (95 %)", ELAPSED_TIME),) if estimated else ()),
+        *((Column("interval ±", ELAPSED_TIME),) if estimated else ()),
         Column("work", unit),
         Column("speedup"),
         Column("efficiency", "", "efficiency"),

@@ -24,7 +24,7 @@ _KINDS = {"strong": "strong scaling", "weak": "weak scaling", "loss": "what is l
 
 
 def _make(data: StudyData, size: object = None, processors: object = None) -> Figure | Need:
-    found = said(data, size)
+    found = [item for item in said(data, size) if item.kind != "estimated"]
     if not found:
         return _NEED
     rows = tuple(
