@@ -159,9 +159,11 @@ def _table(table: pd.DataFrame, reach: pd.DataFrame, titles: Sequence[str], unit
     rows = []
     for n, row in zip(made.index, made.to_dict("records"), strict=True):
         cells: list[float | int | str | None] = [int(n), *(known(row[position]) for position in table.columns)]
+        half = reach.loc[n].to_numpy()
+        widths = np.hypot(half, half[0])
         for position in table.columns[1:]:
             cells += [known(row[f"difference.{position}"]), known(row[f"ratio.{position}"])]
-            cells += [known(np.hypot(reach.loc[n, 0], reach.loc[n, position]))] if estimated else []
+            cells += [known(widths[position])] if estimated else []
         rows.append(Row(tuple(cells)))
     return Table(tuple(columns), tuple(rows))
 
@@ -178,8 +180,9 @@ def _sentence(
     text = f"On {last} processors {titles[best]} has the better {words}: {values}"
     if len(set(row)) == 1:
         text = f"On {last} processors all have the same {words}: {values}"
-    others = [position for position in row.index if position != best]
-    if any(0 < np.hypot(reach.loc[last, best], reach.loc[last, one]) >= abs(row[best] - row[one]) for one in others):
+    gaps, half = np.abs(row.to_numpy() - row.to_numpy()[best]), reach.loc[last].to_numpy()
+    widths = np.hypot(half, half[best])
+    if any(0 < width >= gap for at, (width, gap) in enumerate(zip(widths, gaps, strict=True)) if at != best):
         text += "; that is within the interval of these estimates"
     crossed = compare.crossings(table) if len(titles) == 2 else []
     if crossed:
