@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -40,6 +41,7 @@ class LineMap:
 
     def moved(self, by: int) -> LineMap:
         """Return a map whose `lookup` adds *by* to the addresses."""
+        assert self._known  # made once for all maps that are moved
         other = copy(self)
         other._by = by
         return other
@@ -53,6 +55,17 @@ class LineMap:
             file, line = (self._files[row], self._lines[row]) if row >= 0 else (0, 0)
             places.append(Place(self.names[file] if line else "", line, self.function(address - 1)))
         return places
+
+    def lines_at(self, addresses: Sequence[int]) -> list[tuple[str, int]]:
+        """Return file and line of each place that `lookup` returns for *addresses*, in a fraction of its time."""
+        starts, by, known = self._addresses, self._by - 1, self._known
+        return [known[bisect_right(starts, address + by)] for address in addresses]
+
+    @cached_property
+    def _known(self) -> list[tuple[str, int]]:
+        """File and line of each row, behind those of addresses before the first."""
+        rows = zip(self._files, self._lines, strict=True)
+        return [("", 0), *((self.names[file] if line else "", line) for file, line in rows)]
 
     def files(self) -> list[str]:
         """Return the files with code, named as given to the compiler."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from typing import Final, TypeAlias
 
@@ -95,6 +95,10 @@ class PlainFunction:
     chunks: Mapping[int, Chunk]
     digest: str  # of its form
 
+    def __getstate__(self) -> dict[str, object]:
+        """Return what another process needs; steps that are packed for the C model are of use in this one only."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     @property
     def form(self) -> tuple[str, int]:
         """What the times of its paths depend on: its form, and where its code lies in a line of the processor."""
@@ -141,7 +145,7 @@ def usual_way(chunks: Mapping[int, Chunk], starts: frozenset[int], ways: Ways) -
 
 def lines_of(lines: LineMap, addresses: Sequence[int]) -> list[Line]:
     """Return the line of each of *addresses*, which are those after instructions."""
-    return [(place.file, place.line) for place in lines.lookup(addresses)]
+    return lines.lines_at(addresses)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Final
@@ -33,7 +33,7 @@ from scalegraph.instrument.blocks import (
 from scalegraph.instrument.functions.kept import Kept, nothing_kept
 from scalegraph.instrument.functions.outlines import Outline
 from scalegraph.instrument.functions.parts import Part
-from scalegraph.instrument.functions.side_by_side import timed_by
+from scalegraph.instrument.functions.side_by_side import meanwhile, timed_by
 from scalegraph.instrument.functions.times import predicted
 from scalegraph.instrument.functions.timing import Timing
 from scalegraph.instrument.image import Image
@@ -151,22 +151,32 @@ def found_timing(
         if image.architecture is not X86_64:
             text = f"is {image.architecture.name} code; a machine with [pipeline] needs x86-64"
             raise InputError(Fault(text, str(path)))
-        others = PlainLoops(lines, plain_code(plain)) if lines is not None and plain is not None else None
+        read, others = _read(image, lines, plain, processes)
 
         @contextmanager
-        def opened(read: Sequence[Read]) -> Iterator[Part]:
+        def opened(some: Sequence[Read]) -> Iterator[Part]:
             with keeping() as kept:
-                yield Part(image, read, processor, others, kept)
+                yield Part(image, some, processor, others, kept)
 
         whole = Timing({}, {}, {}, {}, {})
         known: dict[str, Timing] = {}
-        for start, key, timing in timed_by(processes, list(read_functions(image)), opened):
+        for start, key, timing in timed_by(processes, read, opened):
             if timing is not None:
                 known[key] = timing
             whole.add(known[key].moved(start))
     except DAMAGE as error:
         raise InputError(Fault("is damaged in its description of the code; build it again", str(path))) from error
     return whole
+
+
+def _read(
+    image: Image, lines: LineMap | None, plain: Plain | None, processes: int
+) -> tuple[list[Read], PlainLoops | None]:
+    """Return the functions of *image*, and the loops of the *plain* build if there is one and *lines* are given."""
+    if lines is None or plain is None:
+        return list(read_functions(image)), None
+    with meanwhile(processes, partial(plain_code, plain)) as code:
+        return list(read_functions(image)), PlainLoops(lines, code())
 
 
 def _without_pipeline(image: Image) -> Timing:

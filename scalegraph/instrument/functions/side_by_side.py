@@ -1,18 +1,19 @@
-"""The functions of a large program timed by several processes: each takes some of their forms."""
+"""Several processes that work on a large program: each times some of the forms of its functions."""
 
 from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from multiprocessing.connection import Connection
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from scalegraph.instrument.blocks import Read
 from scalegraph.instrument.functions.parts import Part
 from scalegraph.instrument.functions.times import MOST
 from scalegraph.instrument.functions.timing import Timing
 
+T = TypeVar("T")
 Opening: TypeAlias = Callable[[Sequence[Read]], AbstractContextManager[Part]]
 """Opens a part of the program, in the process that works on it."""
 
@@ -44,6 +45,33 @@ def timed_by(processes: int, read: Sequence[Read], opening: Opening) -> Iterator
         for end in ends:
             for start, key, numbers in _next(end):
                 yield start, key, None if numbers is None else Timing.of_numbers(numbers)
+
+
+@contextmanager
+def meanwhile(processes: int, make: Callable[[], T]) -> Iterator[Callable[[], T]]:
+    """Give a function that returns what *make* returns: another process makes it meanwhile, if there may be several.
+
+    The same holds as for `timed_by`; the result must be fit for `pickle`.
+    """
+    if processes < 2:
+        yield make
+        return
+    fork = multiprocessing.get_context("fork")
+    here, there = fork.Pipe(duplex=False)
+    child = fork.Process(target=_send, args=(make, there))
+    child.start()
+    there.close()
+    try:
+        with here:
+            yield lambda: _next(here)
+    finally:
+        child.terminate()
+        child.join()
+
+
+def _send(make: Callable[[], object], end: Connection) -> None:
+    with end:
+        end.send(make())
 
 
 def _next(end: Connection) -> Any:
