@@ -208,30 +208,47 @@ def _as_source(compilation: Compilation, source: Source, copy: Path) -> str:
 
 def _fortran(compilation: Compilation, source: Source, target: Path) -> Compiled:
     """Compile Fortran: its probes call by reference, so functions in the object map to region numbers."""
-    plain = compilation.compile(source.file, target)
-    if plain.returncode != 0:
-        raise BuildError(first_error(plain.stderr, source.file), plain.stderr)
-    if compilation.mode != "-c":
-        return Compiled(plain.stderr, ())
     remarks: tuple[str, ...] = ()
+    messages = ""
     with tempfile.TemporaryDirectory(prefix="scalegraph-cc-", ignore_cleanup_errors=True) as scratch:
         place = Path(scratch)
-        if compilation.detail is not None or compilation.loops:
-            text, regions, remarks = _fortran_probes(compilation, source)
-            copy = place / Path(source.file).name
-            copy.write_bytes(_asking(compilation, source, text).encode("utf-8", "surrogateescape"))
-            beside = ["-I", str(Path(source.file).parent), "-Wno-error", "-ffree-line-length-none"]
-            beside.append(_as_source(compilation, source, copy))
-            done = compilation.compile(str(copy), place / "probes.o", *beside).returncode == 0
-            if done and _static_loops_named(compilation, place / "probes.o"):
-                unit = _unit(compilation, source, text, regions, remarks)
-                if _add_record(compilation, unit, place / "probes.o", target, place):
-                    return Compiled(plain.stderr, remarks)
+        worked = False
+        changes = compilation.detail is not None or compilation.loops
+        if changes and compilation.mode == "-c":
+            worked, messages, remarks = _with_fortran_probes(compilation, source, place)
+        if not worked or messages:
+            # The compiler's messages must refer to the source as the user wrote it.
+            plain = compilation.compile(source.file, place / "plain.o" if worked else target)
+            if plain.returncode != 0:
+                raise BuildError(first_error(plain.stderr, source.file), plain.stderr)
+            messages = plain.stderr
+        if worked:
+            target.write_bytes((place / "local.o").read_bytes())
+        elif compilation.mode == "-c":
             if compilation.detail is not None:
                 remarks += (f"{source.file}: does not compile with region probes and went in without them",)
-            remarks += _left_static(compilation, source)
-        _add_record(compilation, _unit(compilation, source, source.text, (), remarks), target, target, place)
-    return Compiled(plain.stderr, remarks)
+            if changes:
+                remarks += _left_static(compilation, source)
+            if _add_record(compilation, _unit(compilation, source, source.text, (), remarks), target, place):
+                target.write_bytes((place / "local.o").read_bytes())
+    return Compiled(messages, remarks)
+
+
+def _with_fortran_probes(compilation: Compilation, source: Source, place: Path) -> tuple[bool, str, tuple[str, ...]]:
+    """Compile to ``local.o`` in *place* with probes and a record.
+
+    Return whether that worked, the compiler's messages and remarks.
+    """
+    text, regions, remarks = _fortran_probes(compilation, source)
+    copy = place / Path(source.file).name
+    copy.write_bytes(_asking(compilation, source, text).encode("utf-8", "surrogateescape"))
+    beside = ["-I", str(Path(source.file).parent), "-Wno-error", "-ffree-line-length-none"]
+    beside.append(_as_source(compilation, source, copy))
+    result = compilation.compile(str(copy), place / "probes.o", *beside)
+    worked = result.returncode == 0 and _static_loops_named(compilation, place / "probes.o")
+    unit = _unit(compilation, source, text, regions, remarks)
+    worked = worked and _add_record(compilation, unit, place / "probes.o", place)
+    return worked, result.stderr.strip(), remarks
 
 
 def _fortran_probes(compilation: Compilation, source: Source) -> tuple[str, Sequence[SourceRegion], tuple[str, ...]]:
@@ -259,8 +276,8 @@ void scalegraph_leave_(const int *id) { __scalegraph_leave((unsigned)(unsigned l
 """
 
 
-def _add_record(compilation: Compilation, unit: Unit, item: Path, target: Path, place: Path) -> bool:
-    """Write the object *item* with the record of *unit* to *target*; return whether that worked."""
+def _add_record(compilation: Compilation, unit: Unit, item: Path, place: Path) -> bool:
+    """Write the object *item* with the record of *unit* to ``local.o`` in *place*; return whether that worked."""
     record, whole = place / "record.c", place / "whole.o"
     record.write_text((_NUMBERING if unit.regions else "") + embedded(unit), encoding="utf-8")
     steps = (
@@ -273,10 +290,7 @@ def _add_record(compilation: Compilation, unit: Unit, item: Path, target: Path, 
     local = [(f"scalegraph_{name}_", f"__scalegraph_{name}_here") for name in ("enter", "leave")]
     names = [word for old, new in local for word in ("--redefine-sym", f"{old}={new}", "-L", new)]
     command = [compilation.compiler.tool("objcopy"), *names, str(whole), str(place / "local.o")]
-    if call(command, cancel=compilation.cancel).returncode != 0:
-        return False
-    target.write_bytes((place / "local.o").read_bytes())
-    return True
+    return call(command, cancel=compilation.cancel).returncode == 0
 
 
 def _escaped(name: str) -> str:
