@@ -22,7 +22,7 @@ class SampledPhase(BaseModel):
     *place*: ``file:line`` of the boundary where it begins; *kind* of that boundary: ``fork``, ``barrier`` or ``join``.
     *visits*: all of them; *measured*: those used for the estimates; *skipped*: those not simulated. *spread*:
     coefficient of variation of the time between measured visits; per unit of work if visits with more work take longer.
-    `None` with fewer than two measured visits.
+    `None` with fewer than two measured visits. *why*: why no visit was skipped, if so.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -33,6 +33,7 @@ class SampledPhase(BaseModel):
     measured: int = 0
     skipped: int = 0
     spread: float | None = None
+    why: str = ""
 
 
 class Sampled(BaseModel):

@@ -131,22 +131,34 @@ CHUNK: Final = Layout(
 # boundary, *kind*: in the order of PHASE_KINDS. *visits*: all; *measured*: those used as samples; *skipped*: those not
 # simulated. Visits that are simulated but not measured are counted as they are.
 PHASE_KINDS: Final = ("fork", "barrier", "join")
+# Why none of its visits are skipped.
+PHASE_WHY: Final = (
+    "",
+    "it has too few visits",
+    "visits of a phase differ too much",
+    "visits of a phase become cheaper or dearer one by one",
+)
 SAMPLED_PHASE: Final = Layout(
     [
         ("address", "<u8"),
         ("kind", "<u4"),
-        ("pad", "<u4"),
+        ("why", "<u4"),
         ("visits", "<u8"),
         ("measured", "<u8"),
         ("skipped", "<u8"),
     ]
 )
-# A measured visit of a phase (its index in SAMPLED_PHASES), over all processors. *work*: cost of its basic blocks in
+# A simulated visit of a phase (its index in SAMPLED_PHASES), over all processors. *how*, in the order of SAMPLE_HOW:
+# measured, only to warm up the caches, or measured alone between skipped visits. *visit*: its number from 1;
+# *simulated*: among those simulated since sampling began. *work*: cost of its basic blocks in
 # 1/1024 cycles; *copies*: how many more times it was added to the accounts, for *skipped* visits with *skipped_work*.
+SAMPLE_HOW: Final = ("measured", "warms up", "alone")
 SAMPLE: Final = Layout(
     [
         ("phase", "<u4"),
-        ("pad", "<u4"),
+        ("how", "<u4"),
+        ("visit", "<u8"),
+        ("simulated", "<u8"),
         ("work", "<u8"),
         ("cycles", "<u8"),
         ("copies", "<u8"),

@@ -8,7 +8,7 @@ import pytest
 
 from scalegraph import machine
 from scalegraph.base.run import RunPoint, RunRecord
-from scalegraph.base.sampling import SAMPLES
+from scalegraph.base.sampling import SAMPLES, SAMPLES_WHEN_LONG
 from scalegraph.control import build
 from scalegraph.link import Build, Job, Limits, Simulated
 from scalegraph.runtime.compiler import find_compiler
@@ -108,17 +108,31 @@ ONCE = """
         printf("%ld\\n", sum);
         return 0;
     }"""
-# Visits alternate between long and very short ones.
+# Visits of one loop have the same work, but find their data with other threads or not, in no order: so they differ.
+# With STEADY there is another loop, whose visits are alike.
 UNEQUAL = """
-    static volatile long x[64 * 16];
+    #include <stdio.h>
+    enum { N = 1 << 18 };
+    static double x[N], y[8192];
     int main(void)
     {
-        for (int step = 0; step < 40; step++)
-    #pragma omp parallel for
+        unsigned seed = 1;
+        for (int step = 0; step < STEPS; step++) {
+            seed = seed * 1103515245 + 12345;
+            int shift = (seed >> 16) % 3 == 0 ? 3 : 0;
+    #pragma omp parallel for schedule(static)
             for (int k = 0; k < 8; k++)
-                for (int i = 0; i < (step % 2 ? 20 : 20000); i++)
-                    for (int again = 0; again < (step % 3 ? 1 : 1 + (i & 1)); again++)
-                        x[(step % 2 ? 0 : k) * 16] += i;
+                for (int i = 0; i < 2000; i++)
+                    x[(k + shift) % 8 * (N / 8) + i * 16] += i;
+    #ifdef STEADY
+            for (int again = 0; again < 3; again++) {
+    #pragma omp parallel for schedule(static)
+                for (int i = 0; i < 8192; i++)
+                    y[i] = y[i] / 2 + again;
+            }
+    #endif
+        }
+        printf("%g %g\\n", x[0], y[0]);
         return 0;
     }"""
 
@@ -161,13 +175,15 @@ def _build(text: str, place: Path) -> Build:
     return build([source], ldflags="-lm")
 
 
-def _run(program: Build, processors: int, *, sample: bool) -> RunRecord:
+def _run(program: Build, processors: int, *, sample: bool = False, after: int | None = None) -> RunRecord:
+    """Run sampled if *sample*, or by itself *after* so much work."""
     job = Job(
         program,
         machine.load("ksr1"),
         RunPoint(processors=processors),
         limits=Limits(time_s=120),
-        collect=(SAMPLES,) if sample else (),
+        collect=(SAMPLES,) if sample else (SAMPLES_WHEN_LONG,) if after else (),
+        sample_after=after,
     )
     record = Simulated().run(job)
     assert record.status == "ok", record.message
@@ -177,6 +193,17 @@ def _run(program: Build, processors: int, *, sample: bool) -> RunRecord:
 def _adds_up(record: RunRecord) -> bool:
     sums = [sum(column) for column in zip(*record.processor_categories.values(), strict=True)]
     return set(sums) == {record.time_cycles}
+
+
+def _covers(estimate: RunRecord, whole: RunRecord) -> None:
+    """Check that time, misses and large categories of *whole* lie in the intervals of *estimate*."""
+    assert estimate.sampled is not None
+    assert estimate.time_cycles
+    assert whole.time_cycles
+    large = {name: cycles for name, cycles in whole.categories.items() if cycles > 0.01 * whole.processor_cycles}
+    found = {"time_cycles": estimate.time_cycles, "misses": estimate.misses, **estimate.categories}
+    for name, truth in {"time_cycles": whole.time_cycles, "misses": whole.misses, **large}.items():
+        assert abs(found[name] - truth) <= estimate.sampled.intervals.get(name, 0), name
 
 
 @pytest.mark.parametrize("processors", [1, 8])
@@ -233,8 +260,7 @@ def test_visits_that_become_cheaper_one_by_one_are_simulated_for_longer(tmp_path
     assert whole.time_cycles
     measured = max(phase.measured for phase in estimate.sampled.phases)
     assert measured > 12
-    width = estimate.sampled.intervals.get("time_cycles", 0)
-    assert abs(estimate.time_cycles - whole.time_cycles) <= width
+    _covers(estimate, whole)
 
 
 def test_threads_that_wait_in_loops_of_their_own_go_on(tmp_path: Path) -> None:
@@ -257,13 +283,47 @@ def test_without_repetition_the_run_is_whole_and_says_so(tmp_path: Path) -> None
 
 
 def test_visits_that_differ_are_not_skipped(tmp_path: Path) -> None:
-    program = _build(UNEQUAL, tmp_path)
+    program = _build("#define STEPS 60\n" + UNEQUAL, tmp_path)
     whole, other = (_run(program, 4, sample=sample) for sample in (False, True))
     assert other.sampled is not None
     assert not other.estimated
     assert "differ too much" in other.sampled.why
     assert other.time_cycles == whole.time_cycles
     assert other.categories == whole.categories
+
+
+def test_only_the_phase_whose_visits_differ_is_simulated_each_time(tmp_path: Path) -> None:
+    program = _build("#define STEADY\n#define STEPS 200\n" + UNEQUAL, tmp_path)
+    whole, estimate = (_run(program, 4, sample=sample) for sample in (False, True))
+    assert estimate.sampled is not None
+    assert estimate.stdout == whole.stdout
+    assert _adds_up(estimate)
+    steady = [phase for phase in estimate.sampled.phases if phase.skipped]
+    refused = [phase for phase in estimate.sampled.phases if "differ too much" in phase.why]
+    assert sum(phase.skipped for phase in steady) > 300
+    assert refused
+    assert all(phase.visits - phase.measured < 20 for phase in refused)
+    _covers(estimate, whole)
+
+
+def test_a_short_run_is_the_one_without_sampling(tmp_path: Path) -> None:
+    program = _build(REPEATED, tmp_path)
+    whole, short = (_run(program, 8, after=after) for after in (None, 10**12))
+    same = {"host_s": 0, "host_cpu_s": 0}
+    assert whole.model_copy(update=same) == short.model_copy(update=same)
+
+
+def test_sampling_begins_by_itself_once_the_run_is_long(tmp_path: Path) -> None:
+    program = _build(REPEATED, tmp_path)
+    whole = _run(program, 8)
+    runs = [_run(program, 8, after=4_000_000).model_copy(update={"host_s": 0, "host_cpu_s": 0}) for _ in range(2)]
+    assert runs[0] == runs[1]
+    assert runs[0].sampled is not None
+    assert runs[0].collected == ()
+    assert 100 < runs[0].sampled.skipped < 600
+    assert any(text.startswith("sampled: ") for text in runs[0].warnings)
+    assert _adds_up(runs[0])
+    _covers(runs[0], whole)
 
 
 def test_hooks_that_are_called_cannot_be_skimmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -627,7 +627,7 @@ _Static_assert(sizeof(sg_output) == 16, "sg_output differs from format.py");
 typedef struct sg_sampled_phase {
     uint64_t address;
     uint32_t kind;
-    uint32_t pad;
+    uint32_t why;
     uint64_t visits;
     uint64_t measured;
     uint64_t skipped;
@@ -636,7 +636,9 @@ _Static_assert(sizeof(sg_sampled_phase) == 40, "sg_sampled_phase differs from fo
 
 typedef struct sg_sample {
     uint32_t phase;
-    uint32_t pad;
+    uint32_t how;
+    uint64_t visit;
+    uint64_t simulated;
     uint64_t work;
     uint64_t cycles;
     uint64_t copies;
@@ -645,7 +647,7 @@ typedef struct sg_sample {
     uint64_t categories[38];
     uint64_t counters[26];
 } sg_sample;
-_Static_assert(sizeof(sg_sample) == 560, "sg_sample differs from format.py");
+_Static_assert(sizeof(sg_sample) == 576, "sg_sample differs from format.py");
 
 typedef struct sg_context_record {
     uint32_t parent;

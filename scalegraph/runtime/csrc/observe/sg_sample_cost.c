@@ -30,26 +30,48 @@ void sg_sample_add(sg_sample_cost *c, double value, uint64_t n)
     c->powers += value * value;
 }
 
-/* Do the last of `n` samples of a phase with this fraction of the time drift? */
-static bool drifts(const sg_sample_cost *c, uint64_t n, double part)
+/* Slope of the time over the work in the last `count` samples, whose means these are; 0 if all have the same
+ * work. */
+static double slope(const double *time, const double *work, uint64_t count, double mean, double mean_work)
 {
-    uint64_t first = n > SG_RECENT ? n - SG_RECENT : 0;
-    double count = (double)(n - first), mean = 0, around = 0, between = 0;
-    for (uint64_t i = first; i < n; i++)
-        mean += c->recent[i % SG_RECENT] / count;
-    for (uint64_t i = first; i < n; i++) {
-        double value = c->recent[i % SG_RECENT],
-               step = i > first ? value - c->recent[(i - 1) % SG_RECENT] : 0;
-        around += (value - mean) * (value - mean);
-        between += step * step;
+    double together = 0, squares = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        double differs = work[i] - mean_work;
+        together += differs * (time[i] - mean);
+        squares += differs * differs;
     }
-    return sqrt(around / (count - 1)) * part > LEAST_DRIFT * mean && between < 2 * DRIFT * around;
+    return squares > 1e-12 * mean_work * mean_work * (double)count ? together / squares : 0;
 }
 
-bool sg_sample_steady(const sg_sample_cost *c, uint64_t n, double part)
+/* Do the last of `n` samples of a phase with this fraction of the time drift? What their work explains, if
+ * the time grows by the same amount with each unit of it, is no drift. */
+static bool drifts(const sg_sample_cost *by_visit, const sg_sample_cost *by_work, uint64_t n, double part)
 {
-    double differs = sg_sample_spread(c, n);
-    return (differs <= MOST_SPREAD || differs * part <= SMALL_SPREAD) && !drifts(c, n, part);
+    uint64_t first = n > SG_RECENT ? n - SG_RECENT : 0, count = n - first;
+    double time[SG_RECENT], work[SG_RECENT], mean = 0, mean_work = 0, around = 0, between = 0, last = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        time[i] = by_visit->recent[(first + i) % SG_RECENT];
+        work[i] = time[i] / by_work->recent[(first + i) % SG_RECENT];
+        mean += time[i] / (double)count;
+        mean_work += work[i] / (double)count;
+    }
+    double grows = slope(time, work, count, mean, mean_work);
+    for (uint64_t i = 0; i < count; i++) {
+        double rest = time[i] - mean - grows * (work[i] - mean_work);
+        around += rest * rest;
+        between += i > 0 ? (rest - last) * (rest - last) : 0;
+        last = rest;
+    }
+    return sqrt(around / (double)(count - 1)) * part > LEAST_DRIFT * mean && between < 2 * DRIFT * around;
+}
+
+enum sg_sample_why sg_sample_unsteady(const sg_sample_cost *by_visit, const sg_sample_cost *by_work,
+                                      uint64_t n, double part)
+{
+    double differs = fmin(sg_sample_spread(by_visit, n), sg_sample_spread(by_work, n));
+    if (differs > MOST_SPREAD && differs * part > SMALL_SPREAD)
+        return SG_SAMPLES_DIFFER;
+    return drifts(by_visit, by_work, n, part) ? SG_SAMPLES_DRIFT : SG_SAMPLES_STEADY;
 }
 
 double sg_sample_variance(const sg_sample_cost *c, uint64_t n)

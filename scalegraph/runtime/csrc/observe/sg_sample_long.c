@@ -1,6 +1,6 @@
 /* Sampling by itself begins once the run has been long. Its length is what was simulated, in nanoseconds of a
  * host by fixed weights, so that two runs are the same: references, blocks and misses. They are read from the
- * accounts, which are not changed, and only when the clock has advanced by a quarter since the last time. */
+ * accounts, which are not changed, and only when the clock has advanced by an eighth since the last time. */
 #include "sg_sample_long.h"
 
 #include "sg_cells.h"
@@ -8,6 +8,7 @@
 
 /* Weights: a machine with a pipeline takes longer for each block. */
 enum { REFERENCE_NS = 3, BLOCK_NS = 3, PIPELINE_NS = 12, MISS_NS = 600 };
+enum { CYCLE_NS = 16 };        /* a processor's cycle takes less than this */
 #define USUAL_NS 2000000000ull /* unless the configuration says otherwise */
 
 static struct {
@@ -46,12 +47,14 @@ static uint64_t length(void)
 
 bool sg_sample_long(void)
 {
-    if (waits.after == 0)
+    if (waits.after == 0) {
         waits.after = sg->config.sample_after > 0 ? sg->config.sample_after : USUAL_NS;
+        waits.next = waits.after / ((uint64_t)sg->processors * CYCLE_NS);
+    }
     uint64_t clock = sg_latest();
     if (clock < waits.next)
         return false;
-    waits.next = clock + clock / 4;
+    waits.next = clock + clock / 8;
     return length() >= waits.after;
 }
 

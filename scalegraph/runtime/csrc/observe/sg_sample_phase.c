@@ -1,0 +1,230 @@
+/* Phases of a sampled run, see sg_sample_phase.h. */
+#include "sg_sample_phase.h"
+
+#include <math.h>
+
+#include "sg_array.h"
+
+/* Stretches grow faster while half the confidence interval of the time, including the next stretch, is at
+ * most this fraction of the time; the 95 % interval takes this many standard errors with few samples. */
+#define NARROW 0.01
+#define REACH  2.4
+/* Little work: 16,384 cycles of all processors together. */
+#define SMALL (1ull << 24)
+
+sg_phases sg_sampled = {.count = 0};
+static sg_table number; /* of a phase, + 1 */
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    a = (a ^ b) * 0x9e3779b97f4a7c15ull;
+    return a ^ a >> 29;
+}
+
+/* The power of four; little work, as between two boundaries next to each other, does not matter. */
+static uint64_t size_of(uint64_t work)
+{
+    return work < SMALL ? 0 : (uint64_t)(63 - __builtin_clzll(work)) / 2;
+}
+
+sg_phase *sg_phase_at(uint64_t place, const sg_phase *before)
+{
+    uint64_t key = place;
+    if (before != NULL) {
+        key = mix(key, before->record.address << 2 | before->record.kind);
+        key = mix(key, size_of(sg_sampled.last_work));
+    }
+    sg_table_entry *entry = sg_table_make(&number, key, 64);
+    if (entry->number == 0) {
+        if (sg_sampled.count == SG_MOST_PHASES)
+            return NULL;
+        SG_ARRAY_HOLD(sg_sampled.phase, sg_sampled.room, sg_sampled.count, 16);
+        sg_sampled.phase[sg_sampled.count].record.address = place >> 2;
+        sg_sampled.phase[sg_sampled.count].record.kind = place & 3;
+        sg_sampled.phase[sg_sampled.count].record.why = SG_SAMPLES_FEW;
+        entry->number = ++sg_sampled.count;
+    }
+    return &sg_sampled.phase[entry->number - 1];
+}
+
+/* ---- clocks ---- */
+
+/* The first charge of `p` once its thread continues: it is waiting. */
+static uint64_t *waiting_of(sg_processor *p)
+{
+    const sg_thread *t = p->thread != NULL ? p->thread : p->last;
+    if (p->thread != NULL)
+        return &p->account->rest.categories[SG_CATEGORY_IDLE_BARRIER];
+    if (t == NULL || t->state != SG_BLOCKED || t->processor != p)
+        return &sg_account_of(p, 0)
+                    ->rest.categories[p->worked ? SG_CATEGORY_IDLE_SERIAL : SG_CATEGORY_IDLE_NOT_STARTED];
+    enum sg_category category = t->wait_category;
+    if (category == SG_CATEGORY_IDLE_NOT_STARTED)
+        category = SG_CATEGORY_IDLE_SERIAL;
+    return &sg_account_of(p, sg_region(t))->rest.categories[category];
+}
+
+void sg_phase_level(uint64_t when, int sign)
+{
+    for (uint32_t i = 0; i < sg->processors; i++) {
+        sg_processor *p = &sg->processor[i];
+        *waiting_of(p) += (uint64_t)sign * (when - p->clock);
+    }
+}
+
+/* ---- cost of a visit ---- */
+
+static void add_cost(sg_cost *sum, const sg_cost *one)
+{
+    for (int i = 0; i < SG_CATEGORY_COUNT; i++)
+        sum->categories[i] += one->categories[i];
+    for (int i = 0; i < SG_COUNTER_COUNT; i++)
+        sum->counters[i] += one->counters[i];
+}
+
+/* Returns the parts of cycles that blocks have cost so far. */
+static uint64_t totals(sg_cost *sum)
+{
+    uint64_t work = 0;
+    *sum = (sg_cost){.processor = 0};
+    for (uint32_t i = 0; i < sg->processors; i++)
+        for (uint32_t region = 0; region < sg->processor[i].accounts_size; region++) {
+            const sg_account *a = sg->processor[i].accounts[region];
+            sg_cost one;
+            if (a == NULL)
+                continue;
+            sg_account_total(a, &one);
+            add_cost(sum, &one);
+            work += a->busy[0] + a->busy[1] + a->busy[2] + a->busy[3];
+        }
+    return work;
+}
+
+void sg_phase_mark(void)
+{
+    sg_sampled.begin = sg_latest();
+    sg_phase_level(sg_sampled.begin, 1);
+    sg_cells_copy();
+    sg_sampled.work = totals(&sg_sampled.totals);
+    sg_phase_level(sg_sampled.begin, -1);
+    sg_sampled.marked = true;
+}
+
+void sg_phase_weigh(sg_phase *p)
+{
+    uint64_t n = p->record.measured;
+    double now = n > 0 ? p->by_visit.sum / (double)n * (double)p->record.visits : 0;
+    sg_sampled.whole += now - p->whole;
+    p->whole = now;
+}
+
+/* The fraction of the time spent in visits of `p`. */
+static double part_of(const sg_phase *p)
+{
+    return sg_sampled.whole > 0 ? p->whole / sg_sampled.whole : 1;
+}
+
+/* Does a visit's work predict its time better than the mean visit does? */
+static bool goes_by_work(const sg_phase *p)
+{
+    return sg_sample_spread(&p->by_work, p->record.measured) <
+           sg_sample_spread(&p->by_visit, p->record.measured);
+}
+
+void sg_phase_stand_for(sg_phase *p, sg_left_out what)
+{
+    sg_sample *sample = &sg_sampled.samples[p->last_sample - 1];
+    double stood = (double)sample->skipped, stands = stood + (double)what.visits;
+    p->squares += stands * stands - stood * stood;
+    sample->skipped += what.visits;
+    sample->skipped_work += what.work;
+    p->due += goes_by_work(p) ? (double)what.work / (double)(sample->work + SG_PARTS) : (double)what.visits;
+    double times = floor(p->due + 0.5);
+    if (times <= 0)
+        return;
+    p->due -= times;
+    sample->copies += (uint64_t)times;
+    sg_cells_multiply(&p->difference, (uint64_t)times);
+    sg->skipped += (int64_t)(sample->cycles * (uint64_t)times);
+}
+
+/* The better predictor of the time of a visit of `p`. */
+static const sg_sample_cost *best_of(const sg_phase *p)
+{
+    return goes_by_work(p) ? &p->by_work : &p->by_visit;
+}
+
+bool sg_phase_is_empty(const sg_phase *p, uint64_t work)
+{
+    return work < SMALL && sg_sampled.samples[p->last_sample - 1].work > 16 * SMALL;
+}
+
+/* Adds the record of a visit that ends now. */
+static sg_sample *new_sample(const sg_phase *p, enum sg_sample_how how, const sg_cost *before, uint64_t work,
+                             uint64_t begin)
+{
+    SG_ARRAY_HOLD(sg_sampled.samples, sg_sampled.samples_room, sg_sampled.samples_count, 64);
+    sg_sample *sample = &sg_sampled.samples[sg_sampled.samples_count++];
+    const sg_cost *now = &sg_sampled.totals;
+    *sample = (sg_sample){.phase = (uint32_t)(p - sg_sampled.phase),
+                          .how = how,
+                          .visit = p->record.visits,
+                          .simulated = p->record.visits - p->record.skipped,
+                          .work = sg_sampled.work - work,
+                          .cycles = sg_sampled.begin - begin};
+    for (int i = 0; i < SG_CATEGORY_COUNT; i++)
+        sample->categories[i] = now->categories[i] - before->categories[i];
+    for (int i = 0; i < SG_COUNTER_COUNT; i++)
+        sample->counters[i] = now->counters[i] - before->counters[i];
+    return sample;
+}
+
+/* `sample` stands for visits that are skipped from now on, or were since the previous one. */
+static void use_sample(sg_phase *p, const sg_sample *sample)
+{
+    uint64_t n = p->record.measured++;
+    sg_sample_add(&p->by_work, (double)sample->cycles / (double)(sample->work + SG_PARTS), n);
+    sg_sample_add(&p->by_visit, (double)sample->cycles, n);
+    p->last_sample = sg_sampled.samples_count;
+    sg_phase_weigh(p);
+    p->record.why =
+        n + 1 < SG_LEAST ? SG_SAMPLES_FEW : sg_sample_unsteady(&p->by_visit, &p->by_work, n + 1, part_of(p));
+    p->known = p->record.why == SG_SAMPLES_STEADY;
+    if (p->known || p->behind.visits > 0)
+        sg_cells_differ(&p->difference);
+    sg_left_out behind = p->behind;
+    p->behind = (sg_left_out){0, 0};
+    if (behind.visits > 0) {
+        sg_phase_stand_for(p, behind);
+        sg_phase_mark();
+    }
+}
+
+uint64_t sg_phase_end(sg_phase *p, enum sg_sample_how how)
+{
+    sg_cost before = sg_sampled.totals;
+    uint64_t work = sg_sampled.work, begin = sg_sampled.begin;
+    sg_phase_mark();
+    const sg_sample *sample = new_sample(p, how, &before, work, begin);
+    uint64_t cycles = sample->cycles;
+    sg_sampled.last_work = sample->work;
+    if (how != SG_SAMPLE_WARMS)
+        use_sample(p, sample);
+    return cycles;
+}
+
+bool sg_phase_stays_narrow(uint32_t stretch, uint32_t periods)
+{
+    double squares = 0, time = 0;
+    for (uint32_t i = 0; i < sg_sampled.count; i++) {
+        const sg_phase *p = &sg_sampled.phase[i];
+        uint64_t n = p->record.measured;
+        double visits = p->stretch == stretch && p->known ? periods : 0;
+        if (n < SG_LEAST)
+            continue;
+        double each = p->by_visit.sum / (double)n, differs = sg_sample_variance(best_of(p), n);
+        squares += differs * each * each * (p->squares + visits * visits / 2 + visits);
+        time += each * ((double)p->record.visits + visits);
+    }
+    return REACH * sqrt(squares) <= NARROW * time;
+}
