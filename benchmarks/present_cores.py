@@ -1,7 +1,10 @@
-"""The simulator's cost of out-of-order cores: the twelve programs on the default machine and on an in-order one.
+"""The simulator's cost of out-of-order cores: programs on the default machine and on an in-order one.
 
     python benchmarks/present_cores.py [--machine server-2x32] [--processors 64] [--repeat 3] [--program NAME ...]
-        [--only-first]
+        [--fetched DIRECTORY] [--only-first]
+
+The programs are the twelve of the papers and, with ``--fetched``, the six large third-party ones of
+``speed/fetched.toml``, which are fetched into DIRECTORY and built there with their own commands.
 
 Prints for each program:
 
@@ -10,7 +13,7 @@ Prints for each program:
 - for the run on the machine, nanoseconds per memory reference, and mispredicted branches per thousand operations.
 
 Then prints the geometric mean of all ratios, and the wall-clock time of README's first command (`scalegraph simulate
-prog.c`, 1 to 64 cores) on both machines. Programs and timing tables are built before anything is timed. Asserts
+prog.c`, 1 to 64 cores) on both machines. Timing tables are built in other processes, whose time does not count. Asserts
 nothing: the figures depend on the host. The goal is a mean of at most 2, better 1.5, and 1.5 for the first command.
 """
 
@@ -27,6 +30,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from speed.fetched_programs import fetched_programs
 from speed_and_size import PROGRAMS
 
 HERE = Path(__file__).parent
@@ -68,13 +72,21 @@ class Cost:
 
 
 class Program:
-    """One of the twelve programs; it is built on construction."""
+    """A program; it is built on construction, a third-party one below *directory* to run on *processors*."""
 
-    def __init__(self, name: str) -> None:
-        from scalegraph.control import build
+    def __init__(self, name: str, directory: Path | None, processors: int) -> None:
+        from scalegraph import control
+        from scalegraph.link import RunOptions
 
-        source, *self.arguments = PROGRAMS[name]
-        self.build = build([ROOT / "resources" / "programs" / source], ldflags="-lm")
+        self.cwd, self.options = None, RunOptions()
+        if name in PROGRAMS:
+            source, *self.arguments = PROGRAMS[name]
+            self.build = control.build([ROOT / "resources" / "programs" / source], ldflags="-lm")
+            return
+        (fetched,) = fetched_programs([name])
+        assert directory is not None
+        self.build, self.cwd = fetched.built(directory, processors)
+        self.arguments, self.options = list(fetched.arguments(processors)), fetched.options()
 
     def run(self, machine_name: str, processors: int) -> Cost:
         """Run the program once; return the cost."""
@@ -82,11 +94,16 @@ class Program:
         from scalegraph.base.run import RunPoint
         from scalegraph.link import Job, Limits, Simulated
 
-        point = RunPoint(processors=processors)
-        limits = Limits(time_s=3600)
-        record = Simulated().run(
-            Job(self.build, machine.load(machine_name), point, tuple(self.arguments), limits=limits)
+        job = Job(
+            self.build,
+            machine.load(machine_name),
+            RunPoint(processors=processors),
+            tuple(self.arguments),
+            cwd=self.cwd,
+            limits=Limits(time_s=3600),
+            options=self.options,
         )
+        record = Simulated().run(job)
         if record.status != "ok" or record.host_cpu_s is None:
             raise SystemExit(f"{record.program}: {record.message}")
         counters = record.counters
@@ -96,19 +113,17 @@ class Program:
 
 def least(program: Program, machines: Sequence[str], processors: int, repeat: int) -> list[Cost]:
     """Return the cheapest of *repeat* runs on each of *machines*; the machines run in turn."""
-    for name in machines:
-        program.run(name, 1)  # makes the machine's timing tables
     runs = [[program.run(name, processors) for name in machines] for _ in range(repeat)]
     return [min((turn[at] for turn in runs), key=lambda cost: cost.cpu_s) for at in range(len(machines))]
 
 
-def ratios(names: Sequence[str], machine: str, processors: int, repeat: int) -> None:
+def ratios(names: Sequence[str], directory: Path | None, machine: str, processors: int, repeat: int) -> None:
     """Print the table of the programs."""
     print(f"{processors} processors; processor time in seconds, fastest of {repeat} runs")
     print(f"{'program':<12}{'in order':>9}{machine[-12:]:>13}{'ratio':>7}{'ns/reference':>16}{'wrong/1000 ops':>18}")
     found = []
     for name in names:
-        before, now = least(Program(name), (IN_ORDER, machine), processors, repeat)
+        before, now = least(Program(name, directory, processors), (IN_ORDER, machine), processors, repeat)
         found.append(now.cpu_s / before.cpu_s)
         reference_ns, wrong = 1e9 * now.cpu_s / now.references, 1000 * now.mispredictions / now.operations
         times = f"{before.cpu_s:>9.3f}{now.cpu_s:>13.3f}{found[-1]:>7.2f}"
@@ -148,11 +163,17 @@ def main() -> None:
     parser.add_argument("--machine", default="server-2x32")
     parser.add_argument("--processors", type=int, default=64)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--program", action="append", choices=list(PROGRAMS), dest="programs")
+    others = [program.name for program in fetched_programs()]
+    parser.add_argument("--program", action="append", choices=[*PROGRAMS, *others], dest="programs")
+    parser.add_argument("--fetched", type=Path, metavar="DIRECTORY", help="where the third-party programs are fetched")
     parser.add_argument("--only-first", action="store_true", help="only README's first command")
     options = parser.parse_args()
+    directory = options.fetched.resolve() if options.fetched else None
+    names = options.programs or [*PROGRAMS, *(others if directory else [])]
+    if directory is None and not set(names) <= set(PROGRAMS):
+        parser.error(f"{', '.join(others)} need --fetched DIRECTORY")
     if not options.only_first:
-        ratios(options.programs or list(PROGRAMS), options.machine, options.processors, options.repeat)
+        ratios(names, directory, options.machine, options.processors, options.repeat)
     first_command(options.machine, options.repeat)
 
 
