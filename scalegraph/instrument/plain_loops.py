@@ -124,6 +124,11 @@ class PlainFunction:
         return found
 
     @cached_property
+    def counted(self) -> Counted:
+        """Its slots, for `Outside`."""
+        return counted(self.chunks, self.ways.loops, self.bodies)
+
+    @cached_property
     def bodies(self) -> dict[int, list[Step]]:
         """The steps that the pipeline executes for each chunk."""
         own = [one for chunk in self.chunks.values() for one in chunk.instructions]
@@ -191,37 +196,60 @@ def _plain_code(plain: Plain, _stamp: int) -> PlainCode:
         code = forms[form]
         by = function.start - code.function.start
         there = lines.moved(by)
-        others[function.name] = outside(code.chunks, code.ways.loops, code.bodies, there)
+        others[function.name] = code.counted.outside(there)
         for way, body, moving in code.loops:
             found.append(PlainLoop(loop_of(function.name, body, code.decoded, there, moving), code, way, way[0] + by))
     return PlainCode(tuple(found), others)
 
 
-def outside(chunks: Mapping[int, Chunk], loops: Loops, bodies: Mapping[int, Sequence[Step]], lines: LineMap) -> Outside:
-    """Return the code of a function that is not inside its innermost *loops*, and of those that call functions.
+@dataclass(frozen=True)
+class Counted:
+    """Slots of a function's instructions, by the addresses after them: `Outside` before lines are known.
+
+    *looped*: the addresses in innermost loops.
+    """
+
+    slots: Sequence[tuple[int, float]]
+    looped: Sequence[int]
+    calling: Sequence[tuple[frozenset[int], Sequence[tuple[int, float]]]]
+
+    def outside(self, lines: LineMap) -> Outside:
+        """Return the slots by line."""
+        calling = {loop: _by_line(counts, lines) for loop, counts in self.calling}
+        return Outside(_by_line(self.slots, lines), frozenset(lines_of(lines, self.looped)), calling)
+
+
+def counted(chunks: Mapping[int, Chunk], loops: Loops, bodies: Mapping[int, Sequence[Step]]) -> Counted:
+    """Return the slots of a function that are not inside its innermost *loops*, and of those that call functions.
 
     Unreachable chunks, which are padding between others, are left out.
     """
     entry, inside = next(iter(chunks), 0), loops.inside()
-    slots: dict[Line, float] = {}
-    of_loops: set[Line] = set()
+    slots: list[tuple[int, float]] = []
+    looped: list[int] = []
     for at, chunk in chunks.items():
         own = [one for one in chunk.instructions if not one.hook]
-        found = lines_of(lines, [one.address + one.size for one in own])
         if at in inside:
-            of_loops.update(found)
+            looped += [one.address + one.size for one in own]
         elif chunk.predecessors > 0 or at == entry:
-            for line, count in zip(found, slots_of(own, bodies[at]), strict=True):
-                slots[line] = slots.get(line, 0.0) + count
-    calling: dict[frozenset[int], dict[Line, float]] = {}
+            counts = slots_of(own, bodies[at])
+            slots += [(one.address + one.size, count) for one, count in zip(own, counts, strict=True)]
+    calling: list[tuple[frozenset[int], list[tuple[int, float]]]] = []
     for loop in loops.calling(chunks):
-        counts = calling.setdefault(loop, {})
+        found: list[tuple[int, float]] = []
         for at in loop:
             own = [one for one in chunks[at].instructions if not one.hook]
-            found = lines_of(lines, [one.address + one.size for one in own])
-            for line, one, count in zip(found, own, slots_of(own, bodies[at]), strict=True):
-                counts[line] = counts.get(line, 0.0) + (1.0 if one.operation.is_call else count)
-    return Outside(slots, frozenset(of_loops), calling)
+            for one, count in zip(own, slots_of(own, bodies[at]), strict=True):
+                found.append((one.address + one.size, 1.0 if one.operation.is_call else count))
+        calling.append((loop, found))
+    return Counted(slots, looped, calling)
+
+
+def _by_line(counts: Sequence[tuple[int, float]], lines: LineMap) -> dict[Line, float]:
+    found: dict[Line, float] = {}
+    for line, (_, count) in zip(lines_of(lines, [at for at, _ in counts]), counts, strict=True):
+        found[line] = found.get(line, 0.0) + count
+    return found
 
 
 def loop_of(function: str, body: Sequence[int], known: Decoded, lines: LineMap, found: Iterable[Reference]) -> Loop:

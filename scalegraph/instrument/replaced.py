@@ -16,10 +16,10 @@ from scalegraph.instrument.plain_loops import (
     Line,
     PlainCode,
     PlainLoop,
+    counted,
     lines_of,
     loop_of,
     match,
-    outside,
     usual_way,
 )
 from scalegraph.instrument.strides import Decoded, Reference, references
@@ -74,7 +74,8 @@ class PlainLoops:
         Their addresses are those of the outline.
         """
         lines = self._lines.moved(function.start - outline.function.start)
-        behind = [one.address + one.size for chunk in outline.chunks.values() for one in chunk.instructions]
+        every = (one for chunk in outline.chunks.values() for one in chunk.instructions)
+        behind = outline.once("behind", lambda: [one.address + one.size for one in every])
         if not self._by_line.keys() & set(lines_of(lines, behind)):
             return []
         found = [self._replaced(function, loop, outline, lines) for loop in outline.ways.loops.innermost]
@@ -90,7 +91,9 @@ class PlainLoops:
         if plain is None:
             return Shares()
         lines = self._lines.moved(function.start - outline.function.start)
-        mine = outside(outline.chunks, outline.ways.loops, outline.bodies, lines)
+        mine = outline.once("counted", lambda: counted(outline.chunks, outline.ways.loops, outline.bodies)).outside(
+            lines
+        )
         of_loops = mine.loops | plain.loops  # remainder of a loop after it, or unrolled copies
         rest = _ratio(*({line: n for line, n in one.slots.items() if line not in of_loops} for one in (mine, plain)))
         loops: dict[int, float] = {}

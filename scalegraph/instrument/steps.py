@@ -83,7 +83,7 @@ def plain_steps(instructions: Sequence[Instruction], known: Mapping[int, Effects
         effect = known.get(instruction.address, Effects())
         line = 1 + (instruction.address + instruction.size - 1) // LINE_BYTES
         slots = 1.0 + of_library(instruction.callee)
-        step = replace(_step(instruction, effect, frame_is_memory=True), slots=slots, line=line)
+        step = _step(instruction, effect, frame_is_memory=True, slots=slots, line=line)
         if instruction.operation.is_jump and fuses:
             crosses = instruction.address // LINE_BYTES + 1 < line
             of_both = line if crosses else steps[-1].line
@@ -99,14 +99,17 @@ def _is_of_frame(step: Step) -> bool:
     return step.place is not None and step.place.base in ("rbp", "rsp")
 
 
-def _step(instruction: Instruction, effect: Effects, *, frame_is_memory: bool) -> Step:
+def _step(
+    instruction: Instruction, effect: Effects, *, frame_is_memory: bool, slots: float | None = None, line: int = 0
+) -> Step:
+    """Return the step of *instruction*; *slots*: those that it takes, if not by its operation classes."""
     operation = instruction.operation
     classes = (*operation.classes, *(operation.frame if frame_is_memory else ()))
     reads, writes = set(effect.reads), set(effect.writes)
     copies, place = effect.copies, effect.place
     loads, stores = LOAD in classes, STORE in classes
     if operation.is_call:
-        return _call(instruction, loads)
+        return _call(instruction, loads, 1.0 if slots is None else slots, line)
     if place is not None and not loads and not stores:  # a register value spilled because of the instrumentation
         slot = f"{place.base}{place.offset:+d}"
         kept = LOAD in operation.frame, STORE in operation.frame
@@ -119,9 +122,9 @@ def _step(instruction: Instruction, effect: Effects, *, frame_is_memory: bool) -
             writes.add(slot)
         place = None
     work = tuple(OP_CLASS_NAMES[kind] for kind in classes if kind not in (LOAD, STORE))
-    slots = 1.0 if classes else 0.0  # register moves take one, too, but most are the instrumentation's
+    usual = 1.0 if classes else 0.0  # register moves take one, too, but most are the instrumentation's
     return Step(
-        slots,
+        usual if slots is None else slots,
         work,
         tuple(reads),
         tuple(writes),
@@ -131,12 +134,13 @@ def _step(instruction: Instruction, effect: Effects, *, frame_is_memory: bool) -
         copies,
         selects=effect.selects,
         compares=effect.compares,
+        line=line,
     )
 
 
-def _call(instruction: Instruction, loads: bool) -> Step:
+def _call(instruction: Instruction, loads: bool, slots: float, line: int) -> Step:
     work = tuple(OP_CLASS_NAMES[kind] for kind in instruction.operation.classes if kind != LOAD)
-    return Step(1.0, work, (), (), None, loads, False, None, _RETURNED)
+    return Step(slots, work, (), (), None, loads, False, None, _RETURNED, line=line)
 
 
 @cache
