@@ -476,7 +476,7 @@ SG_API void __sanitizer_cov_trace_pc(void)
     uint32_t block = p->block_of[site];
     p->account->executions[block]++;
     p->time += p->block_parts[block];
-    if (SG_LIKELY(p->time <= p->time_limit))
+    if (SG_LIKELY(p->time <= p->time_limit) || SG_LIKELY(sg_branch_quickly(p, (const void *)site)))
         return;
     if (is_branch(p))
         sg_branch_pass(p, (const void *)site);
@@ -484,17 +484,24 @@ SG_API void __sanitizer_cov_trace_pc(void)
         sg_yield(p, (const void *)site);
 }
 
+/* `p` is beyond its limit. */
+static __attribute__((noinline)) void late(sg_processor *p, const void *site)
+{
+    sg_behind behind = sg_behind_of(site);
+    sg_behind_take(p, behind);
+    sg_yield(p, site);
+    sg_behind_give(behind);
+}
+
 /* The inlined hook has counted the execution and advanced time. */
 SG_API void __sanitizer_cov_trace_pc_late(void)
 {
     sg_processor *p = sg_now;
     const void *site = SG_CALLER;
-    if (is_branch(p)) {
-        sg_branch_pass(p, site);
+    if (SG_LIKELY(sg_branch_quickly(p, site)))
         return;
-    }
-    sg_behind behind = sg_behind_of(site);
-    sg_behind_take(p, behind);
-    sg_yield(p, site);
-    sg_behind_give(behind);
+    if (is_branch(p))
+        sg_branch_pass(p, site);
+    else
+        late(p, site);
 }

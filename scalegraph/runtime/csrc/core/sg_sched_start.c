@@ -31,6 +31,7 @@ void sg_sched_open(void)
         p->hit_cycles = filter->hit_cycles;
         p->mask = filter->mask;
         p->shift = filter->shift;
+        p->quick = &sg_quick_none;
         p->block_of = sg->block_index - sg->text_low;
         p->block_parts = sg_speed_of(i)->parts;
         p->time_limit = SG_TRAP_PARTS - 1;

@@ -4,12 +4,14 @@
 
 /* What hooks see before and after the simulation: nothing happens. */
 static uint64_t idle_filter[1] = {0};
+const sg_quick sg_quick_none = {0, 0};
 static sg_account idle_account = {.executions = {0}}; /* for code without a block */
 sg_processor sg_idle_processor = {
     .time_limit = UINT64_MAX,
     .account = &idle_account,
     .filter = idle_filter,
     .fast = idle_filter,
+    .quick = &sg_quick_none,
     .shift = 6,
 };
 

@@ -165,6 +165,12 @@ typedef struct sg_coroutine {
     uint32_t site;         /* number of the pending reference's site */
 } __attribute__((aligned(64))) sg_coroutine;
 
+/* A step of a processor's path that needs no more than being followed: see sg_branch.h. */
+typedef struct sg_quick {
+    uint32_t site; /* low half of the address that the next block's hook returns to; 0: none */
+    int32_t way;   /* from here to what is expected after that block, in entries */
+} sg_quick;
+
 struct sg_processor {
     /* One cache line of the host, read by every hook. */
     union {
@@ -185,18 +191,21 @@ struct sg_processor {
     uintptr_t executed;         /* execution counts of slots there (biased: plus a slot's address) */
     const uint64_t *slot_parts; /* of sg_speed */
     const uint64_t *fast;       /* searched by inlined hooks: the filter, or one that never hits */
-    uint64_t *filter;           /* sg_filter of the memory system */
-    uint64_t mask;
-    /* The next line: for hooks that are called, for switches and slow references. */
+    const sg_quick *quick;      /* what is expected next, see sg_branch.h */
     uint32_t shift;
     uint32_t id;
-    const uint32_t *block_of;    /* block number by code address (biased: index by the address) */
-    const uint64_t *block_parts; /* cost of an execution, by block number */
-    const void *site;            /* code address of the last call into the runtime */
-    void *thread_pointer;
-    sg_coroutine *coroutine; /* NULL: not simulated (before or after the simulation) */
+    /* The next line: for hooks that are called, for switches and slow references. */
+    uint64_t *filter; /* sg_filter of the memory system */
+    uint64_t mask;
     uint64_t *rest;
     uint32_t rest_ways, hit_cycles;
+    sg_coroutine *coroutine;     /* NULL: not simulated (before or after the simulation) */
+    const void *site;            /* code address of the last call into the runtime */
+    const uint32_t *block_of;    /* block number by code address (biased: index by the address) */
+    const uint64_t *block_parts; /* cost of an execution, by block number */
+    /* For switches. */
+    void *thread_pointer;
+    uint64_t turn_due;  /* clock of the last turn it skipped since it had one; 0: none */
     sg_thread *thread;  /* NULL: it is idle */
     sg_queue ready;     /* threads that wait for their turn */
     uint64_t slice_end; /* clock from which the next of them may run */
@@ -208,7 +217,6 @@ struct sg_processor {
     uint32_t together;       /* references of the runtime that overlap; 0: one */
     uintptr_t executed_from; /* from an account to its `executed` */
     uint64_t stretches;      /* sg_blame.c: total length of the serial stretches until it became idle */
-    uint64_t turn_due;       /* clock of the last turn it skipped since it had one; 0: none */
 } __attribute__((aligned(64)));
 
 /* A partner in a communicator: its rank among all, or SG_TALK_NOBODY. */
@@ -460,6 +468,8 @@ extern sg_context *sg;
 extern sg_processor *sg_now;
 /* Value of sg_now before and after the simulation: hooks do nothing on it. */
 extern sg_processor sg_idle_processor;
+/* Nothing is expected. */
+extern const sg_quick sg_quick_none;
 /* From now on the hooks do nothing. */
 void sg_finish_hooks(void);
 /* Set by sg_start.c: starts simulating the program, which entered the runtime at `site` before main. False:

@@ -45,6 +45,7 @@ typedef struct state {
     uint32_t rounds; /* of the one-block loop `last`, so far */
     uint32_t loop;   /* whose last visit saved this many parts */
     uint64_t saved;
+    sg_quick *quick; /* by target */
     sg_predictor predictor;
 } __attribute__((aligned(64))) state;
 
@@ -58,6 +59,33 @@ static struct {
     const sg_timing *timing;
     bool same_costs; /* executions of a block cost the same everywhere */
 } branches = {0};
+
+/* ---- steps that the hook takes ---- */
+
+/* The hook has taken steps since `s` was last brought up to date: all to other blocks than the last. */
+static inline void catch_up(const sg_processor *p, state *s)
+{
+    if (p->quick != &sg_quick_none)
+        s->last = (uint32_t)(p->quick - s->quick);
+}
+
+/* What the hook may do next: only after one of its own steps could `s` say that a loop has been left. */
+static inline void let_follow(sg_processor *p, const state *s)
+{
+    p->quick = s->rounds == 0 ? &s->quick[s->last] : &sg_quick_none;
+}
+
+/* The step from `from` to `to` was predicted and cost nothing extra. Will it be the same as long as the path
+ * does not change? Then the hook may take it. */
+static inline void learn_quick(state *s, uint32_t from, uint32_t to)
+{
+    const sg_way *way = s->predictor.way;
+    if (from == to || s->quick[from].site != 0 || !sg_way_is_steady(&way[from]) ||
+        !sg_way_is_settled(&way[to]) || branches.targets[to].saved != 0 || sg->attention != 0)
+        return;
+    uint64_t site = sg->block_address[branches.targets[to].block];
+    s->quick[from] = (sg_quick){(uint32_t)site, (int32_t)(to - from)};
+}
 
 /* ---- rounds without calls ---- */
 
@@ -233,7 +261,8 @@ static void mispredict(sg_processor *p, uint32_t number, uint64_t penalty, const
     sg_count(p, SG_COUNTER_MISPREDICTIONS, 1);
 }
 
-/* Takes a step that is predicted and costs nothing extra; false: it is not such a step. */
+/* Takes a step that is predicted and costs nothing extra; false: it is not such a step. Another one may have
+ * to be looked up then. */
 static inline bool step_usually(state *s, uint32_t to)
 {
     uint32_t from = s->last;
@@ -244,8 +273,7 @@ static inline bool step_usually(state *s, uint32_t to)
         return false;
     s->rounds = again ? s->rounds + 1 : 0;
     s->last = to;
-    if (!again)
-        sg_predictor_expect(&s->predictor, to);
+    learn_quick(s, from, to);
     return true;
 }
 
@@ -268,11 +296,18 @@ static __attribute__((noinline)) void step(sg_processor *p, state *s, uint32_t t
         be_quiet(p, branches.targets[to].block, site);
     if (!foreseen)
         mispredict(p, branches.targets[to].block, penalty, site);
+    s->quick[from].site = 0;
     if (to != from) {
         s->rounds = 0;
         s->last = to;
         sg_predictor_expect(&s->predictor, to);
     }
+}
+
+/* The usual cost of target `to` on `p`, by busy category. */
+static inline const uint64_t *cost_of(const sg_processor *p, uint32_t to)
+{
+    return sg_speed_of(p->id)->blocks[branches.targets[to].block].busy;
 }
 
 void sg_branch_enter(sg_processor *p, const void *site)
@@ -281,10 +316,12 @@ void sg_branch_enter(sg_processor *p, const void *site)
     uintptr_t offset = (uintptr_t)site - sg->text_low;
     uint32_t to = branches.of != NULL && offset <= sg->text_high - sg->text_low ? branches.at[offset] : 0;
     if (sg_observed.block == NULL) {
+        state *s = &branches.of[p->id];
         p->time -= SG_TRAP_PARTS;
-        if (to != 0 && !step_usually(&branches.of[p->id], to))
-            step(p, &branches.of[p->id], to, site,
-                 sg_speed_of(p->id)->blocks[branches.targets[to].block].busy);
+        catch_up(p, s);
+        if (to != 0 && !step_usually(s, to))
+            step(p, s, to, site, cost_of(p, to));
+        let_follow(p, s);
         return;
     }
     uint64_t cost[4];
@@ -293,7 +330,7 @@ void sg_branch_enter(sg_processor *p, const void *site)
         step(p, &branches.of[p->id], to, site, cost);
 }
 
-static __attribute__((noinline)) void give_way(sg_processor *p, const void *site)
+void sg_branch_give_way(sg_processor *p, const void *site)
 {
     sg_behind behind = sg_behind_of(site);
     sg_behind_take(p, behind);
@@ -306,19 +343,37 @@ static __attribute__((noinline)) void pass_slowly(sg_processor *p, const void *s
 {
     sg_branch_enter(p, site);
     if (p->time > p->time_limit)
-        give_way(p, site);
+        sg_branch_give_way(p, site);
+}
+
+/* The same for a step that is not usual. */
+static __attribute__((noinline)) void pass_step(sg_processor *p, state *s, uint32_t to, const void *site)
+{
+    step(p, s, to, site, cost_of(p, to));
+    let_follow(p, s);
+    if (p->time > p->time_limit)
+        sg_branch_give_way(p, site);
 }
 
 void sg_branch_pass(sg_processor *p, const void *site)
 {
-    if (sg_branch_quiet == NULL && sg_observed.block == NULL &&
-        step_usually(&branches.of[p->id], branches.at[(uintptr_t)site - sg->text_low])) {
-        p->time -= SG_TRAP_PARTS;
-        if (SG_UNLIKELY(p->time > p->time_limit))
-            give_way(p, site);
+    if (SG_UNLIKELY(sg_branch_quiet != NULL) || SG_UNLIKELY(sg_observed.block != NULL)) {
+        pass_slowly(p, site);
         return;
     }
-    pass_slowly(p, site);
+    state *s = &branches.of[p->id];
+    uint32_t to = branches.at[(uintptr_t)site - sg->text_low];
+    catch_up(p, s);
+    p->time -= SG_TRAP_PARTS;
+    if (!step_usually(s, to)) {
+        pass_step(p, s, to, site);
+        return;
+    }
+    let_follow(p, s);
+    if (SG_UNLIKELY(p->time > p->time_limit))
+        sg_branch_give_way(p, site);
+    else
+        sg_predictor_expect(&s->predictor, to);
 }
 
 /* ---- start ---- */
@@ -359,6 +414,14 @@ static void number_targets(void)
         know_timing(i, number);
 }
 
+/* Entries of a processor's sg_quick: whole lines of the host, an odd number of them, so that the same target
+ * of all processors does not map to one set of its caches. */
+static size_t quick_stride(void)
+{
+    size_t in_line = 64 / sizeof(sg_quick);
+    return (branches.count / in_line | 1) * in_line + 2 * in_line;
+}
+
 /* Opens the predictors: a target is named like its block, and what follows a long visit of it like nothing
  * else. */
 static void open_predictors(void)
@@ -369,8 +432,12 @@ static void open_predictors(void)
         names[branches.count + i] = sg->blocks_count + names[i];
     }
     sg_predictor_open(names, 2 * branches.count);
-    for (uint32_t i = 0; i < sg->processors; i++)
+    size_t quick = quick_stride();
+    sg_quick *of = sg_reserve(quick * sg->processors * sizeof *of, PURPOSE);
+    for (uint32_t i = 0; i < sg->processors; i++) {
         sg_predictor_begin(&branches.of[i].predictor, i);
+        branches.of[i].quick = of + quick * i;
+    }
 }
 
 void sg_branch_open(void)

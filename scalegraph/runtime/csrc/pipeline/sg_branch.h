@@ -12,6 +12,23 @@ void sg_branch_open(void);
 void sg_branch_enter(sg_processor *p, const void *site);
 /* The same for the hook itself: yields if `p` is then beyond its limit. */
 void sg_branch_pass(sg_processor *p, const void *site);
+/* `p` is beyond its limit after a quick step. */
+void sg_branch_give_way(sg_processor *p, const void *site);
+
+/* Most steps of a path are those of the last time: predicted, at no extra cost, and nothing is learned from
+ * them. For each block there is at most one such step (sg_quick), which the hook takes by itself: p->quick is
+ * the entry of the block that was entered last, sg_quick_none if the next step is not to be taken so. */
+static inline bool sg_branch_quickly(sg_processor *p, const void *site)
+{
+    const sg_quick *quick = p->quick;
+    if (quick->site != (uint32_t)(uintptr_t)site)
+        return false;
+    p->quick = quick + quick->way;
+    p->time -= SG_TRAP_PARTS;
+    if (SG_UNLIKELY(p->time > p->time_limit))
+        sg_branch_give_way(p, site);
+    return true;
+}
 /* The next instructions of `p` need the result of an atomic operation, which completes after everything
  * before it: loop visits before and after it do not overlap. */
 void sg_branch_await(const sg_processor *p);

@@ -29,7 +29,6 @@
 #define TAG_BITS 12u
 #define SUREST   3u
 #define IN_LINE  16u
-#define LONG_RUN 128u
 /* After this many look-ups of a block we decide whether they pay: at least one in PAYS must have been right
  * where the block's record was wrong. */
 #define LOOKS         4096u
@@ -172,7 +171,7 @@ static bool learn_way(sg_way *way, uint32_t to)
         way->sure += way->sure < SUREST;
         return true;
     }
-    if (way->run >= LONG_RUN)
+    if (way->run >= SG_LONG_RUN)
         way->calm += way->calm < SUREST;
     else
         way->calm -= way->calm > 0;

@@ -5,6 +5,7 @@
 #include "sg_state.h"
 
 #define SG_PREDICTOR_TABLES 4u
+#define SG_LONG_RUN         128u
 #define SG_PREDICTOR_NAMED  (1u << 31) /* a number that is its own name */
 
 /* What follows a block, without regard to the blocks before it. */
@@ -48,6 +49,12 @@ void sg_predictor_look(sg_predictor *q, uint32_t from);
 static inline bool sg_way_is_settled(const sg_way *way)
 {
     return !way->varied || way->calm >= 2 || way->run >= sg_predictor_longest;
+}
+
+/* Does another step the same way leave the record unchanged, and what is made of it? */
+static inline bool sg_way_is_steady(const sg_way *way)
+{
+    return way->run >= sg_predictor_longest || (way->varied && way->calm >= 2 && way->run >= SG_LONG_RUN);
 }
 
 /* For a sampled block: does the current history exclude this step from look-up? */
