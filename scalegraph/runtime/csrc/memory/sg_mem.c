@@ -54,6 +54,9 @@ static inline uint64_t translate(sg_mem *mem, uint32_t processor, uint64_t addre
     if (__builtin_expect(mem->walk_cycles == 0, 1))
         return 0;
     uint64_t page = address >> mem->page_shift, entry = sg_entry_make(page, SG_SHARED);
+    if (mem->found[processor].page == page + 1)
+        return 0;
+    mem->found[processor].page = page + 1;
     sg_set set = sg_cache_set(&mem->pages, processor, page);
     int way = sg_set_find(&mem->pages, set, page);
     if (way >= 0) {

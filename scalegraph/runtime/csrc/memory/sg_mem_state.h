@@ -18,7 +18,10 @@ typedef struct sg_place {
     /* The directory entry of this address; NULL: not looked up, or not made yet. */
     sg_line *entry;
     uint32_t *home;
+    uint64_t page; /* the last one translated, + 1 */
 } __attribute__((aligned(64))) sg_place;
+
+_Static_assert(sizeof(sg_place) == 64, "a line of the host");
 
 /* Ranks of a program have data at equal addresses. Private caches, which serve a single rank, and everything
  * outside the memory system use these addresses. The directory, shared caches and the network use others that
