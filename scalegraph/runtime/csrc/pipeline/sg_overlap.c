@@ -104,6 +104,8 @@ static uint64_t own_time(overlap *o, const sg_processor *p)
     uint64_t now = p->time + o->spared - o->charged;
     while (o->first != o->next && o->queue[o->first % IN_QUEUE].full <= now)
         o->passed = later(o->passed, o->queue[o->first++ % IN_QUEUE].stalled);
+    if (o->first == o->next)
+        o->first = o->next = 0; /* the start of the queue stays in the host's cache */
     return now;
 }
 
