@@ -95,7 +95,8 @@ def times(data: StudyData) -> Times | None:
     columns += [(name, name[6:]) for name in dict.fromkeys([*levels, *sizes])]
     columns.append(("time_s", "time (s)"))
     spread = "time_min_s" in known and estimates.spread(scaling)
-    columns += [("time_min_s", "least (s)"), ("time_max_s", "most (s)")] if spread else []
+    ends = ("least (s)", "most (s)") if (scaling["repetitions"] > 1).any() else ("from (s)", "to (s)")
+    columns += [("time_min_s", ends[0]), ("time_max_s", ends[1])] if spread else []
     columns += [("speedup", "speedup"), ("efficiency", "efficiency")]
     columns += [("repetitions", "repetitions")]
     columns = [(name, title) for name, title in columns if name in known]
