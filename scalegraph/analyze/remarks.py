@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from scalegraph.base.measures import percent
+from scalegraph.base.measures import percent, reach
 from scalegraph.base.run import RunRecord
-from scalegraph.base.units import counted, si, significant
+from scalegraph.base.units import counted, si
 
 _DISTURBED: Final = 0.1  # share of the processors' time, and of the clock rate
 _LISTED: Final = 6  # processor counts in a sentence
@@ -55,17 +55,13 @@ def estimated(runs: Iterable[RunRecord]) -> str:
     skipped = [run.sampled.skipped / run.sampled.visits for run in found if run.sampled is not None]
     share = _range([percent(min(skipped)), percent(max(skipped))])
     errors = [run.time_error for run in found]
-    time = _range([_error(min(errors)), _error(max(errors))])
+    time = _range([reach(min(errors)), reach(max(errors))])
     which = ""
     if len(found) < len(good):
         counts = sorted({run.point.processors for run in found})
         listed = ", ".join(map(str, counts[:_LISTED])) + (", .." if len(counts) > _LISTED else "")
         which = f"{len(found)} of {counted(len(good), 'run')} (N = {listed}), "
     return f"estimated: {which}{share} of phase visits were not simulated, time ± {time} (95 %)"
-
-
-def _error(error: float) -> str:
-    return f"{significant(100 * error, 2)}\u00a0%"
 
 
 def _range(ends: Sequence[str]) -> str:

@@ -151,6 +151,11 @@ def percent(share: float | None, places: int | None = None) -> str:
     return f"{significant(100 * share, 2 if abs(share) < 0.9995 else 3)}\u00a0%"
 
 
+def reach(error: float) -> str:
+    """Return a relative half width of an interval in percent, in two digits: ``1.2 %``; ``< 0.01 %`` below that."""
+    return "< 0.01\u00a0%" if 0 < error < 1e-4 else percent(error)
+
+
 def exact(value: float | None, unit: str = "") -> str:
     """Return a single number with its unit, as in a tooltip."""
     if isinstance(value, int) or (value is not None and math.isfinite(value) and value == int(value) and unit == ""):

@@ -10,7 +10,7 @@ from typing import Any
 from scalegraph.analyze import timed
 from scalegraph.analyze.messages import rows as message_rows
 from scalegraph.analyze.remarks import estimated, of_run, remarks
-from scalegraph.base.measures import Measure, measure, percent
+from scalegraph.base.measures import Measure, measure, percent, reach
 from scalegraph.base.run import RUN_SCALARS, Region, RunRecord
 from scalegraph.base.units import si, significant
 from scalegraph.cli.output import echo, print_rows
@@ -312,7 +312,7 @@ def _cells(
 
 def _reach(record: RunRecord) -> str:
     """Return the half width of an estimated time's interval; a dash for a run simulated in full."""
-    return percent(record.time_error) if record.estimated else "–"
+    return reach(record.time_error) if record.estimated else "–"
 
 
 def _plain(value: float | None) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from scalegraph import views
-from scalegraph.analyze import metrics
+from scalegraph.analyze import metrics, remarks
 from scalegraph.analyze.table import numbers
 from scalegraph.base.run import RunRecord, Variant
 from scalegraph.base.sampling import Sampled
@@ -171,3 +171,8 @@ def test_a_statement_that_the_interval_leaves_open_says_so(error: float, doubtfu
     assert outcome.passed
     assert ("within the interval" in outcome.said) == doubtful
     assert ("95 %" in outcome.said) == bool(error)
+
+
+def test_a_tiny_interval_is_not_written_with_powers() -> None:
+    one, two = synthetic.fixed((1, 2))
+    assert remarks.estimated([estimate(one, 1e-7), estimate(two, 0.00058)]).endswith("± < 0.01 to 0.058\u00a0% (95 %)")
