@@ -89,7 +89,7 @@ def sampled(name: str, machine: str, processors: int, place: Path) -> tuple[dict
     data = place / f"{name}.data"
     tool = f"perf record -q -e cpu-clock -F {SAMPLES_A_SECOND} -o {data}"
     starter = script(place / "start", f'shift\nprogram=$1\nshift 2\nSCALEGRAPH_EXEC=1 exec {tool} "$program" "$@"')
-    point, limits = RunPoint(processors=processors), replace(Limits(), time_s=1800)
+    point, limits = RunPoint(processors=processors), Limits(time_s=1800)
     job = Job(replace(built, launcher=starter), machines.load(machine), point, tuple(arguments), limits=limits)
     record = Simulated().run(job)
     if not record.ok:

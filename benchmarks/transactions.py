@@ -113,7 +113,7 @@ def count(built: Build, machine: str, processors: int, arguments: tuple[str, ...
     tool = f"valgrind --tool=callgrind --callgrind-out-file={out} --dump-instr=yes"
     # The program normally re-executes itself, which would escape callgrind; SCALEGRAPH_EXEC says that it already has.
     starter = script(place / "start", f'shift\nprogram=$1\nshift 2\nSCALEGRAPH_EXEC=1 exec {tool} "$program" "$@"')
-    point, limits = RunPoint(processors=processors), replace(Limits(), time_s=1800)
+    point, limits = RunPoint(processors=processors), Limits(time_s=1800)
     loaded = machines.load(machine)
     record = Simulated().run(Job(replace(built, launcher=starter), loaded, point, arguments, limits=limits))
     if not record.ok:
