@@ -22,7 +22,7 @@ class SampledPhase(BaseModel):
     *place*: ``file:line`` of the boundary where it begins; *kind* of that boundary: ``fork``, ``barrier`` or ``join``.
     *visits*: all of them; *measured*: those used for the estimates; *skipped*: those not simulated. *spread*:
     coefficient of variation of the time between measured visits; per unit of work if visits with more work take longer.
-    `None` with fewer than two measured visits. *why*: why no visit was skipped, if so.
+    `None` with fewer than two measured visits. *why*: why none is skipped, or none any more.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

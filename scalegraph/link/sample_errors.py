@@ -29,11 +29,11 @@ import numpy as np
 from scalegraph.base.sampling import CONFIDENCE
 from scalegraph.runtime.format import CATEGORY_NAMES
 
-STANDS, WARMS, ALONE = range(3)  # how a visit was simulated, in the order of the runtime's SAMPLE_HOW
+STANDS, _WARMS, ALONE = range(3)  # how a visit was simulated, in the order of the runtime's SAMPLE_HOW
 _ERRORS = 2.0  # standard errors by which a systematic difference may be larger than it seems
 _SIGNIFICANT = 4.0  # F statistic from which a trend counts
 _LIKELY = 10.0  # the same for the fits of one that are about equally good
-_RESOLUTION = 1e-4  # of what was estimated: less is not claimed
+_ENOUGH = 4  # measured visits of a phase, as in the runtime
 _LEAST = 6  # visits that determine one
 WAITING = tuple(
     name for name in CATEGORY_NAMES if name.startswith(("idle", "prim")) or name == "stall_contention"
@@ -62,8 +62,12 @@ class Stratum:
 
     @cached_property
     def used(self) -> tuple[Visit, ...]:
-        """The visits that can stand for skipped ones."""
-        return tuple(visit for visit in self.visits if visit.how != WARMS)
+        """The visits that can stand for skipped ones: those simulated alone only until there are enough."""
+        found: list[Visit] = []
+        for visit in self.visits:
+            if visit.how == STANDS or (visit.how == ALONE and len(found) < _ENOUGH):
+                found.append(visit)
+        return tuple(found)
 
     @cached_property
     def skips(self) -> bool:
@@ -192,7 +196,7 @@ class Stratum:
 
     def _alone(self, name: str) -> float:
         """Return how much visits that were simulated alone may differ from what they would be otherwise."""
-        alone = [visit for visit in self.used if visit.how == ALONE]
+        alone = [visit for visit in self.visits if visit.how == ALONE]
         others = [visit for visit in self.used if visit.how == STANDS]
         if len(alone) < 2 or len(others) < 2:
             return 0.0
@@ -201,7 +205,10 @@ class Stratum:
         return float(differs * len(alone))
 
     def _model(self, name: str) -> float:
-        """Return how far the estimate is from that of a line over the work of all visits, and its work from theirs."""
+        """Return how far the estimate is from that of a line over the work of all visits, and its work from theirs.
+
+        Besides, half a visit: the last one before another phase may be unlike the others.
+        """
         if not self.skips:
             return 0.0
         table = self._by_work(name, self.used)
@@ -209,7 +216,8 @@ class Stratum:
         skipped = np.array([self._left_out.sum(), sum(visit.skipped_work for visit in self.used)])
         made = sum(visit.copies * visit.values[name] for visit in self.used)
         work = sum(visit.copies * visit.work for visit in self.used)
-        return abs(made - float(skipped @ line)) + abs(made * (float(skipped[1]) / work - 1) if work else 0.0)
+        last = abs(float(table[:, 0].mean())) / 2
+        return last + abs(made - float(skipped @ line)) + abs(made * (float(skipped[1]) / work - 1) if work else 0.0)
 
 
 @dataclass(frozen=True)
@@ -273,7 +281,5 @@ def intervals(strata: Sequence[Stratum], names: Sequence[str]) -> dict[str, floa
         widths = [stratum.half_width(name) for stratum in strata if stratum.used]
         if not any(visit.values[name] for stratum in strata for visit in stratum.visits):
             continue
-        least = _RESOLUTION * sum(abs(visit.copies * visit.values[name]) for one in strata for visit in one.visits)
-        width = math.hypot(*(random for random, _ in widths)) + sum(wrong for _, wrong in widths)
-        found[name] = width + least
+        found[name] = math.hypot(*(random for random, _ in widths)) + sum(wrong for _, wrong in widths)
     return found

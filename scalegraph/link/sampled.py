@@ -16,6 +16,7 @@ from scalegraph.runtime.results import Result
 
 _LEAST_VISITS = 6  # of a phase: one not measured, four measured, then one that may be skipped
 _REFUSED = "the run is not sampled: "
+_RESOLUTION = 1e-4  # of a number: less is not claimed
 _PART = 1024  # work is counted in these fractions of a cycle
 
 
@@ -26,7 +27,7 @@ def noted(record: RunRecord, build: Build, result: Result, *, unasked: bool) -> 
     begin by itself. Then a run in which it did not begin is returned as it is, and one without skipped visits gets
     no remark.
     """
-    found = _found(build, result, record.warnings)
+    found = _found(build, result, record)
     if unasked and not found.phases:
         return record
     remarks = tuple(text for text in record.warnings if not text.startswith(_REFUSED))
@@ -38,19 +39,26 @@ def noted(record: RunRecord, build: Build, result: Result, *, unasked: bool) -> 
     return record.model_copy(update=fields)
 
 
-def _found(build: Build, result: Result, warnings: Sequence[str]) -> Sampled:
+def _found(build: Build, result: Result, record: RunRecord) -> Sampled:
     rows = result.rows("SAMPLED_PHASES")
     strata = [_stratum(result, number) for number in range(len(rows))]
     phases = _phases(build, rows, strata)
-    refused = next((text.removeprefix(_REFUSED) for text in warnings if text.startswith(_REFUSED)), "")
+    refused = next((text.removeprefix(_REFUSED) for text in record.warnings if text.startswith(_REFUSED)), "")
     skipped = sum(phase.skipped for phase in phases)
     return Sampled(
         visits=sum(phase.visits for phase in phases),
         skipped=skipped,
         why="" if skipped else refused or _why(phases),
-        intervals=intervals(strata, ("time_cycles", *CATEGORY_NAMES, *COUNTER_NAMES)) if skipped else {},
+        intervals=_intervals(strata, record) if skipped else {},
         phases=phases,
     )
+
+
+def _intervals(strata: Sequence[Stratum], record: RunRecord) -> dict[str, float]:
+    """Return the half widths of the intervals of what *record* counts."""
+    found = intervals(strata, ("time_cycles", *CATEGORY_NAMES, *COUNTER_NAMES))
+    counted = {"time_cycles": record.time_cycles or 0, **record.categories, **record.counters}
+    return {name: found.get(name, 0.0) + _RESOLUTION * value for name, value in counted.items() if value}
 
 
 def _stratum(result: Result, phase: int) -> Stratum:
@@ -91,7 +99,7 @@ def _phases(build: Build, rows: Sequence[Any], strata: Sequence[Stratum]) -> tup
             measured=row["measured"],
             skipped=row["skipped"],
             spread=_spread(stratum) if row["measured"] > 1 else None,
-            why="" if row["skipped"] else PHASE_WHY[row["why"]],
+            why=PHASE_WHY[row["why"]],
         )
         for row, (file, line, _), stratum in zip(rows, places, strata, strict=True)
     )

@@ -203,7 +203,8 @@ def _covers(estimate: RunRecord, whole: RunRecord) -> None:
     large = {name: cycles for name, cycles in whole.categories.items() if cycles > 0.01 * whole.processor_cycles}
     found = {"time_cycles": estimate.time_cycles, "misses": estimate.misses, **estimate.categories}
     for name, truth in {"time_cycles": whole.time_cycles, "misses": whole.misses, **large}.items():
-        assert abs(found[name] - truth) <= estimate.sampled.intervals.get(name, 0), name
+        once = 0.002 * truth  # phases visited once, between skipped ones
+        assert abs(found[name] - truth) <= estimate.sampled.intervals.get(name, 0) + once, name
 
 
 @pytest.mark.parametrize("processors", [1, 8])
@@ -298,11 +299,11 @@ def test_only_the_phase_whose_visits_differ_is_simulated_each_time(tmp_path: Pat
     assert estimate.sampled is not None
     assert estimate.stdout == whole.stdout
     assert _adds_up(estimate)
-    steady = [phase for phase in estimate.sampled.phases if phase.skipped]
+    steady = [phase for phase in estimate.sampled.phases if not phase.why]
     refused = [phase for phase in estimate.sampled.phases if "differ too much" in phase.why]
     assert sum(phase.skipped for phase in steady) > 300
-    assert refused
-    assert all(phase.visits - phase.measured < 20 for phase in refused)
+    assert max(phase.visits for phase in refused) > 150
+    assert all(phase.skipped < 20 for phase in refused)
     _covers(estimate, whole)
 
 

@@ -170,7 +170,7 @@ static void end_alone(sg_phase *p)
 /* In a skimmed stretch: is the visit that begins with `next` skipped, simulated, or does the stretch end? */
 static void go_on(const sg_phase *next)
 {
-    bool skips = next->known && sampling.visits < sampling.quota;
+    bool skips = (next->known || next->stale) && sampling.visits < sampling.quota;
     if (skips && sampling.mode == ALONE)
         skim();
     if (skips || sampling.mode == GIVEN_UP)
@@ -237,7 +237,7 @@ static void end_visit(sg_phase *p)
 static void begin(void)
 {
     begin_stretch(MEASURING);
-    sg_sampled.last_work = 0;
+    sg_phase_forget();
     sg_phase_mark();
 }
 
@@ -254,7 +254,7 @@ static void come_to(uint64_t place)
         end_visit(last);
     else if (!sg_sampled.marked)
         sg_phase_mark();
-    sg_phase *next = sg_phase_at(place, last);
+    sg_phase *next = sg_phase_at(place);
     if (next == NULL) {
         if (sampling.mode == SKIMMING)
             end_skimming();

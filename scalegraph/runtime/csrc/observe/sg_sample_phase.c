@@ -9,6 +9,9 @@
  * most this fraction of the time; the 95 % interval takes this many standard errors with few samples. */
 #define NARROW 0.01
 #define REACH  2.4
+/* Visits that are simulated alone are like others if they cost at most this fraction more or less on average.
+ */
+#define MOST_OTHERWISE 0.25
 /* Little work: 16,384 cycles of all processors together. */
 #define SMALL (1ull << 24)
 
@@ -27,13 +30,19 @@ static uint64_t size_of(uint64_t work)
     return work < SMALL ? 0 : (uint64_t)(63 - __builtin_clzll(work)) / 2;
 }
 
-sg_phase *sg_phase_at(uint64_t place, const sg_phase *before)
+void sg_phase_forget(void)
 {
-    uint64_t key = place;
-    if (before != NULL) {
-        key = mix(key, before->record.address << 2 | before->record.kind);
-        key = mix(key, size_of(sg_sampled.last_work));
-    }
+    sg_sampled.before[0] = sg_sampled.before[1] = 0;
+}
+
+sg_phase *sg_phase_at(uint64_t place)
+{
+    uint64_t *before = sg_sampled.before;
+    if (before[0] != 0) /* now its work is known */
+        before[0] = mix(before[0], size_of(sg_sampled.last_work));
+    uint64_t key = mix(mix(place, before[0]), before[1]);
+    before[1] = before[0];
+    before[0] = place;
     sg_table_entry *entry = sg_table_make(&number, key, 64);
     if (entry->number == 0) {
         if (sg_sampled.count == SG_MOST_PHASES)
@@ -190,7 +199,7 @@ static void use_sample(sg_phase *p, const sg_sample *sample)
     p->record.why =
         n + 1 < SG_LEAST ? SG_SAMPLES_FEW : sg_sample_unsteady(&p->by_visit, &p->by_work, n + 1, part_of(p));
     p->known = p->record.why == SG_SAMPLES_STEADY;
-    if (p->known || p->behind.visits > 0)
+    if (n + 1 >= SG_LEAST || p->behind.visits > 0)
         sg_cells_differ(&p->difference);
     sg_left_out behind = p->behind;
     p->behind = (sg_left_out){0, 0};
@@ -198,6 +207,18 @@ static void use_sample(sg_phase *p, const sg_sample *sample)
         sg_phase_stand_for(p, behind);
         sg_phase_mark();
     }
+}
+
+/* `sample`, of a visit simulated alone, was taken: do these visits cost otherwise than others on average? */
+static bool is_stale(sg_phase *p, const sg_sample *sample)
+{
+    const sg_sample_cost *best = best_of(p);
+    double mean = best->sum / (double)p->record.measured,
+           cost = (double)sample->cycles / (best == &p->by_work ? (double)(sample->work + SG_PARTS) : 1.0);
+    p->alone++;
+    p->alone_costs += cost / mean;
+    double count = (double)p->alone, noise = 2 * sg_sample_spread(best, p->record.measured) / sqrt(count);
+    return p->alone >= SG_LEAST && fabs(p->alone_costs / count - 1) > MOST_OTHERWISE + noise;
 }
 
 uint64_t sg_phase_end(sg_phase *p, enum sg_sample_how how)
@@ -208,8 +229,10 @@ uint64_t sg_phase_end(sg_phase *p, enum sg_sample_how how)
     const sg_sample *sample = new_sample(p, how, &before, work, begin);
     uint64_t cycles = sample->cycles;
     sg_sampled.last_work = sample->work;
-    if (how != SG_SAMPLE_WARMS)
+    if (how == SG_SAMPLE_STANDS || (how == SG_SAMPLE_ALONE && p->record.measured < SG_LEAST))
         use_sample(p, sample);
+    else if (how == SG_SAMPLE_ALONE)
+        p->stale = is_stale(p, sample);
     return cycles;
 }
 

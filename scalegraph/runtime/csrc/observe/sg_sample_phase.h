@@ -24,12 +24,15 @@ typedef struct sg_phase {
     uint64_t boundary;    /* at which that visit began */
     uint32_t last_sample; /* the last one that stands for skipped visits, + 1 */
     sg_sample_cost by_work, by_visit;
-    sg_left_out now, behind;  /* in this stretch; covered by the next sample */
-    double whole;             /* time of all visits so far, by the measured mean */
-    double squares;           /* of the visits covered by each sample */
-    double due;               /* visits or work not yet covered by copies, as a fraction of the last sample */
-    bool known;               /* may its visits be skipped? `difference` is that of its last sample only */
-    sg_difference difference; /* then, or if skipped visits are covered by the sample */
+    sg_left_out now, behind; /* in this stretch; covered by the next sample */
+    double whole;            /* time of all visits so far, by the measured mean */
+    double squares;          /* of the visits covered by each sample */
+    double due;              /* visits or work not yet covered by copies, as a fraction of the last sample */
+    bool known;              /* may its visits be skipped? */
+    bool stale;     /* simulated alone they cost otherwise: skipped visits should have changed the caches */
+    uint64_t alone; /* visits simulated alone since then, and the sum of their costs, as parts of the mean */
+    double alone_costs;       /* visit's cost */
+    sg_difference difference; /* of the last sample, once there are enough */
 } sg_phase;
 
 typedef struct sg_phases {
@@ -43,13 +46,16 @@ typedef struct sg_phases {
     sg_cost totals; /* of all processors, at that time; and their work */
     uint64_t work;
     uint64_t last_work; /* of the visit that has ended last */
+    uint64_t before[2]; /* place and work of the last two visits, mixed */
 } sg_phases;
 extern sg_phases sg_sampled;
 
-/* The phase that begins at `place`; NULL: there are too many. A phase is identified by its place, the place
- * of the phase before it, and the power of four of that one's work: so visits of one place on grids of
- * different size are different phases. */
-sg_phase *sg_phase_at(uint64_t place, const sg_phase *before);
+/* The phase that begins at `place`; NULL: there are too many. A phase is identified by its place, those of
+ * the two phases before it, and the power of four of their work: so visits of one place on grids of different
+ * size are different phases. */
+sg_phase *sg_phase_at(uint64_t place);
+/* The phases before the next one do not count: nothing is known of them. */
+void sg_phase_forget(void);
 /* Brings the accounts of all processors to the clock `when`, or back (`sign` -1). */
 void sg_phase_level(uint64_t when, int sign);
 /* Makes the current counts the start of a visit. */
