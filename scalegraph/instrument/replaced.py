@@ -11,7 +11,7 @@ from scalegraph.instrument.flow import Chunk
 from scalegraph.instrument.functions.outlines import Outline
 from scalegraph.instrument.image import Function
 from scalegraph.instrument.innermost import joint
-from scalegraph.instrument.places import LineMap
+from scalegraph.instrument.places import LineMap, source_name
 from scalegraph.instrument.plain_loops import (
     Line,
     PlainCode,
@@ -63,8 +63,15 @@ class PlainLoops:
     def __init__(self, lines: LineMap, plain: PlainCode) -> None:
         self._lines = lines
         self._outside = plain.outside
-        self._by_line: dict[Line, list[PlainLoop]] = {}
+        self._by_name: dict[str, list[PlainLoop]] = {}
+        first: dict[tuple[object, ...], PlainLoop] = {}  # of loops that fit the same ones elsewhere, the lowest
         for one in plain.loops:
+            self._by_name.setdefault(source_name(one.loop.function), []).append(one)
+            other = first.setdefault(_fits(one), one)
+            if one.at < other.at:
+                first[_fits(one)] = one
+        self._by_line: dict[Line, list[PlainLoop]] = {}
+        for one in first.values():
             for line in one.loop.lines:
                 self._by_line.setdefault(line, []).append(one)
 
@@ -136,8 +143,17 @@ class PlainLoops:
         body = [one.address for start in starts for one in outline.chunks[start].instructions if not one.hook]
         loop = loop_of(function.name, body, outline.decoded, lines, found)
         candidates = {id(one): one for line in loop.lines for one in self._by_line.get(line, ())}
+        of_name = self._by_name.get(source_name(function.name), ())
+        candidates |= {id(one): one for one in of_name if one.loop.lines & loop.lines}
         fitting = [one for one in candidates.values() if (len(one.way) > 1) == (is_exact is None)]
         return match(loop, fitting, is_exact=is_exact is not False)
+
+
+def _fits(one: PlainLoop) -> tuple[object, ...]:
+    """Return what decides which loops of other functions *one* fits; instances of a template have it in common."""
+    loop = one.loop
+    moving = tuple((each.size, each.stride, each.stores) for each in loop.references)
+    return len(one.way) > 1, loop.lines, loop.at, moving, loop.kinds
 
 
 def _ratio(here: Mapping[Line, float], there: Mapping[Line, float]) -> float:
