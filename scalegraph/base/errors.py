@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -44,6 +43,8 @@ class Fault:
 
 def near(name: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` with the known name most similar to *name*, or an empty string."""
+    import difflib  # imported late: few commands have a misspelt name
+
     match = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"; did you mean '{match[0]}'?" if match else ""
 

@@ -17,6 +17,7 @@ from typing import Final
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor
 
+from scalegraph.base.patterns import pattern
 from scalegraph.instrument.tree import function_name, is_whole_statement
 from scalegraph.runtime.compiler import is_foreign
 from scalegraph.runtime.languages import Language, language_of
@@ -35,7 +36,7 @@ _ALGORITHMS: Final = (
     "inner_product|partial_sum|inclusive_scan|exclusive_scan|generate|count_if|find_if|max_element|min_element|unique|"
     "partition|thread|jthread|async|lock_guard|unique_lock|scoped_lock"
 )
-_WORKS: Final = re.compile(rf"P?MPI_\w+|pthread_\w+|omp_\w+|std::(?:{_ALGORITHMS})")
+_WORKS: Final = pattern(rf"P?MPI_\w+|pthread_\w+|omp_\w+|std::(?:{_ALGORITHMS})")
 
 
 @dataclass

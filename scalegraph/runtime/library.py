@@ -21,7 +21,6 @@ from scalegraph.runtime.unchanged import digest_of
 
 SOURCES = Path(__file__).parent / "csrc"
 INCLUDE = Path(__file__).parent / "include"  # headers for the user's programs
-PROBE_HEADER = SOURCES / "core" / "sg_probe.h"
 ARCHIVE = "libscalegraph-sim.a"
 MPI_ARCHIVE = "libscalegraph-mpi.a"
 LAUNCHER = "sg-launch"
@@ -114,7 +113,7 @@ def library(compiler: Compiler, emit: EventSink | None = None, cancel: CancelTok
     if fresh:
         tidy(parent, _LIMIT_BYTES, keep=directory)
     flags = _flags("link.flags")
-    return Library(directory / ARCHIVE, directory / LAUNCHER, PROBE_HEADER.parent, flags, digest, compiler)
+    return Library(directory / ARCHIVE, directory / LAUNCHER, SOURCES / "core", flags, digest, compiler)
 
 
 def _flags(name: str) -> tuple[str, ...]:

@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Fault, InputError, ScaleGraphError
-from scalegraph.base.events import Building, Event
-from scalegraph.base.working_words import building_words
 from scalegraph.runtime.compiler import KINDS, Compiler, compiler_command, find_compiler
 from scalegraph.runtime.languages import Language, language_of
 from scalegraph.toolchain import mpi
@@ -28,6 +26,7 @@ from scalegraph.toolchain.complaints import about_mpi
 from scalegraph.toolchain.flags import LEFT_OUT, is_dropped, refusal
 
 if TYPE_CHECKING:
+    from scalegraph.base.events import Event
     from scalegraph.instrument import Detail
 
 NAMES: dict[Language, str] = {"c": "scalegraph-cc", "c++": "scalegraph-c++", "fortran": "scalegraph-fc"}
@@ -144,6 +143,9 @@ def main(language: Language, words: Sequence[str], *, for_host: bool = False, mp
 
 def _said(event: Event) -> None:
     """Say once that a link waits for the first build of the simulator."""
+    from scalegraph.base.events import Building
+    from scalegraph.base.working_words import building_words
+
     if isinstance(event, Building) and event.of and not event.done:
         sys.stderr.write(f"scalegraph: {building_words(event)}\n")
 
