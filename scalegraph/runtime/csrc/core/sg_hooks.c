@@ -462,12 +462,6 @@ SG_API void __tsan_func_exit(void)
 
 /* ---- basic blocks ---- */
 
-/* Is it over the limit only because a branch has to be predicted? */
-static inline bool is_branch(const sg_processor *p)
-{
-    return p->time >= SG_TRAP_PARTS && sg->attention == 0;
-}
-
 /* Counts the execution and advances time; the block's other costs are added up at the end. */
 SG_API void __sanitizer_cov_trace_pc(void)
 {
@@ -478,19 +472,10 @@ SG_API void __sanitizer_cov_trace_pc(void)
     p->time += p->block_parts[block];
     if (SG_LIKELY(p->time <= p->time_limit) || SG_LIKELY(sg_branch_quickly(p, (const void *)site)))
         return;
-    if (is_branch(p))
+    if (sg_branch_is_due(p))
         sg_branch_pass(p, (const void *)site);
     else
         sg_yield(p, (const void *)site);
-}
-
-/* `p` is beyond its limit. */
-static __attribute__((noinline)) void late(sg_processor *p, const void *site)
-{
-    sg_behind behind = sg_behind_of(site);
-    sg_behind_take(p, behind);
-    sg_yield(p, site);
-    sg_behind_give(behind);
 }
 
 /* The inlined hook has counted the execution and advanced time. */
@@ -500,8 +485,12 @@ SG_API void __sanitizer_cov_trace_pc_late(void)
     const void *site = SG_CALLER;
     if (SG_LIKELY(sg_branch_quickly(p, site)))
         return;
-    if (is_branch(p))
+    if (sg_branch_is_due(p)) {
         sg_branch_pass(p, site);
-    else
-        late(p, site);
+        return;
+    }
+    sg_behind behind = sg_behind_of(site);
+    sg_behind_take(p, behind);
+    sg_yield(p, site);
+    sg_behind_give(behind);
 }

@@ -48,26 +48,6 @@ static void fill(sg_mem *mem, uint32_t p, uint64_t address, enum sg_copy state, 
     fill_levels(mem, p, address, state, from, 0, now, out);
 }
 
-/* Cycles to translate `address`, which missed in the first level. */
-static inline uint64_t translate(sg_mem *mem, uint32_t processor, uint64_t address, sg_outcome *out)
-{
-    if (__builtin_expect(mem->walk_cycles == 0, 1))
-        return 0;
-    uint64_t page = address >> mem->page_shift, entry = sg_entry_make(page, SG_SHARED);
-    if (mem->found[processor].page == page + 1)
-        return 0;
-    mem->found[processor].page = page + 1;
-    sg_set set = sg_cache_set(&mem->pages, processor, page);
-    int way = sg_set_find(&mem->pages, set, page);
-    if (way >= 0) {
-        sg_set_front(&mem->pages, set, way, entry);
-        return 0;
-    }
-    sg_set_insert(&mem->pages, set, entry);
-    out->count[SG_COUNTER_TRANSLATION_MISSES]++;
-    return mem->walk_cycles;
-}
-
 /* Serves an access from the copy at `at` if that involves nobody else. */
 static inline int serve(sg_mem *mem, uint32_t processor, uint64_t address, enum sg_access kind,
                         const sg_place *at, sg_outcome *out)

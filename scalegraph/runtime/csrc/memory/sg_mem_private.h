@@ -1,5 +1,5 @@
-/* Finds the copies of a line in one processor's private caches and changes their state. Private to
- * sg_mem.c. */
+/* Finds the copies of a line in one processor's private caches and changes their state; translates
+ * addresses. Private to sg_mem.c. */
 #ifndef SG_MEM_PRIVATE_H
 #define SG_MEM_PRIVATE_H
 
@@ -67,6 +67,26 @@ static inline void search(const sg_mem *mem, uint32_t processor, uint64_t addres
     }
     at->level = level;
     at->cycles = cycles;
+}
+
+/* Cycles to translate `address`, which missed in the first level. */
+static inline uint64_t translate(sg_mem *mem, uint32_t processor, uint64_t address, sg_outcome *out)
+{
+    if (__builtin_expect(mem->walk_cycles == 0, 1))
+        return 0;
+    uint64_t page = address >> mem->page_shift, entry = sg_entry_make(page, SG_SHARED);
+    if (mem->found[processor].page == page + 1)
+        return 0;
+    mem->found[processor].page = page + 1;
+    sg_set set = sg_cache_set(&mem->pages, processor, page);
+    int way = sg_set_find(&mem->pages, set, page);
+    if (way >= 0) {
+        sg_set_front(&mem->pages, set, way, entry);
+        return 0;
+    }
+    sg_set_insert(&mem->pages, set, entry);
+    out->count[SG_COUNTER_TRANSLATION_MISSES]++;
+    return mem->walk_cycles;
 }
 
 /* Lines enter a processor's private caches one after the other. */

@@ -15,6 +15,12 @@ void sg_branch_pass(sg_processor *p, const void *site);
 /* `p` is beyond its limit after a quick step. */
 void sg_branch_give_way(sg_processor *p, const void *site);
 
+/* Is it over the limit only because a branch has to be predicted? */
+static inline bool sg_branch_is_due(const sg_processor *p)
+{
+    return p->time >= SG_TRAP_PARTS && sg->attention == 0;
+}
+
 /* Most steps of a path are those of the last time: predicted, at no extra cost, and nothing is learned from
  * them. For each block there is at most one such step (sg_quick), which the hook takes by itself: p->quick is
  * the entry of the block that was entered last, sg_quick_none if the next step is not to be taken so. */
