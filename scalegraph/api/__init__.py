@@ -167,14 +167,12 @@ def simulate(
     """Run *sources* (or a shipped program by name) with *args* on a simulated *machine* for each of *processors*.
 
     *machine* is one of `machines` or a file (without it server-2x32, for shipped programs ksr1); *overrides* change its
-    values. The one-processor run is always made.
-    *executable* and *build* take the place of sources. *sample*: repeated phases of a run are sampled once it has been
-    long (``automatic``), from the beginning (``always``) or not at all (``never``); `Data.notes` says so. Runs are kept
-    in the file *study*, in memory without it; *workers* run side by side, one for each core if None. With *traced* each
-    run of *processors* writes a trace (`Data.traces`) into the directory *traces*, or beside *study*; a mapping says
-    what the table ``[trace]`` of a request can say (``what``, ``begin``, ``end``, ``region``, ``limit``, ..).
-    `Data.notes` lists runs that failed.
-    Raises `InputError`, `BuildError`, `StoreError`, `MissingTool`.
+    values. The one-processor run is always made. *executable* and *build* take the place of sources. *sample*: repeated
+    phases are sampled once a run has been long (``automatic``), from its beginning (``always``), or ``never``. Runs are
+    kept in the file *study*, in memory without it; *workers* run side by side, one for each core if None. With
+    *traced* each run of *processors* writes a trace (`Data.traces`) into the directory *traces*, or beside *study*; a
+    mapping says what the table ``[trace]`` of a request can say (``what``, ``begin``, ``end``, ``region``, ..).
+    `Data.notes` lists runs that failed or were sampled. Raises `InputError`, `BuildError`, `StoreError`, `MissingTool`.
 
     Example:
         >>> data = sg.simulate("prog.c", "server-2x32", processors=(1, 2, 4), args=[100])

@@ -201,7 +201,6 @@ class Session:
         """
         machine = machine or programs.machine_for(tuple(map(str, sources)))
         is_path = machine.endswith(".toml") or "/" in machine
-        choice = MachineChoice(**({"path": machine} if is_path else {"name": machine}), overrides=dict(overrides or {}))
         request = Request(
             program=ProgramChoice(
                 **programs.chosen(
@@ -217,7 +216,7 @@ class Session:
                 env=dict(env or {}),
                 stdin=str(stdin),
             ),
-            machine=choice,
+            machine=MachineChoice(**{"path" if is_path else "name": machine}, overrides=dict(overrides or {})),
             processors=tuple(processors),
             schedule=schedule,
             limits=limits or Limits(),
