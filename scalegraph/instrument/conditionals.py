@@ -9,6 +9,7 @@ brace are in the same branch.
 from __future__ import annotations
 
 import bisect
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -131,13 +132,12 @@ def readable(lexed: Lexed, conditionals: Conditionals, reading: Reading) -> tupl
     text = bytearray(lexed.data)
     spans = [(d.start, d.end) for d in lexed.directives] + [(c.start, c.end) for c in lexed.comments]
     spans += [(at, at + 1) for at in lexed.splices]
-    for start, context in zip(conditionals._starts, conditionals._contexts, strict=True):
-        if not _is_read(context, reading):
-            at = bisect.bisect_right(conditionals._starts, start)
-            spans.append((start, conditionals._starts[at] if at < len(conditionals._starts) else len(text)))
+    starts = conditionals._starts
+    read = [_is_read(context, reading) for context in conditionals._contexts]
+    spans += [(start, end) for start, end, here in zip(starts, [*starts[1:], len(text)], read, strict=True) if not here]
     for start, end in spans:
-        text[start:end] = bytes(b if b in b"\r\n" else 0x20 for b in text[start:end])
-    tokens = [token for token in lexed.tokens if _is_read(conditionals.context(token.start), reading)]
+        text[start:end] = re.sub(rb"[^\r\n]", b" ", text[start:end])
+    tokens = [token for token in lexed.tokens if read[bisect.bisect_right(starts, token.start) - 1]]
     return bytes(text), tokens
 
 

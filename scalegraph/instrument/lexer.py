@@ -8,24 +8,27 @@ of the UTF-8 text; lines count from 1.
 from __future__ import annotations
 
 import bisect
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-_WORD: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$") | frozenset(range(0x80, 0x100))
-_DIGIT: Final = frozenset(b"0123456789")
-_WORD_REST: Final = _WORD | _DIGIT
-_BLANK: Final = frozenset(b" \t\r\v\f")
-_NEWLINE: Final = ord("\n")
+Kind = Literal["word", "number", "string", "punct"]
+
+_WORD: Final = rb"[A-Za-z_$\x80-\xff][A-Za-z0-9_$\x80-\xff]*"
+# What most tokens are: blanks, then a newline, a word, a number, or a byte that begins nothing longer.
+_NUMBER: Final = rb"[0-9](?:(?<=[eEpP])[+-]|[A-Za-z0-9_$\x80-\xff%b])*"
+_COMMON: Final = rb"[ \t\r\v\f]*(?:(\n)|(%b)|(%b)|([^ \t\r\v\f\\/\"'#]))?"
+_IN_C: Final = re.compile(_COMMON % (_WORD, _NUMBER % rb"."))
+_IN_CPP: Final = re.compile(_COMMON % (_WORD, _NUMBER % rb".'"))
+_NEWLINE: Final = 1  # group of a newline
+_KINDS: Final[tuple[Kind, ...]] = ("punct", "punct", "word", "number", "punct")  # by group
 _BACKSLASH: Final = ord("\\")
 _STRING_PREFIXES: Final = frozenset((b"L", b"u", b"U", b"u8"))
 _RAW_PREFIXES: Final = frozenset((b"R", b"LR", b"uR", b"UR", b"u8R"))
 
-Kind = Literal["word", "number", "string", "punct"]
 
-
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One token; a punctuator is always a single byte (``&&`` is two tokens)."""
 
     kind: Kind
@@ -91,39 +94,39 @@ class _Scanner:
     def __init__(self, data: bytes, *, cplusplus: bool) -> None:
         self.data = data
         self.cplusplus = cplusplus
+        self.common = _IN_CPP if cplusplus else _IN_C
         self.at = 0
         self.out = Lexed(data)
 
     def run(self) -> Lexed:
         data, out = self.data, self.out
-        out._newlines = [i for i, byte in enumerate(data) if byte == _NEWLINE]
+        out._newlines = [found.start() for found in re.finditer(b"\n", data)]
         line_is_fresh = True  # only blanks and comments so far on this logical line
         line_start = 0
         while self.at < len(data):
-            byte = data[self.at]
-            if byte == _NEWLINE:
-                self.at += 1
+            found = self.common.match(data, self.at)
+            assert found is not None  # it may be empty
+            self.at = found.end()
+            if found.lastindex == _NEWLINE:
                 line_is_fresh, line_start = True, self.at
-            elif self._skip_blank_or_comment():
+            elif found.lastindex:
+                line_is_fresh = False
+                out.tokens.append(self._token(found))
+            elif self.at == len(data) or self._skip_comment():
                 continue
-            elif byte == ord("#") and line_is_fresh:
+            elif data[self.at] == ord("#") and line_is_fresh:
                 self._directive(line_start)
                 line_start = self.at
             else:
                 line_is_fresh = False
-                out.tokens.append(self._token())
+                out.tokens.append(self._rare())
         self._fold_pragma_operators()
         return out
 
-    def _skip_blank_or_comment(self) -> bool:
-        """Step over one blank, joined line end or comment; return False if a token begins here."""
+    def _skip_comment(self) -> bool:
+        """Step over one joined line end or comment; return False if a token begins here."""
         data, at = self.data, self.at
-        byte = data[at]
-        if byte in _BLANK:
-            self.at = at + 1
-            while self.at < len(data) and data[self.at] in _BLANK:
-                self.at += 1
-        elif byte == _BACKSLASH and (width := _splice(data, at)):
+        if width := _splice(data, at):
             self.out.splices.append(at)
             self.at += width
         elif data.startswith(b"/*", at):
@@ -139,34 +142,42 @@ class _Scanner:
             return False
         return True
 
-    def _token(self) -> Token:
-        data, start = self.data, self.at
-        byte = data[start]
-        kind: Kind = "punct"
-        end = start + 1
-        if byte in _WORD:
-            kind = "word"
-            end = _run(data, end)
-            if data[start:end] in _STRING_PREFIXES and data[end : end + 1] in (b'"', b"'"):
+    def _token(self, found: re.Match[bytes]) -> Token:
+        """Return the token that was *found*; a word may be the prefix of a string."""
+        data, group = self.data, found.lastindex or 0
+        kind: Kind = _KINDS[group]
+        start, end = found.span(group)
+        if kind == "word" and data[end : end + 1] in (b'"', b"'"):
+            if found[group] in _STRING_PREFIXES:
                 kind, end = "string", _literal_end(data, end)
-            elif self.cplusplus and data[start:end] in _RAW_PREFIXES and data[end : end + 1] == b'"':
+            elif self.cplusplus and found[group] in _RAW_PREFIXES and data[end : end + 1] == b'"':
                 kind, end = "string", _raw_end(data, end)
-        elif byte in _DIGIT:
-            kind = "number"
-            end = _number_end(data, end, b"." + b"'" * self.cplusplus)
-        elif byte in b"\"'":
-            kind, end = "string", _literal_end(data, start)
-        self.at = end
+            self.at = end
         return Token(kind, start, end, data[start:end].decode("utf-8", "replace"))
+
+    def _rare(self) -> Token:
+        """Return the token that begins here, a string or a single byte."""
+        data, start = self.data, self.at
+        is_string = data[start] in b"\"'"
+        self.at = _literal_end(data, start) if is_string else start + 1
+        return Token(
+            "string" if is_string else "punct", start, self.at, data[start : self.at].decode("utf-8", "replace")
+        )
 
     def _directive(self, line_start: int) -> None:
         data = self.data
         self.at += 1
         tokens: list[Token] = []
-        while self.at < len(data) and data[self.at] != _NEWLINE:
-            if not self._skip_blank_or_comment():
-                tokens.append(self._token())
-        self.at = min(self.at + 1, len(data))
+        while self.at < len(data):
+            found = self.common.match(data, self.at)
+            assert found is not None  # it may be empty
+            self.at = found.end()
+            if found.lastindex == _NEWLINE:
+                break
+            if found.lastindex:
+                tokens.append(self._token(found))
+            elif self.at < len(data) and not self._skip_comment():
+                tokens.append(self._rare())
         name = tokens[0].text if tokens and tokens[0].kind == "word" else ""
         self.out.directives.append(Directive(name, line_start, self.at, tuple(tokens[1:])))
 
@@ -213,20 +224,6 @@ def _logical_line_end(data: bytes, at: int) -> int:
         at = end + 1
 
 
-def _run(data: bytes, at: int) -> int:
-    while at < len(data) and data[at] in _WORD_REST:
-        at += 1
-    return at
-
-
-def _number_end(data: bytes, at: int, inside: bytes) -> int:
-    while at < len(data) and (
-        data[at] in _WORD_REST or data[at] in inside or (data[at] in b"+-" and data[at - 1] in b"eEpP")
-    ):
-        at += 1
-    return at
-
-
 def _raw_end(data: bytes, at: int) -> int:
     """Return the offset after the C++ raw string literal whose quote is at *at*."""
     opening = data.find(b"(", at)
@@ -244,7 +241,7 @@ def _literal_end(data: bytes, at: int) -> int:
             at += _splice(data, at) or 2
         elif byte == quote:
             return at + 1
-        elif byte == _NEWLINE:
+        elif byte == ord("\n"):
             return at
         else:
             at += 1

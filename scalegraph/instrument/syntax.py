@@ -203,10 +203,9 @@ class Reader:
             return
         self.out.functions.append((body.start_byte, body.end_byte, name))
         walk = _FunctionWalk(self, name, body)
-        walk.run()
+        walk.run(self._structure(body))
         self.out.labels += walk.labels.labels
         self.out.gotos += walk.labels.gotos + [("*", body.start_byte)] * walk.labels.computed
-        self._structure(body)
         if walk.found or not is_small(body):
             self.out.sites.append(
                 Site(
@@ -238,8 +237,9 @@ class Reader:
         labels = any(t.text == "__label__" for t in self.tokens_of(body.start_byte, body.end_byte))
         return "it declares local labels" if labels else ""
 
-    def _structure(self, body: Node) -> None:
-        """Note statement lists, declarations and jumps, against which phases are checked."""
+    def _structure(self, body: Node) -> set[int]:
+        """Note statement lists, declarations and jumps, against which phases are checked; return the loops' starts."""
+        loops: set[int] = set()
         pending = [(body, body.parent.type if body.parent is not None else "")]
         while pending:  # a node's type is read once: asking takes longer than what follows
             node, around = pending.pop()
@@ -254,8 +254,11 @@ class Reader:
                     self.out.declarations.append((node.start_byte, node.end_byte))
             if kind in _JUMPS:
                 self.out.jumps.append(node.start_byte)
+            if kind in LOOPS:
+                loops.add(node.start_byte)
             if node.child_count:
                 pending.extend((child, kind) for child in reversed(node.children))
+        return loops
 
     def node_text(self, node: Node) -> str:
         """Return the source text of *node*."""
@@ -271,28 +274,30 @@ class _FunctionWalk:
         self.nested: set[int] = set()  # starts of loops that belong to an enclosing construct's loop nest
         self.labels = _Labels(reader, body)
 
-    def run(self) -> None:
+    def run(self, understood: set[int]) -> None:
+        """Walk; the loops that begin at *understood* are all that the parser found in the body."""
         self._visit(self.body, loops=0)
         self._standalone()
-        understood = {node.start_byte for node in walk(self.body) if node.type in LOOPS}
         for token in self.reader.tokens_of(self.body.start_byte, self.body.end_byte):
             if token.text == "for" and token.start not in understood:
                 self.reader.remark(token.start, "loop left without probes: what is around it is not plain C")
 
     def _visit(self, node: Node, loops: int) -> None:
         for child in node.children:
-            if child.type == "function_definition":
+            kind = child.type
+            if kind == "function_definition":
                 continue  # a nested function is walked by itself
-            if child.type == "lambda_expression":
+            if kind == "lambda_expression":
                 self._lambda(child)
                 continue
             opaque = False
             self._library(child)
-            chain = self.reader.chains.get(child.start_byte, []) if child.type in _STATEMENTS else []
-            if child.type in _STATEMENTS and (chain or child.type in LOOPS) and is_whole_statement(child):
-                opaque = self._statement(child, chain, loops)
-            if not opaque:
-                self._visit(child, loops + (child.type in LOOPS))
+            if kind in _STATEMENTS:
+                chain = self.reader.chains.get(child.start_byte, [])
+                if (chain or kind in LOOPS) and is_whole_statement(child):
+                    opaque = self._statement(child, chain, loops)
+            if not opaque and child.child_count:
+                self._visit(child, loops + (kind in LOOPS))
 
     def _lambda(self, node: Node) -> None:
         """Walk a lambda; if it has loops or constructs, like the body of a thread, it is a region of its own."""
@@ -458,6 +463,9 @@ class _Labels:
         self.labels: list[tuple[str, int]] = []
         self.gotos: list[tuple[str, int]] = []
         self.computed = False
+        tokens = reader.tokens_of(body.start_byte, body.end_byte)
+        if not any(token.text == "goto" for token in tokens):
+            return  # then no label matters
         for node in walk(body):
             kind = node.type
             if kind == "labeled_statement" and node.children:
@@ -466,7 +474,6 @@ class _Labels:
                 label = node.child_by_field_name("label")
                 self.computed |= label is None or label.type != "statement_identifier"
                 self.gotos.append((reader.node_text(label) if label is not None else "", node.start_byte))
-        tokens = reader.tokens_of(body.start_byte, body.end_byte)
         self.computed |= any(a.text == "goto" and b.text == "*" for a, b in pairwise(tokens))
 
     def entered_from_outside(self, node: Node) -> bool:

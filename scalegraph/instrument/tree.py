@@ -25,6 +25,7 @@ _NAMES: Final = frozenset(
         "template_function",
     )
 )
+_WITHOUT_CASES: Final = ("expression", "expression_statement", "declaration")
 _CLASSES: Final = frozenset(("class_specifier", "struct_specifier", "union_specifier"))
 _HEADED: Final = LOOPS | {"if_statement", "switch_statement"}
 
@@ -72,7 +73,11 @@ def only_loop(node: Node | None) -> Node | None:
 def has_foreign_case(node: Node) -> bool:
     """Return whether a case label inside *node* belongs to a switch around it."""
     for child in node.children:
-        if child.type == "case_statement" or (child.type != "switch_statement" and has_foreign_case(child)):
+        kind = child.type
+        if kind == "case_statement":
+            return True
+        inner = kind != "switch_statement" and not kind.endswith(_WITHOUT_CASES)
+        if inner and child.child_count and has_foreign_case(child):
             return True
     return False
 
