@@ -59,6 +59,7 @@ def _assembler(compiler: Compiler) -> Path | None:
 def build_assembler(compiler: Compiler, behind: str, target: Path) -> None:
     """Build our assembler in *target*, which calls the assembler *behind*; raise `BuildError`."""
     defined = [f'-D{name}="{text}"' for name, text in (("ASSEMBLER", behind), ("SLOTS", SLOTS))]
-    made = compiler.run([*_FLAGS, *defined, "-x", "c", *map(str, _FILES[:2]), "-o", str(target)])
+    sources = [word for path in _FILES[:2] for word in ("-x", "c", str(path))]  # g++ forgets -x after a file
+    made = compiler.run([*_FLAGS, *defined, *sources, "-o", str(target)])
     if made.returncode != 0 or call([str(target), "--version"]).returncode != 0:
         raise BuildError("the assembler of hooks does not compile for this computer", made.stderr)

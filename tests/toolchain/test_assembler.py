@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 import pytest
 
 from scalegraph.instrument.blocks import block_costs, lines, probe_report
-from scalegraph.runtime.compiler import find_compiler
+from scalegraph.runtime.compiler import Language, find_compiler
 from scalegraph.toolchain.inlining import INLINE, SLOTS, build_assembler, may_inline
 from tests.toolchain.conftest import Run, need
 
@@ -212,6 +212,15 @@ def test_functions_that_several_objects_have_are_counted_once(
         places = lines(tmp_path / f"p{value}").lookup(sorted(found))
         costs.append([(*place, *found[address]) for place, address in zip(places, sorted(found), strict=True)])
     assert costs[0] == costs[1]
+
+
+@pytest.mark.slow(3)
+@pytest.mark.compiler
+@needs_inline
+@pytest.mark.parametrize("language", ["c", "c++", "fortran"])
+def test_the_compiler_of_each_language_builds_the_assembler(language: Language, tmp_path: Path) -> None:
+    need({"c": "gcc", "c++": "g++", "fortran": "gfortran"}[language])
+    build_assembler(find_compiler(language), "as", tmp_path / "as")
 
 
 @pytest.mark.slow(3)
