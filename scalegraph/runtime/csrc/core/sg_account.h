@@ -12,6 +12,8 @@ void sg_clock_open(const sg_clock_row *rows, size_t count);
 /* The clock value that code before `site` reads: cycles so far, except those charged in advance to its block
  * and the blocks of its callers. */
 uint64_t sg_clock_now(const void *site);
+/* Cycles by which the clock that the program reads is ahead of the current processor's. */
+int64_t sg_clock_ahead(void);
 /* Makes `region` the only region of `t` (a worker joining a team). */
 void sg_regions_reset(sg_thread *t, uint32_t region);
 sg_account *sg_account_of(sg_processor *p, uint32_t region);

@@ -7,6 +7,7 @@
 #include <unwind.h>
 
 #include "sg_runtime.h"
+#include "sg_skim.h"
 
 enum { FRAMES = 24 }; /* of libraries and the runtime, between the reading and the program */
 
@@ -82,12 +83,22 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *argu
     return w->begun || ++w->others == FRAMES ? _URC_NORMAL_STOP : _URC_NO_REASON;
 }
 
+int64_t sg_clock_ahead(void)
+{
+    int64_t ahead = sg->skipped + sg->expected;
+    if (sg->config.ideal & SG_SKIMMING)
+        ahead += sg_skim_since(sg_now->clock);
+    return ahead > -(int64_t)sg_now->clock ? ahead : -(int64_t)sg_now->clock;
+}
+
 uint64_t sg_clock_now(const void *site)
 {
-    uint64_t now = sg_time_of(sg_now);
+    uint64_t now = (uint64_t)((int64_t)sg_now->clock + sg_clock_ahead());
     sg_thread *t = sg_now->thread;
-    if (t == NULL || sg->clock_places_count == 0)
+    if (t == NULL)
         return now;
+    if (sg->clock_places_count == 0)
+        return t->told = now > t->told ? now : t->told;
     const place *at = place_at((uint64_t)(uintptr_t)site);
     walk w = {.first = at, .parts = at != NULL ? behind(at) : 0};
     if (at == NULL || at->led)

@@ -28,6 +28,8 @@ static struct {
     bool strange; /* some hook has an unknown form */
     bool on;
     uint64_t parts; /* of executions beyond the counts */
+    uint64_t begin; /* clock at which skimming began */
+    double pace;    /* cycles of the skipped visit for each part of its work */
 } skim = {0};
 
 static uint64_t end_of(const sg_inlined *h)
@@ -146,6 +148,20 @@ uint64_t sg_skim_work(void)
     for (uint32_t place = sg->blocks_count; place < sg->executions_count; place++)
         parts += take(place);
     return parts;
+}
+
+void sg_skim_pace(uint64_t begin, double pace)
+{
+    skim.begin = begin;
+    skim.pace = pace;
+}
+
+int64_t sg_skim_since(uint64_t clock)
+{
+    uint64_t parts = skim.parts;
+    for (uint32_t place = sg->blocks_count; place < sg->executions_count; place++)
+        parts += (BUDGET - *sg_inline_slot(place)) * cost_of(place);
+    return (int64_t)skim.begin - (int64_t)clock + (int64_t)(skim.pace * (double)parts);
 }
 
 SG_API void sg_skim_late(void)

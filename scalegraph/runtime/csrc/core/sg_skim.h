@@ -13,4 +13,10 @@ bool sg_skim(bool on);
 /* Cost of the blocks executed since the last call, in parts of a cycle. */
 uint64_t sg_skim_work(void);
 
+/* A skipped visit begins: skimming began at the clock `begin`, and a part of work takes `pace` cycles. */
+void sg_skim_pace(uint64_t begin, double pace);
+/* While skimming: what must be added to `clock` for the clock at which skimming began, with the time that the
+ * work of this visit takes so far. */
+int64_t sg_skim_since(uint64_t clock);
+
 #endif

@@ -450,6 +450,7 @@ typedef struct sg_context {
     uint64_t writes_seen;         /* by the race hint: the time of all that it notes */
     uint64_t threads_ran;         /* cycles of all threads except main */
     int64_t skipped;              /* cycles that sampling adds to every clock, see observe/sg_sample.c */
+    int64_t expected;             /* cycles that only the program's clocks have, as it will be added later */
 } sg_context;
 
 /* No clock gets there; as a deadline: never. A block with a scaled cost has SG_TRAP cycles, beyond every

@@ -12,7 +12,7 @@
  * visit measured before it, the other half by the one after it. So the parts of all accounts still add up.
  *
  * The clocks do not include what is skipped: sg->skipped is added to them when the program reads them and in
- * the result. Time that primitives add to them in a skimmed stretch is taken back. */
+ * the result. The program's clocks also include sg->expected: visits that no measured visit covers yet. Time that primitives add to them in a skimmed stretch is taken back. */
 #include <stdio.h>
 
 #include "sg_sample_long.h"
@@ -22,7 +22,8 @@
 enum {
     FIRST_SKIPPED = 10,  /* periods in the first skimmed stretch; each is this much longer */
     MOST_SKIPPED = 40,   /* than the previous one, up to this: a twentieth is then simulated */
-    GROWTH = 4,          /* growth factor while the confidence interval is narrow */
+    GROWTH = 4,          /* growth factor while the confidence interval is narrow, */
+    LONGEST = 8,         /* up to this part of all visits so far: what changes later is seen soon */
     MOST_IN_VAIN = 8192, /* measured visits in a row without phases to skip: then wait */
     MOST_BEHIND = 64,    /* visits of a measured stretch that waits for a phase of the skimmed one */
 };
@@ -107,7 +108,9 @@ static void end_skimming(void)
         p->behind.work += p->now.work - before.work;
         p->now = (sg_left_out){0, 0};
         sg_phase_stand_for(p, before);
+        sg_phase_expect(p);
     }
+    sg->expected = sg_sampled.expected;
 }
 
 /* ---- stretches ---- */
@@ -124,6 +127,9 @@ static void begin_skimming(uint64_t period)
     if (!skim())
         return;
     uint32_t most = GROWTH * (sampling.periods > 0 ? sampling.periods : FIRST_SKIPPED);
+    uint64_t longest = sampling.boundaries / LONGEST / period;
+    if (most > longest && most > MOST_SKIPPED)
+        most = longest > MOST_SKIPPED ? (uint32_t)longest : MOST_SKIPPED;
     if (sg_phase_stays_narrow(sampling.stretch, most))
         sampling.periods = most;
     else if (sampling.periods < MOST_SKIPPED)
@@ -219,6 +225,8 @@ static void end_skipped(sg_phase *p)
     }
     p->now.visits++;
     p->now.work += work;
+    sg_phase_expect(p);
+    sg->expected = sg_sampled.expected;
 }
 
 static void end_visit(sg_phase *p)
@@ -267,6 +275,8 @@ static void come_to(uint64_t place)
     next->boundary = sampling.boundaries++;
     next->record.visits++;
     sg_phase_weigh(next);
+    if (sampling.mode == SKIMMING)
+        sg_skim_pace(sg_sampled.begin, sg_phase_pace(next));
     if (sampling.mode == WAITING || sampling.mode == GIVEN_UP)
         sampling.current = 0;
     else
@@ -289,6 +299,7 @@ static void close_samples(void)
             sg_phase_stand_for(p, p->behind);
         p->behind = (sg_left_out){0, 0};
     }
+    sg->expected = 0;
     sampling.mode = GIVEN_UP;
 }
 

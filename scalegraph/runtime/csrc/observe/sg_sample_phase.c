@@ -91,10 +91,18 @@ static void add_cost(sg_cost *sum, const sg_cost *one)
         sum->counters[i] += one->counters[i];
 }
 
-/* Returns the parts of cycles that blocks have cost so far. */
-static uint64_t totals(sg_cost *sum)
+/* Work so far, measured as in skipped visits (sg_skim_work): without branches and library functions. The
+ * accounts are settled. */
+static uint64_t work_so_far(void)
 {
     uint64_t work = 0;
+    for (uint32_t i = 0; i < sg->blocks_count; i++)
+        work += sg->blocks[i].executions * sg->speed[0].blocks[i].parts;
+    return work;
+}
+
+static void totals(sg_cost *sum)
+{
     *sum = (sg_cost){.processor = 0};
     for (uint32_t i = 0; i < sg->processors; i++)
         for (uint32_t region = 0; region < sg->processor[i].accounts_size; region++) {
@@ -104,9 +112,7 @@ static uint64_t totals(sg_cost *sum)
                 continue;
             sg_account_total(a, &one);
             add_cost(sum, &one);
-            work += a->busy[0] + a->busy[1] + a->busy[2] + a->busy[3];
         }
-    return work;
 }
 
 void sg_phase_mark(void)
@@ -114,7 +120,8 @@ void sg_phase_mark(void)
     sg_sampled.begin = sg_latest();
     sg_phase_level(sg_sampled.begin, 1);
     sg_cells_copy();
-    sg_sampled.work = totals(&sg_sampled.totals);
+    totals(&sg_sampled.totals);
+    sg_sampled.work = work_so_far();
     sg_phase_level(sg_sampled.begin, -1);
     sg_sampled.marked = true;
 }
@@ -140,6 +147,29 @@ static bool goes_by_work(const sg_phase *p)
            sg_sample_spread(&p->by_visit, p->record.measured);
 }
 
+/* The last sample of `p` for `what`: as a number of visits. */
+static double copies_for(const sg_phase *p, const sg_left_out *what)
+{
+    const sg_sample *sample = &sg_sampled.samples[p->last_sample - 1];
+    return goes_by_work(p) ? (double)what->work / (double)(sample->work + SG_PARTS) : (double)what->visits;
+}
+
+double sg_phase_pace(const sg_phase *p)
+{
+    const sg_sample *sample = &sg_sampled.samples[p->last_sample - 1];
+    return (double)sample->cycles / (double)(sample->work + SG_PARTS);
+}
+
+void sg_phase_expect(sg_phase *p)
+{
+    if (p->last_sample == 0)
+        return;
+    double copies = p->due + copies_for(p, &p->now) + copies_for(p, &p->behind);
+    int64_t expected = (int64_t)(copies * (double)sg_sampled.samples[p->last_sample - 1].cycles);
+    sg_sampled.expected += expected - p->expected;
+    p->expected = expected;
+}
+
 void sg_phase_stand_for(sg_phase *p, sg_left_out what)
 {
     sg_sample *sample = &sg_sampled.samples[p->last_sample - 1];
@@ -147,7 +177,7 @@ void sg_phase_stand_for(sg_phase *p, sg_left_out what)
     p->squares += stands * stands - stood * stood;
     sample->skipped += what.visits;
     sample->skipped_work += what.work;
-    p->due += goes_by_work(p) ? (double)what.work / (double)(sample->work + SG_PARTS) : (double)what.visits;
+    p->due += copies_for(p, &what);
     double times = floor(p->due + 0.5);
     if (times <= 0)
         return;
@@ -206,6 +236,8 @@ static void use_sample(sg_phase *p, const sg_sample *sample)
     if (behind.visits > 0) {
         sg_phase_stand_for(p, behind);
         sg_phase_mark();
+        sg_phase_expect(p);
+        sg->expected = sg_sampled.expected;
     }
 }
 

@@ -28,6 +28,7 @@ typedef struct sg_phase {
     double whole;            /* time of all visits so far, by the measured mean */
     double squares;          /* of the visits covered by each sample */
     double due;              /* visits or work not yet covered by copies, as a fraction of the last sample */
+    int64_t expected;        /* cycles of the visits that are not covered yet, as far as is known */
     bool known;              /* may its visits be skipped? */
     bool stale;     /* simulated alone they cost otherwise: skipped visits should have changed the caches */
     uint64_t alone; /* visits simulated alone since then, and the sum of their costs, as parts of the mean */
@@ -41,6 +42,7 @@ typedef struct sg_phases {
     sg_sample *samples;
     uint32_t samples_count, samples_room;
     double whole;   /* of all phases together */
+    int64_t expected;
     bool marked;    /* a snapshot of the counts was taken at the start of this visit */
     uint64_t begin; /* clock at that time, and at the start of the skimmed stretch */
     sg_cost totals; /* of all processors, at that time; and their work */
@@ -67,6 +69,10 @@ void sg_phase_weigh(sg_phase *p);
 uint64_t sg_phase_end(sg_phase *p, enum sg_sample_how how);
 /* Adds the last sample of `p` for skipped visits. */
 void sg_phase_stand_for(sg_phase *p, sg_left_out what);
+/* Cycles for each part of the work, in the last sample. */
+double sg_phase_pace(const sg_phase *p);
+/* Estimates the cycles of visits that are not covered yet; called when their number has changed. */
+void sg_phase_expect(sg_phase *p);
 /* Has a visit with this work hardly any, unlike the last sample of `p`? As after the last turn of a loop. */
 bool sg_phase_is_empty(const sg_phase *p, uint64_t work);
 /* Is the confidence interval still narrow after a stretch with `periods` more? */

@@ -47,9 +47,10 @@ uint64_t sg_deadline(const struct timespec *time)
 {
     time_t seconds = time->tv_sec >= SG_DATE_S ? time->tv_sec - SG_DATE_S : time->tv_sec;
     uint64_t clock = to_clock((double)seconds * 1e9 + (double)time->tv_nsec);
-    if (sg->skipped == 0 || clock == SG_NEVER)
+    int64_t ahead = sg_clock_ahead();
+    if (ahead == 0 || clock == SG_NEVER)
         return clock;
-    int64_t left = (int64_t)clock - sg->skipped; /* the program's clocks are ahead of the simulator's */
+    int64_t left = (int64_t)clock - ahead; /* the program's clocks are ahead of the simulator's */
     return left > 0 ? (uint64_t)left : 0;
 }
 

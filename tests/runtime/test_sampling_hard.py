@@ -1,0 +1,121 @@
+"""Sampling programs that are hard to sample: late changes, clocks that the program reads, costs beside the blocks'."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scalegraph import machine
+from scalegraph.base.run import RunPoint, RunRecord
+from scalegraph.base.sampling import SAMPLES_WHEN_LONG
+from scalegraph.control import build
+from scalegraph.link import Job, Limits, Simulated
+from scalegraph.runtime.compiler import find_compiler
+from scalegraph.toolchain.inlining import may_inline
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.compiler,
+    pytest.mark.skipif(not may_inline(find_compiler()), reason="hooks are put in line by gcc for x86-64 only"),
+]
+
+# Later visits find their data with other threads; their blocks are executed as often as before.
+CHANGED = """
+    static double a[8192];
+    int main(void)
+    {
+        for (int s = 0; s < 1200; s++) {
+            int shift = s < 700 ? 0 : s % 8 * 1024;
+    #pragma omp parallel for schedule(static)
+            for (int i = 0; i < 8192; i++)
+                a[(i + shift) % 8192] += i;
+        }
+        return 0;
+    }"""
+# The program's own times, of all steps and of the loops in them.
+CLOCKS = """
+    #include <omp.h>
+    #include <stdio.h>
+    static double a[4096];
+    int main(void)
+    {
+        double begin = omp_get_wtime(), loops = 0;
+        for (int s = 0; s < 500; s++) {
+            double before = omp_get_wtime();
+    #pragma omp parallel for schedule(static)
+            for (int i = 0; i < 4096; i++)
+                a[i] = a[i] * 0.5 + i;
+            loops += omp_get_wtime() - before;
+        }
+        printf("%.9f %.9f\\n", omp_get_wtime() - begin, loops);
+        return 0;
+    }"""
+# Short visits of a loop: the processor's blocks overlap, so that they cost less than one by one.
+SHORT = """
+    #include <stdio.h>
+    static double a[4096], b[4096];
+    int main(void)
+    {
+        double all = 0;
+        for (int s = 0; s < 600; s++) {
+            double sum = 0;
+    #pragma omp parallel for schedule(static) reduction(+ : sum)
+            for (int i = 0; i < 4096; i++)
+                sum += a[i] * b[i] + 1;
+            all += sum;
+        }
+        printf("%g\\n", all);
+        return 0;
+    }"""
+
+
+def _pair(text: str, place: Path, target: str, processors: int, after: int) -> tuple[RunRecord, RunRecord]:
+    """Return a full run and one that is sampled *after* so much work."""
+    source = place / "program.c"
+    source.write_text(text)
+    program = build([source])
+    whole, estimate = (
+        Simulated().run(
+            Job(
+                program,
+                machine.load(target),
+                RunPoint(processors=processors),
+                limits=Limits(time_s=120),
+                collect=collect,
+                sample_after=after if collect else None,
+            )
+        )
+        for collect in ((), (SAMPLES_WHEN_LONG,))
+    )
+    assert whole.status == estimate.status == "ok"
+    assert estimate.estimated
+    return whole, estimate
+
+
+def _holds(whole: RunRecord, estimate: RunRecord) -> None:
+    """Check that time, misses and large categories of *whole* lie in the intervals of *estimate*."""
+    assert estimate.sampled is not None
+    large = {name: cycles for name, cycles in whole.categories.items() if cycles > 0.01 * whole.processor_cycles}
+    found = {"time_cycles": estimate.time_cycles, "misses": estimate.misses, **estimate.categories}
+    for name, truth in {"time_cycles": whole.time_cycles, "misses": whole.misses, **large}.items():
+        assert abs((found[name] or 0) - (truth or 0)) <= estimate.sampled.intervals.get(name, 0), name
+
+
+def test_a_change_late_in_the_run_is_seen(tmp_path: Path) -> None:
+    whole, estimate = _pair(CHANGED, tmp_path, "ksr1", 8, 40_000_000)
+    _holds(whole, estimate)
+    assert estimate.time_cycles == pytest.approx(whole.time_cycles, rel=0.1)
+
+
+def test_clocks_that_the_program_reads_include_skipped_visits(tmp_path: Path) -> None:
+    whole, estimate = _pair(CLOCKS, tmp_path, "ksr1", 8, 20_000_000)
+    expected, found = ([float(text) for text in run.stdout.split()] for run in (whole, estimate))
+    assert found[0] == pytest.approx(expected[0], rel=0.01)
+    assert found[1] == pytest.approx(expected[1], rel=0.05)
+
+
+def test_work_is_measured_alike_in_simulated_and_skipped_visits(tmp_path: Path) -> None:
+    whole, estimate = _pair(SHORT, tmp_path, "server-2x32", 8, 10_000_000)
+    assert estimate.time_cycles == pytest.approx(whole.time_cycles, rel=0.002)
+    assert estimate.work_ops == pytest.approx(whole.work_ops, rel=0.002)
