@@ -30,6 +30,7 @@ from scalegraph.base.sampling import CONFIDENCE
 from scalegraph.runtime.format import CATEGORY_NAMES
 
 STANDS, _WARMS, ALONE = range(3)  # how a visit was simulated, in the order of the runtime's SAMPLE_HOW
+PART = 1024  # work is counted in these fractions of a cycle
 _ERRORS = 2.0  # standard errors by which a systematic difference may be larger than it seems
 _SIGNIFICANT = 4.0  # F statistic from which a trend counts
 _LIKELY = 10.0  # the same for the fits of one that are about equally good
@@ -217,7 +218,13 @@ class Stratum:
         made = sum(visit.copies * visit.values[name] for visit in self.used)
         work = sum(visit.copies * visit.work for visit in self.used)
         last = abs(float(table[:, 0].mean())) / 2
-        return last + abs(made - float(skipped @ line)) + abs(made * (float(skipped[1]) / work - 1) if work else 0.0)
+        other = abs(float(skipped[1]) - work) / PART if name.startswith("busy") else 0.0  # may be of one category
+        return (
+            last
+            + other
+            + abs(made - float(skipped @ line))
+            + abs(made * (float(skipped[1]) / work - 1) if work else 0.0)
+        )
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from scalegraph.base.run import RunRecord
 from scalegraph.base.sampling import Sampled, SampledPhase
 from scalegraph.base.units import significant
 from scalegraph.link.build import Build
-from scalegraph.link.sample_errors import Stratum, Visit, intervals
+from scalegraph.link.sample_errors import PART, Stratum, Visit, intervals
 from scalegraph.runtime.format import CATEGORY_NAMES, COUNTER_NAMES
 from scalegraph.runtime.observed import PHASE_KINDS, PHASE_WHY
 from scalegraph.runtime.results import Result
@@ -17,7 +17,6 @@ from scalegraph.runtime.results import Result
 _LEAST_VISITS = 6  # of a phase: one not measured, four measured, then one that may be skipped
 _REFUSED = "the run is not sampled: "
 _RESOLUTION = 1e-4  # of a number: less is not claimed
-_PART = 1024  # work is counted in these fractions of a cycle
 
 
 def noted(record: RunRecord, build: Build, result: Result, *, unasked: bool) -> RunRecord:
@@ -68,10 +67,10 @@ def _stratum(result: Result, phase: int) -> Stratum:
                 how=row["how"],
                 visit=row["visit"],
                 simulated=row["simulated"],
-                work=float(row["work"] + _PART),
+                work=float(row["work"] + PART),
                 copies=row["copies"],
                 skipped=row["skipped"],
-                skipped_work=float(row["skipped_work"] + row["skipped"] * _PART),
+                skipped_work=float(row["skipped_work"] + row["skipped"] * PART),
                 values={
                     "time_cycles": row["cycles"],
                     **dict(zip(CATEGORY_NAMES, map(_signed, row["categories"]), strict=True)),
