@@ -305,6 +305,7 @@ sg_account *sg_account_of(sg_processor *p, uint32_t region)
         sg_account *account = new_account();
         account->rest.processor = p->id;
         account->rest.region = region;
+        account->changed = true;
         p->accounts[region] = account;
     }
     return p->accounts[region];

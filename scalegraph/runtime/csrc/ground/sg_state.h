@@ -95,6 +95,7 @@ typedef struct sg_behind {
  * holds the rest. For blocks only executions are counted; their total cost is computed at the end
  * (sg_accounts_settle). */
 typedef struct sg_account {
+    uint64_t changed; /* may have, since the last snapshot (observe/sg_cells.c) */
     uint64_t reads, writes;
     uint64_t parts;             /* see sg_account_parts */
     uint64_t stall[SG_STALLS];  /* from SG_CATEGORY_STALL_LOCAL on */

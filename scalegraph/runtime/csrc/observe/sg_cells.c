@@ -8,6 +8,7 @@
 typedef struct range {
     uint64_t *now, *before; /* snapshots */
     size_t size, size_before, room;
+    uint64_t copied; /* in this snapshot, the last one in which it had changed */
 } range;
 
 struct sg_cells {
@@ -20,8 +21,7 @@ static struct {
     sg_table number; /* number of a range, + 1, by its key */
     range *ranges;
     uint32_t count, ranges_room;
-    uint64_t *parts; /* of all accounts, in visiting order */
-    size_t parts_room;
+    uint64_t copies; /* snapshots */
 } kept = {.count = 0};
 
 static uint32_t number_of(const void *key)
@@ -52,6 +52,7 @@ static void copy(range *r, const char *first, size_t stride, size_t width, size_
     r->before = last;
     r->size_before = r->size;
     r->size = width * count;
+    r->copied = kept.copies;
     for (size_t i = 0; i < count; i++)
         memcpy(r->now + i * width, first + i * stride, width * sizeof(uint64_t));
 }
@@ -124,36 +125,36 @@ static void mend_parts(sg_account *a, uint64_t parts)
     a->busy[most] -= differs;
 }
 
+/* Accounts that have not changed since the last snapshot are neither copied nor restored. */
+static void visit_changed(sg_cells *cells, sg_processor *p, sg_account *a)
+{
+    uint64_t parts = a->parts;
+    bool copies = cells->step == SG_CELLS_COPY;
+    if (a->changed)
+        sg_account_settle(a, NULL);
+    else if (cells->step != SG_CELLS_ADD && kept.copies > 1)
+        return;
+    visit_account(cells, a);
+    mend_parts(a, parts);
+    a->changed = !copies || a == p->account;
+}
+
 static void visit(sg_cells *cells)
 {
-    size_t number = 0;
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_processor *p = &sg->processor[i];
         p->account->parts = p->parts;
-        for (uint32_t region = 0; region < p->accounts_size; region++) {
-            sg_account *a = p->accounts[region];
-            if (a == NULL)
-                continue;
-            sg_account_settle(a, NULL);
-            SG_ARRAY_HOLD(kept.parts, kept.parts_room, number, 256);
-            kept.parts[number++] = a->parts;
-        }
+        for (uint32_t region = 0; region < p->accounts_size; region++)
+            if (p->accounts[region] != NULL)
+                visit_changed(cells, p, p->accounts[region]);
     }
-    number = 0;
-    for (uint32_t i = 0; i < sg->processors; i++)
-        for (uint32_t region = 0; region < sg->processor[i].accounts_size; region++) {
-            sg_account *a = sg->processor[i].accounts[region];
-            if (a == NULL)
-                continue;
-            visit_account(cells, a);
-            mend_parts(a, kept.parts[number++]);
-        }
     visit_code(cells);
     sg_observe_cells(cells);
 }
 
 void sg_cells_copy(void)
 {
+    kept.copies++;
     visit(&(sg_cells){.step = SG_CELLS_COPY});
 }
 
@@ -186,6 +187,9 @@ void sg_cells_differ(sg_difference *d)
     hold_ranges(d);
     for (uint32_t i = 0; i < kept.count; i++) {
         const range *r = &kept.ranges[i];
+        d->size[i] = 0;
+        if (r->copied != kept.copies)
+            continue;
         if (r->size > d->room[i]) {
             d->room[i] = r->room;
             d->range[i] = sg_new(d->room[i] * sizeof **d->range);

@@ -58,26 +58,28 @@ sg_phase *sg_phase_at(uint64_t place)
 
 /* ---- clocks ---- */
 
-/* The first charge of `p` once its thread continues: it is waiting. */
-static uint64_t *waiting_of(sg_processor *p)
+/* The account and the category of the first charge of `p` once its thread continues: it is waiting. */
+static sg_account *waiting_in(sg_processor *p, enum sg_category *category)
 {
     const sg_thread *t = p->thread != NULL ? p->thread : p->last;
+    *category = SG_CATEGORY_IDLE_BARRIER;
     if (p->thread != NULL)
-        return &p->account->rest.categories[SG_CATEGORY_IDLE_BARRIER];
-    if (t == NULL || t->state != SG_BLOCKED || t->processor != p)
-        return &sg_account_of(p, 0)
-                    ->rest.categories[p->worked ? SG_CATEGORY_IDLE_SERIAL : SG_CATEGORY_IDLE_NOT_STARTED];
-    enum sg_category category = t->wait_category;
-    if (category == SG_CATEGORY_IDLE_NOT_STARTED)
-        category = SG_CATEGORY_IDLE_SERIAL;
-    return &sg_account_of(p, sg_region(t))->rest.categories[category];
+        return p->account;
+    bool blocked = t != NULL && t->state == SG_BLOCKED && t->processor == p;
+    *category = blocked ? t->wait_category : SG_CATEGORY_IDLE_NOT_STARTED;
+    if (*category == SG_CATEGORY_IDLE_NOT_STARTED && (blocked || p->worked))
+        *category = SG_CATEGORY_IDLE_SERIAL;
+    return sg_account_of(p, blocked ? sg_region(t) : 0);
 }
 
 void sg_phase_level(uint64_t when, int sign)
 {
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_processor *p = &sg->processor[i];
-        *waiting_of(p) += (uint64_t)sign * (when - p->clock);
+        enum sg_category category;
+        sg_account *a = waiting_in(p, &category);
+        a->rest.categories[category] += (uint64_t)sign * (when - p->clock);
+        a->changed = true;
     }
 }
 
