@@ -330,10 +330,10 @@ def test_a_record_that_cannot_be_kept_only_asks_again(tmp_path: Path, monkeypatc
 def test_only_one_place_makes_requests_of_files() -> None:
     """A request read from a file must be marked with its origin; otherwise it would run without consent.
 
-    The forms and the options of a command make requests of what the user types.
+    The forms and the options of a command make requests of what the user types; `cli.asked.sampled` keeps the origin.
     """
     root = Path(sg.__file__).parents[1]
-    typed = {"gui/request/form.py", "gui/measure/form.py", "cli/simulating/request.py"}
+    typed = {"gui/request/form.py", "gui/measure/form.py", "cli/simulating/request.py", "cli/asked.py"}
     allowed = {"request/model/origin.py", "request/planning/checking.py", *typed}
     for path in root.rglob("*.py"):
         text = path.read_text(encoding="utf-8")

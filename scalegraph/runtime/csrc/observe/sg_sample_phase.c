@@ -16,7 +16,7 @@
 #define SMALL (1ull << 24)
 
 sg_phases sg_sampled = {.count = 0};
-static sg_table number; /* of a phase, + 1 */
+static sg_table number = {0}; /* of a phase, + 1 */
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
