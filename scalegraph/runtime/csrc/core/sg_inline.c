@@ -1,4 +1,4 @@
-/* Hooks inlined in the program's code: toolchain/assembler.py writes them, and their table in a section that
+/* Hooks inlined in the program's code: toolchain/csrc writes them, and their table in a section that
  * is not loaded. */
 #include <elf.h>
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 _Static_assert(offsetof(sg_processor, time) == 0 && offsetof(sg_processor, time_limit) == 8 &&
                    offsetof(sg_processor, executed) == 24 && offsetof(sg_processor, slot_parts) == 32 &&
                    offsetof(sg_processor, fast) == 40,
-               "toolchain/assembler.py has these offsets");
+               "toolchain/csrc/assembler.h has these offsets");
 
 /* One per counted segment, merged by the linker from all objects. */
 extern uint64_t __start_scalegraph_slots[] __attribute__((weak));

@@ -1,4 +1,4 @@
-/* Hooks inlined in the program's code: see toolchain/assembler.py, which writes them. */
+/* Hooks inlined in the program's code: toolchain/csrc writes them. */
 #ifndef SG_INLINE_H
 #define SG_INLINE_H
 

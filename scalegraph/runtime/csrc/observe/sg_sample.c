@@ -287,7 +287,8 @@ static void come_to(uint64_t place)
 
 static void close_samples(void)
 {
-    if (sg->lone != NULL)
+    bool began = sg_sampled.count > 0; /* if not, nothing is observed otherwise than without sampling */
+    if (began && sg->lone != NULL)
         sg_observe_lone_ends(sg_now->clock);
     if (sampling.mode == SKIMMING) {
         end_skipped(&sg_sampled.phase[sampling.current - 1]);
