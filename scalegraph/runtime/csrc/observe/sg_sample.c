@@ -12,7 +12,8 @@
  * visit measured before it, the other half by the one after it. So the parts of all accounts still add up.
  *
  * The clocks do not include what is skipped: sg->skipped is added to them when the program reads them and in
- * the result. The program's clocks also include sg->expected: visits that no measured visit covers yet. Time that primitives add to them in a skimmed stretch is taken back. */
+ * the result. The program's clocks also include sg->expected: visits that no measured visit covers yet. Time
+ * that primitives add to them in a skimmed stretch is taken back. */
 #include <stdio.h>
 
 #include "sg_sample_long.h"

@@ -41,7 +41,7 @@ typedef struct sg_phases {
     uint32_t count, room;
     sg_sample *samples;
     uint32_t samples_count, samples_room;
-    double whole;   /* of all phases together */
+    double whole; /* of all phases together */
     int64_t expected;
     bool marked;    /* a snapshot of the counts was taken at the start of this visit */
     uint64_t begin; /* clock at that time, and at the start of the skimmed stretch */
