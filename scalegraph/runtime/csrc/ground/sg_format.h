@@ -3,392 +3,307 @@
 #define SG_FORMAT_H
 #include <stdint.h>
 
-#define SG_FORMAT_VERSION       2u
-#define SG_ENDIAN_MARK          0x01020304u
-#define SG_RESULT_MAGIC         "SGRESULT"
-#define SG_BLOCKS_MAGIC         "SGBLOCKS"
-#define SG_ORIGINS              3u
-#define SG_TURNS                2u
+#define SG_FORMAT_VERSION 2u
+#define SG_ENDIAN_MARK 0x01020304u
+#define SG_RESULT_MAGIC "SGRESULT"
+#define SG_BLOCKS_MAGIC "SGBLOCKS"
+#define SG_ORIGINS 3u
+#define SG_TURNS 2u
 #define SG_TIMING_BY_OPERATIONS 4294967295u
-#define SG_TRACE_MAGIC          "SGEVENTS"
-#define SG_TRACE_VERSION        1u
+#define SG_TRACE_MAGIC "SGEVENTS"
+#define SG_TRACE_VERSION 1u
 
 enum sg_category {
-    SG_CATEGORY_BUSY_INT,     /* integer, address and logical operations */
-    SG_CATEGORY_BUSY_FP,      /* floating-point operations */
-    SG_CATEGORY_BUSY_MEM,     /* issue of loads and stores that hit the first cache level */
+    SG_CATEGORY_BUSY_INT, /* integer, address and logical operations */
+    SG_CATEGORY_BUSY_FP, /* floating-point operations */
+    SG_CATEGORY_BUSY_MEM, /* issue of loads and stores that hit the first cache level */
     SG_CATEGORY_BUSY_CONTROL, /* branches, calls and returns */
-    SG_CATEGORY_STALL_LOCAL,  /* first-level miss served by a cache or memory of the processor's own node */
-    SG_CATEGORY_STALL_REMOTE_READ,  /* read served over the network */
+    SG_CATEGORY_STALL_LOCAL, /* first-level miss served by a cache or memory of the processor's own node */
+    SG_CATEGORY_STALL_REMOTE_READ, /* read served over the network */
     SG_CATEGORY_STALL_REMOTE_WRITE, /* write served over the network */
-    SG_CATEGORY_STALL_UPGRADE,      /* ownership of a line already held: other copies invalidated */
-    SG_CATEGORY_STALL_PAGE, /* page miss: first touch of a page; hint faults and moves of pages between memory
-                               nodes */
+    SG_CATEGORY_STALL_UPGRADE, /* ownership of a line already held: other copies invalidated */
+    SG_CATEGORY_STALL_PAGE, /* page miss: first touch of a page; hint faults and moves of pages between memory nodes */
     SG_CATEGORY_STALL_CONTENTION, /* waiting for a ring slot, link, directory or memory module */
     SG_CATEGORY_IDLE_NOT_STARTED, /* before the processor's first parallel region */
-    SG_CATEGORY_IDLE_FINISHED,    /* after the processor's last work until the program ends */
-    SG_CATEGORY_IDLE_SERIAL,      /* no thread to run: between parallel regions, after a thread's end */
-    SG_CATEGORY_IDLE_BARRIER,     /* waiting at a barrier for the others */
-    SG_CATEGORY_IDLE_LOCK,        /* waiting for a lock or critical section held by another */
-    SG_CATEGORY_IDLE_ORDER,       /* waiting for its turn: ordered, single copyprivate, sections */
-    SG_CATEGORY_IDLE_TASK,        /* waiting for tasks */
-    SG_CATEGORY_IDLE_MESSAGE,     /* waiting for a message */
-    SG_CATEGORY_PRIM_FORK_JOIN,   /* starting and ending a parallel region */
-    SG_CATEGORY_PRIM_BARRIER,     /* executing the barrier itself */
-    SG_CATEGORY_PRIM_LOCK,        /* acquiring and releasing a lock or critical section */
-    SG_CATEGORY_PRIM_ATOMIC,      /* atomic operations */
-    SG_CATEGORY_PRIM_SCHEDULE,    /* obtaining loop chunks, sections and single */
-    SG_CATEGORY_PRIM_TASK,        /* creating and dispatching tasks */
-    SG_CATEGORY_PRIM_MESSAGE,     /* sending and receiving messages */
-    SG_CATEGORY_PRIM_THREAD,      /* creating, ending and switching threads */
-    SG_CATEGORY_IDLE_WAIT,    /* waiting for a signal: condition variable, semaphore, futex, join, sleep */
+    SG_CATEGORY_IDLE_FINISHED, /* after the processor's last work until the program ends */
+    SG_CATEGORY_IDLE_SERIAL, /* no thread to run: between parallel regions, after a thread's end */
+    SG_CATEGORY_IDLE_BARRIER, /* waiting at a barrier for the others */
+    SG_CATEGORY_IDLE_LOCK, /* waiting for a lock or critical section held by another */
+    SG_CATEGORY_IDLE_ORDER, /* waiting for its turn: ordered, single copyprivate, sections */
+    SG_CATEGORY_IDLE_TASK, /* waiting for tasks */
+    SG_CATEGORY_IDLE_MESSAGE, /* waiting for a message */
+    SG_CATEGORY_PRIM_FORK_JOIN, /* starting and ending a parallel region */
+    SG_CATEGORY_PRIM_BARRIER, /* executing the barrier itself */
+    SG_CATEGORY_PRIM_LOCK, /* acquiring and releasing a lock or critical section */
+    SG_CATEGORY_PRIM_ATOMIC, /* atomic operations */
+    SG_CATEGORY_PRIM_SCHEDULE, /* obtaining loop chunks, sections and single */
+    SG_CATEGORY_PRIM_TASK, /* creating and dispatching tasks */
+    SG_CATEGORY_PRIM_MESSAGE, /* sending and receiving messages */
+    SG_CATEGORY_PRIM_THREAD, /* creating, ending and switching threads */
+    SG_CATEGORY_IDLE_WAIT, /* waiting for a signal: condition variable, semaphore, futex, join, sleep */
     SG_CATEGORY_PRIM_MONITOR, /* monitoring: the cost of probes at the beginning and end of regions */
-    SG_CATEGORY_PRIM_SEND,    /* sending a message: the sender's own software overhead */
+    SG_CATEGORY_PRIM_SEND, /* sending a message: the sender's own software overhead */
     SG_CATEGORY_PRIM_RECEIVE, /* receiving a message: matching it and the receiver's own software overhead */
-    SG_CATEGORY_PRIM_PACK,    /* packing and unpacking noncontiguous data, and reduction operations */
-    SG_CATEGORY_IDLE_LATE_SENDER,   /* waiting for a message that has not been sent yet */
+    SG_CATEGORY_PRIM_PACK, /* packing and unpacking noncontiguous data, and reduction operations */
+    SG_CATEGORY_IDLE_LATE_SENDER, /* waiting for a message that has not been sent yet */
     SG_CATEGORY_IDLE_LATE_RECEIVER, /* waiting to send until the receiver takes the message */
-    SG_CATEGORY_IDLE_TRANSFER,      /* waiting for a message under way: latency and bandwidth */
-    SG_CATEGORY_IDLE_NETWORK, /* waiting for a message held up by others: interfaces, links and routers in use
-                               */
+    SG_CATEGORY_IDLE_TRANSFER, /* waiting for a message under way: latency and bandwidth */
+    SG_CATEGORY_IDLE_NETWORK, /* waiting for a message held up by others: interfaces, links and routers in use */
     SG_CATEGORY_IDLE_COLLECTIVE, /* waiting in a collective operation for members that have not arrived yet */
-    SG_CATEGORY_IDLE_MASKED,     /* masked off: the other elements of a SIMD machine execute something else */
+    SG_CATEGORY_IDLE_MASKED, /* masked off: the other elements of a SIMD machine execute something else */
     SG_CATEGORY_PRIM_DISTURBANCE, /* disturbance by the machine: clock tick handlers */
     SG_CATEGORY_COUNT
 };
 
 enum sg_counter {
-    SG_COUNTER_OPS,            /* executed operations of the program (W of the papers) */
-    SG_COUNTER_FLOPS,          /* floating-point operations; each lane of a vector operation counts */
-    SG_COUNTER_READS,          /* read references, including the simulated runtime's own */
-    SG_COUNTER_WRITES,         /* write references, including the simulated runtime's own */
-    SG_COUNTER_L1_MISSES,      /* references that miss the first cache level */
-    SG_COUNTER_MISSES,         /* references that leave the private caches (coherent misses and upgrades) */
-    SG_COUNTER_REMOTE_READS,   /* reads served over the network */
-    SG_COUNTER_REMOTE_WRITES,  /* writes served over the network */
-    SG_COUNTER_UPGRADES,       /* writes to a line held without ownership */
-    SG_COUNTER_INVALIDATIONS,  /* copies in other caches invalidated */
-    SG_COUNTER_WRITEBACKS,     /* dirty lines written back */
-    SG_COUNTER_PAGE_MISSES,    /* first touches of a page */
-    SG_COUNTER_ATOMICS,        /* atomic operations */
-    SG_COUNTER_BARRIERS,       /* barriers passed */
-    SG_COUNTER_LOCKS,          /* locks acquired */
-    SG_COUNTER_CHUNKS,         /* loop chunks obtained */
-    SG_COUNTER_VISITS,         /* times the region was entered */
-    SG_COUNTER_PREFETCHES,     /* lines fetched by prefetchers */
-    SG_COUNTER_TASKS,          /* explicit tasks created and deferred */
-    SG_COUNTER_STEALS,         /* tasks taken from the queue of another member of the team */
+    SG_COUNTER_OPS, /* executed operations of the program (W of the papers) */
+    SG_COUNTER_FLOPS, /* floating-point operations; each lane of a vector operation counts */
+    SG_COUNTER_READS, /* read references, including the simulated runtime's own */
+    SG_COUNTER_WRITES, /* write references, including the simulated runtime's own */
+    SG_COUNTER_L1_MISSES, /* references that miss the first cache level */
+    SG_COUNTER_MISSES, /* references that leave the private caches (coherent misses and upgrades) */
+    SG_COUNTER_REMOTE_READS, /* reads served over the network */
+    SG_COUNTER_REMOTE_WRITES, /* writes served over the network */
+    SG_COUNTER_UPGRADES, /* writes to a line held without ownership */
+    SG_COUNTER_INVALIDATIONS, /* copies in other caches invalidated */
+    SG_COUNTER_WRITEBACKS, /* dirty lines written back */
+    SG_COUNTER_PAGE_MISSES, /* first touches of a page */
+    SG_COUNTER_ATOMICS, /* atomic operations */
+    SG_COUNTER_BARRIERS, /* barriers passed */
+    SG_COUNTER_LOCKS, /* locks acquired */
+    SG_COUNTER_CHUNKS, /* loop chunks obtained */
+    SG_COUNTER_VISITS, /* times the region was entered */
+    SG_COUNTER_PREFETCHES, /* lines fetched by prefetchers */
+    SG_COUNTER_TASKS, /* explicit tasks created and deferred */
+    SG_COUNTER_STEALS, /* tasks taken from the queue of another member of the team */
     SG_COUNTER_MISPREDICTIONS, /* mispredicted branches */
     SG_COUNTER_TRANSLATION_MISSES, /* references whose page translation was not in the TLB */
-    SG_COUNTER_SERIAL_OPS,   /* operations executed by one processor while all others waited; not counted with
-                                virtual speedups */
+    SG_COUNTER_SERIAL_OPS, /* operations executed by one processor while all others waited; not counted with virtual speedups */
     SG_COUNTER_MEMORY_LINES, /* lines fetched from memory, including by prefetchers */
-    SG_COUNTER_HINT_FAULTS, /* first references of pages that the system had marked (automatic NUMA balancing)
-                             */
-    SG_COUNTER_PAGE_MIGRATIONS, /* pages that the system moved to the memory node of the processor that used
-                                   them */
+    SG_COUNTER_HINT_FAULTS, /* first references of pages that the system had marked (automatic NUMA balancing) */
+    SG_COUNTER_PAGE_MIGRATIONS, /* pages that the system moved to the memory node of the processor that used them */
     SG_COUNTER_COUNT
 };
 
 enum sg_op {
-    SG_OP_INT_ALU,  /* integer add, logic, shift, compare, address arithmetic */
-    SG_OP_INT_MUL,  /* integer multiply */
-    SG_OP_INT_DIV,  /* integer divide */
-    SG_OP_LOAD,     /* load */
-    SG_OP_STORE,    /* store */
-    SG_OP_BRANCH,   /* conditional or unconditional jump */
-    SG_OP_CALL,     /* call or return */
-    SG_OP_FP_ADD,   /* floating-point add, subtract, compare, min, max */
-    SG_OP_FP_MUL,   /* floating-point multiply */
-    SG_OP_FP_FMA,   /* fused multiply-add */
-    SG_OP_FP_DIV,   /* floating-point divide */
-    SG_OP_FP_SQRT,  /* floating-point square root */
+    SG_OP_INT_ALU, /* integer add, logic, shift, compare, address arithmetic */
+    SG_OP_INT_MUL, /* integer multiply */
+    SG_OP_INT_DIV, /* integer divide */
+    SG_OP_LOAD, /* load */
+    SG_OP_STORE, /* store */
+    SG_OP_BRANCH, /* conditional or unconditional jump */
+    SG_OP_CALL, /* call or return */
+    SG_OP_FP_ADD, /* floating-point add, subtract, compare, min, max */
+    SG_OP_FP_MUL, /* floating-point multiply */
+    SG_OP_FP_FMA, /* fused multiply-add */
+    SG_OP_FP_DIV, /* floating-point divide */
+    SG_OP_FP_SQRT, /* floating-point square root */
     SG_OP_FP_OTHER, /* floating-point conversion and other operations */
     SG_OP_COUNT
 };
 
 enum sg_status {
-    SG_STATUS_OK,             /* the program ended by itself */
-    SG_STATUS_DEADLOCK,       /* every thread waits for another */
-    SG_STATUS_CRASHED,        /* the program received a fatal signal */
+    SG_STATUS_OK, /* the program ended by itself */
+    SG_STATUS_DEADLOCK, /* every thread waits for another */
+    SG_STATUS_CRASHED, /* the program received a fatal signal */
     SG_STATUS_STACK_OVERFLOW, /* a thread overflowed its stack */
-    SG_STATUS_OUT_OF_MEMORY,  /* the program requested more memory than the run may use */
-    SG_STATUS_TIMEOUT,        /* the run was stopped at its time limit */
-    SG_STATUS_UNSUPPORTED,    /* the program called something the simulator does not support */
-    SG_STATUS_INTERNAL,       /* the simulator found a bug of its own, such as a broken accounting identity */
+    SG_STATUS_OUT_OF_MEMORY, /* the program requested more memory than the run may use */
+    SG_STATUS_TIMEOUT, /* the run was stopped at its time limit */
+    SG_STATUS_UNSUPPORTED, /* the program called something the simulator does not support */
+    SG_STATUS_INTERNAL, /* the simulator found a bug of its own, such as a broken accounting identity */
     SG_STATUS_COUNT
 };
 
 enum sg_group {
-    SG_GROUP_BUSY,         /* category group */
+    SG_GROUP_BUSY, /* category group */
     SG_GROUP_MEMORY_STALL, /* category group */
-    SG_GROUP_IDLE,         /* category group */
-    SG_GROUP_PRIMITIVE,    /* category group */
+    SG_GROUP_IDLE, /* category group */
+    SG_GROUP_PRIMITIVE, /* category group */
     SG_GROUP_COUNT
 };
 
 enum sg_cause {
     SG_CAUSE_COMPUTATION, /* the program's own references, including atomic loads and stores */
-    SG_CAUSE_BARRIER,     /* of barriers, including the one at the end of a parallel region */
-    SG_CAUSE_LOCK,        /* of locks, critical sections and other mutual exclusion */
-    SG_CAUSE_ATOMIC,      /* the program's atomic read-modify-writes */
-    SG_CAUSE_OTHER,       /* of forks, loop chunks, single, sections, ordered and tasks */
+    SG_CAUSE_BARRIER, /* of barriers, including the one at the end of a parallel region */
+    SG_CAUSE_LOCK, /* of locks, critical sections and other mutual exclusion */
+    SG_CAUSE_ATOMIC, /* the program's atomic read-modify-writes */
+    SG_CAUSE_OTHER, /* of forks, loop chunks, single, sections, ordered and tasks */
     SG_CAUSE_COUNT
 };
 
 enum sg_blamed {
-    SG_BLAME_SERIAL,    /* code that one processor executed alone while all others waited */
+    SG_BLAME_SERIAL, /* code that one processor executed alone while all others waited */
     SG_BLAME_FORK_JOIN, /* starting a parallel region, and ending it after all have arrived */
-    SG_BLAME_LOCK,      /* lock delays of the last to arrive, beyond those of the others, which wait for it */
+    SG_BLAME_LOCK, /* lock delays of the last to arrive, beyond those of the others, which wait for it */
     SG_BLAME_COUNT
 };
 
 enum sg_miss_class {
-    SG_CLASS_COLD,     /* first reference of the processor to the line */
+    SG_CLASS_COLD, /* first reference of the processor to the line */
     SG_CLASS_CAPACITY, /* replaced; a fully associative cache of the same size would have replaced it, too */
     SG_CLASS_CONFLICT, /* replaced; a fully associative cache of the same size would have kept it */
-    SG_CLASS_TRUE_SHARING,  /* invalidated, and a word that another processor wrote is used before the line is
-                               lost again */
-    SG_CLASS_FALSE_SHARING, /* invalidated, but no word that another processor wrote is used before the line
-                               is lost again */
-    SG_CLASS_UPGRADE,       /* the line was present, but without the right to write */
+    SG_CLASS_TRUE_SHARING, /* invalidated, and a word that another processor wrote is used before the line is lost again */
+    SG_CLASS_FALSE_SHARING, /* invalidated, but no word that another processor wrote is used before the line is lost again */
+    SG_CLASS_UPGRADE, /* the line was present, but without the right to write */
     SG_CLASS_COUNT
 };
 
 enum sg_variable_kind {
-    SG_KIND_GLOBAL,  /* a symbol of the program; address: the symbol's */
-    SG_KIND_HEAP,    /* allocated at one place of the program; address: the call's */
-    SG_KIND_STACK,   /* of the thread `number` */
+    SG_KIND_GLOBAL, /* a symbol of the program; address: the symbol's */
+    SG_KIND_HEAP, /* allocated at one place of the program; address: the call's */
+    SG_KIND_STACK, /* of the thread `number` */
     SG_KIND_RUNTIME, /* of the simulated runtime; number: what it belongs to */
-    SG_KIND_OTHER,   /* everything else: memory of libraries, thread-local data */
+    SG_KIND_OTHER, /* everything else: memory of libraries, thread-local data */
     SG_KIND_COUNT
 };
 
 enum sg_own {
     SG_OWN_VARIOUS, /* everything else */
     SG_OWN_BARRIER, /* counters and flags of barriers */
-    SG_OWN_LOCK,    /* lock words outside the program's variables, and serving numbers of ticket locks */
-    SG_OWN_QUEUE,   /* each thread's own line, on which it waits in queue locks */
-    SG_OWN_TEAM,    /* where a team of threads is announced */
-    SG_OWN_LOOP,    /* loop counters and other worksharing */
-    SG_OWN_TASK,    /* queues and counters of tasks */
+    SG_OWN_LOCK, /* lock words outside the program's variables, and serving numbers of ticket locks */
+    SG_OWN_QUEUE, /* each thread's own line, on which it waits in queue locks */
+    SG_OWN_TEAM, /* where a team of threads is announced */
+    SG_OWN_LOOP, /* loop counters and other worksharing */
+    SG_OWN_TASK, /* queues and counters of tasks */
     SG_OWN_COUNT
 };
 
 enum sg_trace_state {
     SG_TRACE_STATE_RUNNING, /* the run was killed, or still goes on */
-    SG_TRACE_STATE_WHOLE,   /* the program ended by itself */
+    SG_TRACE_STATE_WHOLE, /* the program ended by itself */
     SG_TRACE_STATE_STOPPED, /* the run was stopped: a crash, a deadlock, its time limit */
-    SG_TRACE_STATE_FULL,    /* the trace reached its limit and ends there; the run went on */
-    SG_TRACE_STATE_FAILED,  /* the file could not be written any more; the run went on */
+    SG_TRACE_STATE_FULL, /* the trace reached its limit and ends there; the run went on */
+    SG_TRACE_STATE_FAILED, /* the file could not be written any more; the run went on */
     SG_TRACE_STATE_COUNT
 };
 
 enum sg_trace_event {
-    SG_EVENT_CALL,    /* what: 1 enters, 2 leaves the region */
-    SG_EVENT_SHARE,   /* from first to time, second cycles went to category what; rows of one stretch follow
-                         each other */
-    SG_EVENT_WAIT,    /* why what, from first to time, for the object second; a record waker follows */
-    SG_EVENT_WAKER,   /* of the preceding wait: ended by processor region - 1 (0: nobody) at time */
-    SG_EVENT_LOCK,    /* what: 1 acquired, 2 released; lock first, for the second-th time */
-    SG_EVENT_TASK,    /* what: 1 created, 2 switched to, 3 ended; task first, 0: none */
-    SG_EVENT_MARK,    /* mark what with the value first */
-    SG_EVENT_COUNTS,  /* since the record before: ops (first) and flops (second) if what is 0, references and
-                         misses if 1 */
-    SG_EVENT_MESSAGE, /* from processor region: sent at first, receive posted at second, received at time; a
-                         parcel follows */
-    SG_EVENT_PARCEL,  /* of the message before: left its sender at time, with bytes first and tag second in
-                         communicator what */
-    SG_EVENT_COLLECTIVE, /* operation what in communicator region, from first to time; root: processor second
-                            - 1 (-1: none) */
-    SG_EVENT_CARRIED,    /* of the operation before: bytes sent (first) and received (second) */
-    SG_EVENT_SENT,    /* measured: to rank region, from first to time, stream second; a parcel with its bytes
-                         follows */
-    SG_EVENT_TAKEN,   /* measured: from rank region, posted at first, there at time, stream second */
+    SG_EVENT_CALL, /* what: 1 enters, 2 leaves the region */
+    SG_EVENT_SHARE, /* from first to time, second cycles went to category what; rows of one stretch follow each other */
+    SG_EVENT_WAIT, /* why what, from first to time, for the object second; a record waker follows */
+    SG_EVENT_WAKER, /* of the preceding wait: ended by processor region - 1 (0: nobody) at time */
+    SG_EVENT_LOCK, /* what: 1 acquired, 2 released; lock first, for the second-th time */
+    SG_EVENT_TASK, /* what: 1 created, 2 switched to, 3 ended; task first, 0: none */
+    SG_EVENT_MARK, /* mark what with the value first */
+    SG_EVENT_COUNTS, /* since the record before: ops (first) and flops (second) if what is 0, references and misses if 1 */
+    SG_EVENT_MESSAGE, /* from processor region: sent at first, receive posted at second, received at time; a parcel follows */
+    SG_EVENT_PARCEL, /* of the message before: left its sender at time, with bytes first and tag second in communicator what */
+    SG_EVENT_COLLECTIVE, /* operation what in communicator region, from first to time; root: processor second - 1 (-1: none) */
+    SG_EVENT_CARRIED, /* of the operation before: bytes sent (first) and received (second) */
+    SG_EVENT_SENT, /* measured: to rank region, from first to time, stream second; a parcel with its bytes follows */
+    SG_EVENT_TAKEN, /* measured: from rank region, posted at first, there at time, stream second */
     SG_EVENT_COUNTED, /* measured: count (first) of metric what since its previous record */
     SG_EVENT_COUNT
 };
 
 enum sg_trace_why {
-    SG_WHY_OTHER,      /* for a parallel region, to be started, asleep */
-    SG_WHY_BARRIER,    /* at a barrier */
-    SG_WHY_LOCK,       /* for a lock */
-    SG_WHY_TASK,       /* for tasks */
-    SG_WHY_JOIN,       /* for the end of a thread */
-    SG_WHY_CONDITION,  /* for a signal: condition variable, semaphore, futex */
-    SG_WHY_ORDERED,    /* for its turn */
-    SG_WHY_RECEIVE,    /* for a message */
-    SG_WHY_SEND,       /* for the receiver of a message */
+    SG_WHY_OTHER, /* for a parallel region, to be started, asleep */
+    SG_WHY_BARRIER, /* at a barrier */
+    SG_WHY_LOCK, /* for a lock */
+    SG_WHY_TASK, /* for tasks */
+    SG_WHY_JOIN, /* for the end of a thread */
+    SG_WHY_CONDITION, /* for a signal: condition variable, semaphore, futex */
+    SG_WHY_ORDERED, /* for its turn */
+    SG_WHY_RECEIVE, /* for a message */
+    SG_WHY_SEND, /* for the receiver of a message */
     SG_WHY_COLLECTIVE, /* in a collective operation */
     SG_WHY_COUNT
 };
 
 enum sg_trace_communicator {
-    SG_COMMUNICATOR_WORLD,      /* MPI_COMM_WORLD */
+    SG_COMMUNICATOR_WORLD, /* MPI_COMM_WORLD */
     SG_COMMUNICATOR_COLLECTIVE, /* collective operations */
-    SG_COMMUNICATOR_OTHER,      /* other communicators */
+    SG_COMMUNICATOR_OTHER, /* other communicators */
     SG_COMMUNICATOR_COUNT
 };
 
 enum sg_trace_mark {
-    SG_MARK_CHUNK,                       /* a chunk of a loop begins; value: its iterations */
-    SG_MARK_BARRIER,                     /* the processor comes to a barrier; value: its address */
-    SG_MARK_FORK,                        /* a parallel region begins; value: its threads */
-    SG_MARK_COLLECTIVE_DISSEMINATION,    /* a collective operation by dissemination ends; value: bytes */
-    SG_MARK_COLLECTIVE_BINOMIAL,         /* a collective operation by binomial ends; value: bytes */
+    SG_MARK_CHUNK, /* a chunk of a loop begins; value: its iterations */
+    SG_MARK_BARRIER, /* the processor comes to a barrier; value: its address */
+    SG_MARK_FORK, /* a parallel region begins; value: its threads */
+    SG_MARK_COLLECTIVE_DISSEMINATION, /* a collective operation by dissemination ends; value: bytes */
+    SG_MARK_COLLECTIVE_BINOMIAL, /* a collective operation by binomial ends; value: bytes */
     SG_MARK_COLLECTIVE_SCATTER_DOUBLING, /* a collective operation by scatter-doubling ends; value: bytes */
-    SG_MARK_COLLECTIVE_SCATTER_RING,     /* a collective operation by scatter-ring ends; value: bytes */
-    SG_MARK_COLLECTIVE_DOUBLING,         /* a collective operation by doubling ends; value: bytes */
-    SG_MARK_COLLECTIVE_RABENSEIFNER,     /* a collective operation by rabenseifner ends; value: bytes */
-    SG_MARK_COLLECTIVE_RING,             /* a collective operation by ring ends; value: bytes */
-    SG_MARK_COLLECTIVE_BRUCK,            /* a collective operation by bruck ends; value: bytes */
-    SG_MARK_COLLECTIVE_LINEAR,           /* a collective operation by linear ends; value: bytes */
-    SG_MARK_COLLECTIVE_PAIRWISE,         /* a collective operation by pairwise ends; value: bytes */
-    SG_MARK_COLLECTIVE_HALVING,          /* a collective operation by halving ends; value: bytes */
-    SG_MARK_COLLECTIVE_HARDWARE,         /* a collective operation by hardware ends; value: bytes */
-    SG_MARK_CHUNK_FIRST,   /* of the chunk that begins; value: its first iteration, counted from 0 */
-    SG_MARK_CHUNK_OWNER,   /* of the chunk that begins; value: the member whose share it was, + 1; 0: a queue
-                              for all */
+    SG_MARK_COLLECTIVE_SCATTER_RING, /* a collective operation by scatter-ring ends; value: bytes */
+    SG_MARK_COLLECTIVE_DOUBLING, /* a collective operation by doubling ends; value: bytes */
+    SG_MARK_COLLECTIVE_RABENSEIFNER, /* a collective operation by rabenseifner ends; value: bytes */
+    SG_MARK_COLLECTIVE_RING, /* a collective operation by ring ends; value: bytes */
+    SG_MARK_COLLECTIVE_BRUCK, /* a collective operation by bruck ends; value: bytes */
+    SG_MARK_COLLECTIVE_LINEAR, /* a collective operation by linear ends; value: bytes */
+    SG_MARK_COLLECTIVE_PAIRWISE, /* a collective operation by pairwise ends; value: bytes */
+    SG_MARK_COLLECTIVE_HALVING, /* a collective operation by halving ends; value: bytes */
+    SG_MARK_COLLECTIVE_HARDWARE, /* a collective operation by hardware ends; value: bytes */
+    SG_MARK_CHUNK_FIRST, /* of the chunk that begins; value: its first iteration, counted from 0 */
+    SG_MARK_CHUNK_OWNER, /* of the chunk that begins; value: the member whose share it was, + 1; 0: a queue for all */
     SG_MARK_CHUNK_CONTROL, /* of the chunk that begins; value: chunk-size control k by which it was taken */
-    SG_MARK_CHUNK_STATE,   /* of the chunk that begins; value: load that an adaptive schedule saw: 1 light, 2
-                              normal, 3 heavy */
-    SG_MARK_CHUNK_END,     /* the processor has executed a chunk; value: its iterations */
-    SG_MARK_IN_FINALIZE,   /* the collective operation that ends is that of MPI_Finalize; value: bytes */
-    SG_MARK_IN_WINDOW, /* the collective operation that ends is that of a call for windows, MPI_Win_fence ..;
-                          value: bytes */
+    SG_MARK_CHUNK_STATE, /* of the chunk that begins; value: load that an adaptive schedule saw: 1 light, 2 normal, 3 heavy */
+    SG_MARK_CHUNK_END, /* the processor has executed a chunk; value: its iterations */
+    SG_MARK_IN_FINALIZE, /* the collective operation that ends is that of MPI_Finalize; value: bytes */
+    SG_MARK_IN_WINDOW, /* the collective operation that ends is that of a call for windows, MPI_Win_fence ..; value: bytes */
     SG_MARK_COUNT
 };
 
 enum sg_trace_metric {
-    SG_METRIC_HW_CYCLES,        /* cycles of a thread of a real run */
-    SG_METRIC_HW_INSTRUCTIONS,  /* instructions of a thread of a real run */
-    SG_METRIC_HW_CACHE_MISSES,  /* cache misses of a thread of a real run */
-    SG_METRIC_HW_STALLED,       /* stalled cycles of a thread of a real run */
-    SG_METRIC_MIGRATIONS,       /* migrations of a thread of a real run */
-    SG_METRIC_PAGE_FAULTS,      /* page faults of a thread of a real run */
+    SG_METRIC_HW_CYCLES, /* cycles of a thread of a real run */
+    SG_METRIC_HW_INSTRUCTIONS, /* instructions of a thread of a real run */
+    SG_METRIC_HW_CACHE_MISSES, /* cache misses of a thread of a real run */
+    SG_METRIC_HW_STALLED, /* stalled cycles of a thread of a real run */
+    SG_METRIC_MIGRATIONS, /* migrations of a thread of a real run */
+    SG_METRIC_PAGE_FAULTS, /* page faults of a thread of a real run */
     SG_METRIC_CONTEXT_SWITCHES, /* context switches of a thread of a real run */
-    SG_METRIC_CPU_TIME,         /* CPU time of a thread of a real run */
+    SG_METRIC_CPU_TIME, /* CPU time of a thread of a real run */
     SG_METRIC_COUNT
 };
 
 enum sg_lock_step {
-    SG_LOCK_STEP_NONE,     /* unused */
+    SG_LOCK_STEP_NONE, /* unused */
     SG_LOCK_STEP_ACQUIRED, /* taken */
     SG_LOCK_STEP_RELEASED, /* given back */
     SG_LOCK_STEP_COUNT
 };
 
 enum sg_task_step {
-    SG_TASK_STEP_NONE,     /* unused */
-    SG_TASK_STEP_CREATED,  /* made */
+    SG_TASK_STEP_NONE, /* unused */
+    SG_TASK_STEP_CREATED, /* made */
     SG_TASK_STEP_SWITCHED, /* runs from here on */
-    SG_TASK_STEP_ENDED,    /* its body is done */
+    SG_TASK_STEP_ENDED, /* its body is done */
     SG_TASK_STEP_COUNT
 };
 
-#define SG_CATEGORY_GROUPS                                                                                   \
-    {SG_GROUP_BUSY,         SG_GROUP_BUSY,         SG_GROUP_BUSY,         SG_GROUP_BUSY,                     \
-     SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL,             \
-     SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE,         SG_GROUP_IDLE,                     \
-     SG_GROUP_IDLE,         SG_GROUP_IDLE,         SG_GROUP_IDLE,         SG_GROUP_IDLE,                     \
-     SG_GROUP_IDLE,         SG_GROUP_IDLE,         SG_GROUP_PRIMITIVE,    SG_GROUP_PRIMITIVE,                \
-     SG_GROUP_PRIMITIVE,    SG_GROUP_PRIMITIVE,    SG_GROUP_PRIMITIVE,    SG_GROUP_PRIMITIVE,                \
-     SG_GROUP_PRIMITIVE,    SG_GROUP_PRIMITIVE,    SG_GROUP_IDLE,         SG_GROUP_PRIMITIVE,                \
-     SG_GROUP_PRIMITIVE,    SG_GROUP_PRIMITIVE,    SG_GROUP_PRIMITIVE,    SG_GROUP_IDLE,                     \
-     SG_GROUP_IDLE,         SG_GROUP_IDLE,         SG_GROUP_IDLE,         SG_GROUP_IDLE,                     \
-     SG_GROUP_IDLE,         SG_GROUP_PRIMITIVE}
-#define SG_CATEGORY_CAUSES                                                                                   \
-    {SG_CAUSE_OTHER, SG_CAUSE_OTHER,   SG_CAUSE_OTHER, SG_CAUSE_OTHER,  SG_CAUSE_OTHER, SG_CAUSE_OTHER,      \
-     SG_CAUSE_OTHER, SG_CAUSE_OTHER,   SG_CAUSE_OTHER, SG_CAUSE_OTHER,  SG_CAUSE_OTHER, SG_CAUSE_OTHER,      \
-     SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK,  SG_CAUSE_OTHER,  SG_CAUSE_OTHER, SG_CAUSE_OTHER,      \
-     SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK,  SG_CAUSE_ATOMIC, SG_CAUSE_OTHER, SG_CAUSE_OTHER,      \
-     SG_CAUSE_OTHER, SG_CAUSE_OTHER,   SG_CAUSE_OTHER, SG_CAUSE_OTHER,  SG_CAUSE_OTHER, SG_CAUSE_OTHER,      \
-     SG_CAUSE_OTHER, SG_CAUSE_OTHER,   SG_CAUSE_OTHER, SG_CAUSE_OTHER,  SG_CAUSE_OTHER, SG_CAUSE_OTHER,      \
-     SG_CAUSE_OTHER, SG_CAUSE_OTHER}
-#define SG_CATEGORY_WAITS                                                                                    \
-    {SG_WHY_OTHER, SG_WHY_OTHER,   SG_WHY_OTHER,     SG_WHY_OTHER,   SG_WHY_OTHER,   SG_WHY_OTHER,           \
-     SG_WHY_OTHER, SG_WHY_OTHER,   SG_WHY_OTHER,     SG_WHY_OTHER,   SG_WHY_OTHER,   SG_WHY_OTHER,           \
-     SG_WHY_OTHER, SG_WHY_BARRIER, SG_WHY_LOCK,      SG_WHY_ORDERED, SG_WHY_TASK,    SG_WHY_RECEIVE,         \
-     SG_WHY_OTHER, SG_WHY_OTHER,   SG_WHY_OTHER,     SG_WHY_OTHER,   SG_WHY_OTHER,   SG_WHY_OTHER,           \
-     SG_WHY_OTHER, SG_WHY_OTHER,   SG_WHY_CONDITION, SG_WHY_OTHER,   SG_WHY_OTHER,   SG_WHY_OTHER,           \
-     SG_WHY_OTHER, SG_WHY_RECEIVE, SG_WHY_SEND,      SG_WHY_RECEIVE, SG_WHY_RECEIVE, SG_WHY_COLLECTIVE,      \
-     SG_WHY_OTHER, SG_WHY_OTHER}
-#define SG_CATEGORY_NAMES                                                                                    \
-    {"busy_int",           "busy_fp",           "busy_mem",           "busy_control",                        \
-     "stall_local",        "stall_remote_read", "stall_remote_write", "stall_upgrade",                       \
-     "stall_page",         "stall_contention",  "idle_not_started",   "idle_finished",                       \
-     "idle_serial",        "idle_barrier",      "idle_lock",          "idle_order",                          \
-     "idle_task",          "idle_message",      "prim_fork_join",     "prim_barrier",                        \
-     "prim_lock",          "prim_atomic",       "prim_schedule",      "prim_task",                           \
-     "prim_message",       "prim_thread",       "idle_wait",          "prim_monitor",                        \
-     "prim_send",          "prim_receive",      "prim_pack",          "idle_late_sender",                    \
-     "idle_late_receiver", "idle_transfer",     "idle_network",       "idle_collective",                     \
-     "idle_masked",        "prim_disturbance"}
-#define SG_COUNTER_NAMES                                                                                     \
-    {"ops",                                                                                                  \
-     "flops",                                                                                                \
-     "reads",                                                                                                \
-     "writes",                                                                                               \
-     "l1_misses",                                                                                            \
-     "misses",                                                                                               \
-     "remote_reads",                                                                                         \
-     "remote_writes",                                                                                        \
-     "upgrades",                                                                                             \
-     "invalidations",                                                                                        \
-     "writebacks",                                                                                           \
-     "page_misses",                                                                                          \
-     "atomics",                                                                                              \
-     "barriers",                                                                                             \
-     "locks",                                                                                                \
-     "chunks",                                                                                               \
-     "visits",                                                                                               \
-     "prefetches",                                                                                           \
-     "tasks",                                                                                                \
-     "steals",                                                                                               \
-     "mispredictions",                                                                                       \
-     "translation_misses",                                                                                   \
-     "serial_ops",                                                                                           \
-     "memory_lines",                                                                                         \
-     "hint_faults",                                                                                          \
-     "page_migrations"}
-#define SG_OP_NAMES                                                                                          \
-    {"int_alu", "int_mul", "int_div", "load",   "store",   "branch",  "call",                                \
-     "fp_add",  "fp_mul",  "fp_fma",  "fp_div", "fp_sqrt", "fp_other"}
-#define SG_STATUS_NAMES                                                                                      \
-    {"ok", "deadlock", "crashed", "stack_overflow", "out_of_memory", "timeout", "unsupported", "internal"}
+#define SG_CATEGORY_GROUPS {SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_BUSY, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_MEMORY_STALL, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_PRIMITIVE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_IDLE, SG_GROUP_PRIMITIVE}
+#define SG_CATEGORY_CAUSES {SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_BARRIER, SG_CAUSE_LOCK, SG_CAUSE_ATOMIC, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER, SG_CAUSE_OTHER}
+#define SG_CATEGORY_WAITS {SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_BARRIER, SG_WHY_LOCK, SG_WHY_ORDERED, SG_WHY_TASK, SG_WHY_RECEIVE, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_CONDITION, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_OTHER, SG_WHY_RECEIVE, SG_WHY_SEND, SG_WHY_RECEIVE, SG_WHY_RECEIVE, SG_WHY_COLLECTIVE, SG_WHY_OTHER, SG_WHY_OTHER}
+#define SG_CATEGORY_NAMES {"busy_int", "busy_fp", "busy_mem", "busy_control", "stall_local", "stall_remote_read", "stall_remote_write", "stall_upgrade", "stall_page", "stall_contention", "idle_not_started", "idle_finished", "idle_serial", "idle_barrier", "idle_lock", "idle_order", "idle_task", "idle_message", "prim_fork_join", "prim_barrier", "prim_lock", "prim_atomic", "prim_schedule", "prim_task", "prim_message", "prim_thread", "idle_wait", "prim_monitor", "prim_send", "prim_receive", "prim_pack", "idle_late_sender", "idle_late_receiver", "idle_transfer", "idle_network", "idle_collective", "idle_masked", "prim_disturbance"}
+#define SG_COUNTER_NAMES {"ops", "flops", "reads", "writes", "l1_misses", "misses", "remote_reads", "remote_writes", "upgrades", "invalidations", "writebacks", "page_misses", "atomics", "barriers", "locks", "chunks", "visits", "prefetches", "tasks", "steals", "mispredictions", "translation_misses", "serial_ops", "memory_lines", "hint_faults", "page_migrations"}
+#define SG_OP_NAMES {"int_alu", "int_mul", "int_div", "load", "store", "branch", "call", "fp_add", "fp_mul", "fp_fma", "fp_div", "fp_sqrt", "fp_other"}
+#define SG_STATUS_NAMES {"ok", "deadlock", "crashed", "stack_overflow", "out_of_memory", "timeout", "unsupported", "internal"}
 
-#define SG_SECTION_META  1u /* UTF-8 text, one `key value` pair a line (record size 1) */
+#define SG_SECTION_META 1u /* UTF-8 text, one `key value` pair a line (record size 1) */
 #define SG_SECTION_COSTS 2u /* COST records: one per (processor, region) with anything in it */
 #define SG_SECTION_SITES 3u /* SITE records: what happened at each code address */
 #define SG_SECTION_WAITS 4u /* WAIT records: what each thread was doing when the run stopped abnormally */
-#define SG_SECTION_CAUSES                                                                                    \
-    5u /* CAUSE records: references and misses by region and cause, over all processors */
-#define SG_SECTION_WIDTHS    6u /* WIDTH records: how many copies one write invalidated, how often */
+#define SG_SECTION_CAUSES 5u /* CAUSE records: references and misses by region and cause, over all processors */
+#define SG_SECTION_WIDTHS 6u /* WIDTH records: how many copies one write invalidated, how often */
 #define SG_SECTION_VARIABLES 7u /* VARIABLE records: misses by what is at the address */
-#define SG_SECTION_SHARED_LINES                                                                              \
-    8u /* SHARED_LINE records: lines with false sharing; only with classes collected */
-#define SG_SECTION_LINE_USERS 9u  /* LINE_USER records: who used which words of those lines */
+#define SG_SECTION_SHARED_LINES 8u /* SHARED_LINE records: lines with false sharing; only with classes collected */
+#define SG_SECTION_LINE_USERS 9u /* LINE_USER records: who used which words of those lines */
 #define SG_SECTION_LINE_PARTS 10u /* LINE_PART records: the contents of those lines */
-#define SG_SECTION_RESOURCES  11u /* RESOURCE records: how busy the parts of the network and the memory were \
-                                   */
-#define SG_SECTION_BLAMES                                                                                    \
-    12u /* BLAME records: waiting by region and cause, where it was spent and where it was caused */
+#define SG_SECTION_RESOURCES 11u /* RESOURCE records: how busy the parts of the network and the memory were */
+#define SG_SECTION_BLAMES 12u /* BLAME records: waiting by region and cause, where it was spent and where it was caused */
 #define SG_SECTION_BLAMED_SITES 13u /* BLAMED_SITE records: the same by code address */
-#define SG_SECTION_READINGS     14u /* READING records: where the main thread reads a clock */
-#define SG_SECTION_PARTS                                                                                     \
-    15u /* PART records: elapsed time of the main thread by region, what it calls included */
+#define SG_SECTION_READINGS 14u /* READING records: where the main thread reads a clock */
+#define SG_SECTION_PARTS 15u /* PART records: elapsed time of the main thread by region, what it calls included */
 #define SG_SECTION_MESSAGES 16u /* MESSAGE records: what messages cost by rank, communicator and partner */
 #define SG_SECTION_COMMUNICATORS 17u /* COMMUNICATOR records: names and origins of communicators */
-#define SG_SECTION_LINKS         18u /* LINK records: the busiest links of the interconnect over time */
-#define SG_SECTION_LOOPS         19u /* LOOP records: worksharing loops that asked the runtime, by schedule */
-#define SG_SECTION_LOOP_PARTS    20u /* LOOP_PART records: what each processor did in them */
-#define SG_SECTION_CHUNKS        21u /* CHUNK records: the first chunks of each */
-#define SG_SECTION_OUTPUTS 22u /* OUTPUT records: stretches of the standard output in their order, by rank   \
-                                */
+#define SG_SECTION_LINKS 18u /* LINK records: the busiest links of the interconnect over time */
+#define SG_SECTION_LOOPS 19u /* LOOP records: worksharing loops that asked the runtime, by schedule */
+#define SG_SECTION_LOOP_PARTS 20u /* LOOP_PART records: what each processor did in them */
+#define SG_SECTION_CHUNKS 21u /* CHUNK records: the first chunks of each */
+#define SG_SECTION_OUTPUTS 22u /* OUTPUT records: stretches of the standard output in their order, by rank */
 #define SG_SECTION_SAMPLED_PHASES 23u /* SAMPLED_PHASE records: what a sampled run consists of */
-#define SG_SECTION_SAMPLES  24u /* SAMPLE records: the measured visits of these phases, in their order */
+#define SG_SECTION_SAMPLES 24u /* SAMPLE records: the measured visits of these phases, in their order */
 #define SG_SECTION_CONTEXTS 25u /* CONTEXT records: the regions that DELAY records are in */
-#define SG_SECTION_DELAYS   26u /* DELAY records: what made others wait, and what messages cost by call */
+#define SG_SECTION_DELAYS 26u /* DELAY records: what made others wait, and what messages cost by call */
 
 typedef struct sg_header {
     char magic[8];
