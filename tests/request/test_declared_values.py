@@ -54,6 +54,11 @@ def test_every_option_that_sets_a_value_has_the_help_of_its_declaration() -> Non
     used = set()
     for said in declarations:
         assert said.option is not None
+        for choice, flag in said.option.switches.items():
+            assert options[flag].help == f"{said.option.values[choice]}.", said.key
+            used.add(options[flag].name)
+        if said.option.switches:
+            continue
         found = options[said.option.flag]
         assert (found.help, list(found.opts)) == (said.option_help(), list(said.option.names)), said.key
         assert said.span() in str(found.help)
