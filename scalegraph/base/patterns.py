@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 
 class _Late:
@@ -21,9 +21,9 @@ class _Late:
         return found
 
 
-def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
+def pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return the equivalent of `re.compile` for *text* and *flags*, compiled when one of its methods is first used.
 
     Functions of `re` do not accept it: call its methods. Raises `re.error` on first use.
     """
-    return cast("re.Pattern[str]", _Late(text, flags))
+    return cast("re.Pattern[AnyStr]", _Late(text, flags))

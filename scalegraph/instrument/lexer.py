@@ -13,14 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
+from scalegraph.base.patterns import pattern
+
 Kind = Literal["word", "number", "string", "punct"]
 
 _WORD: Final = rb"[A-Za-z_$\x80-\xff][A-Za-z0-9_$\x80-\xff]*"
 # What most tokens are: blanks, then a newline, a word, a number, or a byte that begins nothing longer.
 _NUMBER: Final = rb"[0-9](?:(?<=[eEpP])[+-]|[A-Za-z0-9_$\x80-\xff%b])*"
 _COMMON: Final = rb"[ \t\r\v\f]*(?:(\n)|(%b)|(%b)|([^ \t\r\v\f\\/\"'#]))?"
-_IN_C: Final = re.compile(_COMMON % (_WORD, _NUMBER % rb"."))
-_IN_CPP: Final = re.compile(_COMMON % (_WORD, _NUMBER % rb".'"))
+_IN_C: Final = pattern(_COMMON % (_WORD, _NUMBER % rb"."))
+_IN_CPP: Final = pattern(_COMMON % (_WORD, _NUMBER % rb".'"))
 _NEWLINE: Final = 1  # group of a newline
 _KINDS: Final[tuple[Kind, ...]] = ("punct", "punct", "word", "number", "punct")  # by group
 _BACKSLASH: Final = ord("\\")

@@ -40,7 +40,7 @@ def noted(record: RunRecord, build: Build, result: Result, *, unasked: bool) -> 
 
 def _found(build: Build, result: Result, record: RunRecord) -> Sampled:
     rows = result.rows("SAMPLED_PHASES")
-    strata = [_stratum(result, number) for number in range(len(rows))]
+    strata = _strata(result, len(rows))
     phases = _phases(build, rows, strata)
     refused = next((text.removeprefix(_REFUSED) for text in record.warnings if text.startswith(_REFUSED)), "")
     skipped = sum(phase.skipped for phase in phases)
@@ -60,26 +60,28 @@ def _intervals(strata: Sequence[Stratum], record: RunRecord) -> dict[str, float]
     return {name: found.get(name, 0.0) + _RESOLUTION * value for name, value in counted.items() if value}
 
 
-def _stratum(result: Result, phase: int) -> Stratum:
-    return Stratum(
-        tuple(
-            Visit(
-                how=row["how"],
-                visit=row["visit"],
-                simulated=row["simulated"],
-                work=float(row["work"] + PART),
-                copies=row["copies"],
-                skipped=row["skipped"],
-                skipped_work=float(row["skipped_work"] + row["skipped"] * PART),
-                values={
-                    "time_cycles": row["cycles"],
-                    **dict(zip(CATEGORY_NAMES, map(_signed, row["categories"]), strict=True)),
-                    **dict(zip(COUNTER_NAMES, map(_signed, row["counters"]), strict=True)),
-                },
-            )
-            for row in result.rows("SAMPLES")
-            if row["phase"] == phase
-        )
+def _strata(result: Result, phases: int) -> list[Stratum]:
+    """Return the simulated visits of each of so many *phases*."""
+    visits: list[list[Visit]] = [[] for _ in range(phases)]
+    for row in result.rows("SAMPLES"):
+        visits[row["phase"]].append(_visit(row))
+    return [Stratum(tuple(some)) for some in visits]
+
+
+def _visit(row: Any) -> Visit:
+    return Visit(
+        how=row["how"],
+        visit=row["visit"],
+        simulated=row["simulated"],
+        work=float(row["work"] + PART),
+        copies=row["copies"],
+        skipped=row["skipped"],
+        skipped_work=float(row["skipped_work"] + row["skipped"] * PART),
+        values={
+            "time_cycles": row["cycles"],
+            **dict(zip(CATEGORY_NAMES, map(_signed, row["categories"]), strict=True)),
+            **dict(zip(COUNTER_NAMES, map(_signed, row["counters"]), strict=True)),
+        },
     )
 
 
