@@ -29,11 +29,13 @@ import numpy as np
 from scalegraph.base.sampling import CONFIDENCE
 from scalegraph.runtime.format import CATEGORY_NAMES
 
-STANDS, _WARMS, ALONE = range(3)  # how a visit was simulated, in the order of the runtime's SAMPLE_HOW
+STANDS, _WARMS, ALONE, UNLIKE = range(4)  # how a visit was simulated, in the order of the runtime's SAMPLE_HOW
 PART = 1024  # work is counted in these fractions of a cycle
 _ERRORS = 2.0  # standard errors by which a systematic difference may be larger than it seems
 _SIGNIFICANT = 4.0  # F statistic from which a trend counts
 _LIKELY = 10.0  # the same for the fits of one that are about equally good
+_LEAST_SPREAD, _PREDICTS = 0.01, 0.7  # when work predicts times, as in the runtime (sg_sample_phase.c)
+_UNEXPECTED = 0.1  # fraction by which the work of skipped visits must differ from that of samples to be other work
 _ENOUGH = 4  # measured visits of a phase, as in the runtime
 _LEAST = 6  # visits that determine one
 WAITING = tuple(
@@ -78,7 +80,8 @@ class Stratum:
     @cached_property
     def by_work(self) -> bool:
         """Whether a visit's time is predicted better by its work; the same rule as in the runtime."""
-        return self.spread(by_work=True) < self.spread(by_work=False)
+        each = self.spread(by_work=False)
+        return each > _LEAST_SPREAD and self.spread(by_work=True) < _PREDICTS * each
 
     def spread(self, *, by_work: bool) -> float:
         """Return the variation of the time from visit to visit, as a fraction of the mean."""
@@ -86,10 +89,13 @@ class Stratum:
         mean = sum(times) / len(times) if times else 0.0
         return math.sqrt(_successive(times)) / mean if mean > 0 else 0.0
 
-    def half_width(self, name: str) -> tuple[float, float]:
-        """Return the half width of *name*'s interval: of the random error, and what may be wrong systematically."""
+    def half_width(self, name: str, pace: float) -> tuple[float, float]:
+        """Return the half width of *name*'s interval: of the random error, and what may be wrong systematically.
+
+        *pace*: the most that a unit of work costs which no sample had.
+        """
         wrong = abs(self._accumulated(name)) or (self._moved if name in WAITING else 0.0)
-        return self._random(name), wrong + self._cold(name) + self._alone(name) + self._model(name)
+        return self._random(name), wrong + self._cold(name) + self._alone(name) + self._model(name, pace)
 
     @cached_property
     def _moved(self) -> float:
@@ -154,16 +160,17 @@ class Stratum:
         return steps
 
     def _cold(self, name: str) -> float:
-        """Return what skipped stretches may have added to the visits after them."""
+        """Return what skipped stretches may have added to the visits after them, or taken from the first of these."""
         if not self.skips or not self._pairs:
             return 0.0
         steps, end = self._steps(name), self._pairs[0][0].visit
+        first = abs(float(steps.sum()))
         before = self._rest(name, [visit for visit in self.used if visit.visit < end])
         after = self._rest(name, [visit for visit in self.used if visit.visit >= end])
         if len(before) < 2 or len(after) == 0:
-            return 0.0
+            return first
         differs = abs(after.mean() - before.mean()) + _ERRORS * math.hypot(_error(before), _error(after))
-        return float(min(abs(steps.mean()) + _ERRORS * _error(steps), differs) * self._left_out.sum())
+        return first + float(min(abs(steps.mean()) + _ERRORS * _error(steps), differs) * self._left_out.sum())
 
     @cached_property
     def _left_out(self) -> np.ndarray:
@@ -205,25 +212,28 @@ class Stratum:
         differs = abs(found.mean() - usual.mean()) + _ERRORS * math.hypot(_error(found), _error(usual))
         return float(differs * len(alone))
 
-    def _model(self, name: str) -> float:
+    def _model(self, name: str, pace: float) -> float:
         """Return how far the estimate is from that of a line over the work of all visits, and its work from theirs.
 
+        If visits count alike, unexpected work costs at most *pace* a unit: the samples, which have none, do not tell.
         Besides, half a visit: the last one before another phase may be unlike the others.
         """
         if not self.skips:
             return 0.0
         table = self._by_work(name, self.used)
         _, line = _fitted(table[:, 0], table[:, 1:])
-        skipped = np.array([self._left_out.sum(), sum(visit.skipped_work for visit in self.used)])
+        mean = table.mean(axis=0)
+        visits, skipped = float(self._left_out.sum()), float(sum(visit.skipped_work for visit in self.used))
         made = sum(visit.copies * visit.values[name] for visit in self.used)
         work = sum(visit.copies * visit.work for visit in self.used)
-        last = abs(float(table[:, 0].mean())) / 2
-        other = abs(float(skipped[1]) - work) / PART if name.startswith("busy") else 0.0  # may be of one category
+        most = math.inf if self.by_work else pace * abs(skipped - work)
+        other = min(abs(made * (skipped / work - 1)) if work else 0.0, most)
+        slope = float(line[1]) * (skipped - visits * float(mean[2]))
         return (
-            last
-            + other
-            + abs(made - float(skipped @ line))
-            + abs(made * (float(skipped[1]) / work - 1) if work else 0.0)
+            abs(float(mean[0])) / 2
+            + (abs(skipped - work) / PART if name.startswith("busy") else 0.0)  # may be of one category
+            + abs(made - visits * float(line @ mean[1:]) - math.copysign(min(abs(slope), most), slope))
+            + (most if most < math.inf and abs(skipped - work) > _UNEXPECTED * work else other)
         )
 
 
@@ -281,12 +291,32 @@ def _error(values: np.ndarray) -> float:
     return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0
 
 
+def _paces(strata: Sequence[Stratum]) -> dict[str, float]:
+    """Return the most that a unit of work costs which no sample had, for each number: twice what it does on average.
+
+    A processor that does it alone makes all others wait.
+    """
+    visits = [visit for stratum in strata for visit in stratum.visits]
+    work = sum(visit.work for visit in visits) or 1.0
+    sums = {name: sum(visit.values[name] for visit in visits) for name in visits[0].values} if visits else {}
+    occupied = sum(sums.get(name, 0) for name in CATEGORY_NAMES if name.startswith(("busy", "stall")))
+    processors = sum(sums.get(name, 0) for name in CATEGORY_NAMES) / max(sums.get("time_cycles", 0), 1)
+    sums |= {name: round(occupied * processors) for name in WAITING if name.startswith("idle")} | {
+        "time_cycles": occupied
+    }
+    if "ops" in sums:
+        sums["serial_ops"] = sums["ops"]
+    return {name: 2 * most / work for name, most in sums.items()}
+
+
 def intervals(strata: Sequence[Stratum], names: Sequence[str]) -> dict[str, float]:
     """Return the half widths of the intervals of *names* that phases have counted."""
     found = {}
+    paces = _paces(strata)
     for name in names:
-        widths = [stratum.half_width(name) for stratum in strata if stratum.used]
-        if not any(visit.values[name] for stratum in strata for visit in stratum.visits):
+        pace = paces.get(name)
+        if not pace:
             continue
+        widths = [stratum.half_width(name, pace) for stratum in strata if stratum.used]
         found[name] = math.hypot(*(random for random, _ in widths)) + sum(wrong for _, wrong in widths)
     return found

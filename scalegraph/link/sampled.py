@@ -9,7 +9,7 @@ from scalegraph.base.run import RunRecord
 from scalegraph.base.sampling import Sampled, SampledPhase
 from scalegraph.base.units import significant
 from scalegraph.link.build import Build
-from scalegraph.link.sample_errors import PART, Stratum, Visit, intervals
+from scalegraph.link.sample_errors import PART, UNLIKE, Stratum, Visit, intervals
 from scalegraph.runtime.format import CATEGORY_NAMES, COUNTER_NAMES
 from scalegraph.runtime.observed import PHASE_KINDS, PHASE_WHY
 from scalegraph.runtime.results import Result
@@ -22,13 +22,10 @@ _RESOLUTION = 1e-4  # of a number: less is not claimed
 def noted(record: RunRecord, build: Build, result: Result, *, unasked: bool) -> RunRecord:
     """Return *record*, of a run that was to be sampled, with the sampling results in *result* and a remark for readers.
 
-    Times that the program took itself are dropped from estimates: they have no samples. *unasked*: sampling was to
-    begin by itself. Then a run in which it did not begin is returned as it is, and one without skipped visits gets
-    no remark.
+    Times that the program took itself are dropped from estimates: they have no samples. *unasked*: sampling has
+    begun by itself. Then a run without skipped visits gets no remark.
     """
     found = _found(build, result, record)
-    if unasked and not found.phases:
-        return record
     remarks = tuple(text for text in record.warnings if not text.startswith(_REFUSED))
     if found.skipped or not unasked:
         remarks += (found.remark(record.time_cycles),)
@@ -64,7 +61,8 @@ def _strata(result: Result, phases: int) -> list[Stratum]:
     """Return the simulated visits of each of so many *phases*."""
     visits: list[list[Visit]] = [[] for _ in range(phases)]
     for row in result.rows("SAMPLES"):
-        visits[row["phase"]].append(_visit(row))
+        if row["how"] != UNLIKE:
+            visits[row["phase"]].append(_visit(row))
     return [Stratum(tuple(some)) for some in visits]
 
 

@@ -16,7 +16,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, Cancelled, InputError, RunError
 from scalegraph.base.files import reason
 from scalegraph.base.run import RunRecord
-from scalegraph.base.sampling import SAMPLES, SAMPLES_WHEN_LONG
+from scalegraph.base.sampling import SAMPLES
 from scalegraph.base.workplaces import workplace
 from scalegraph.link import loops, process, tracing
 from scalegraph.link.balance import balanced
@@ -86,10 +86,11 @@ class Simulated:
         outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
         result, remarks = _result(result_path)
         record = make_record(job, outcome, result, (*unplain, *remarks))
-        if not {SAMPLES, SAMPLES_WHEN_LONG}.isdisjoint(job.collect) and result is not None and record.ok:
+        asked = SAMPLES in job.collect
+        if result is not None and record.ok and (asked or result.rows("SAMPLED_PHASES")):
             from scalegraph.link import sampled  # imports modules that other runs do not need
 
-            record = sampled.noted(record, job.build, result, unasked=SAMPLES not in job.collect)
+            record = sampled.noted(record, job.build, result, unasked=not asked)
         if traced is not None and record.status != "cancelled":
             record = _with_trace(record, job, traced, result, cancel)
         return balanced(record) if "balance" in job.point.variant.ideal else record

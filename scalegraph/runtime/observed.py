@@ -149,10 +149,11 @@ SAMPLED_PHASE: Final = Layout(
     ]
 )
 # A simulated visit of a phase (its index in SAMPLED_PHASES), over all processors. *how*, in the order of SAMPLE_HOW:
-# measured, only to warm up the caches, or measured alone between skipped visits. *visit*: its number from 1;
+# measured, only to warm up the caches, measured alone between skipped visits, or with more work than
+# all samples (perhaps only the part beyond theirs), so that it stands for none. *visit*: its number from 1;
 # *simulated*: among those simulated since sampling began. *work*: cost of its basic blocks in
 # 1/1024 cycles; *copies*: how many more times it was added to the accounts, for *skipped* visits with *skipped_work*.
-SAMPLE_HOW: Final = ("measured", "warms up", "alone")
+SAMPLE_HOW: Final = ("measured", "warms up", "alone", "unlike")
 SAMPLE: Final = Layout(
     [
         ("phase", "<u4"),

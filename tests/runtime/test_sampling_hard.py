@@ -69,6 +69,26 @@ SHORT = """
         return 0;
     }"""
 
+# Between the regions there is hardly any work, but a long sum after the last one, with RARELY also in every 50th step.
+TAIL = """
+    #include <stdio.h>
+    static double a[20000];
+    int main(void)
+    {
+        double sum = 0;
+        for (int s = 0; s < 400; s++) {
+    #pragma omp parallel for schedule(static)
+            for (int i = 0; i < 20000; i++)
+                a[i] = a[i] * 0.5 + i;
+            for (int i = 0; RARELY && s % 50 == 49 && i < 20000; i++)
+                sum += a[i];
+        }
+        for (int i = 0; i < 20000; i++)
+            sum += a[i];
+        printf("%.12g\\n", sum);
+        return 0;
+    }"""
+
 
 def _pair(text: str, place: Path, target: str, processors: int, after: int) -> tuple[RunRecord, RunRecord]:
     """Return a full run and one that is sampled *after* so much work."""
@@ -119,3 +139,17 @@ def test_work_is_measured_alike_in_simulated_and_skipped_visits(tmp_path: Path) 
     whole, estimate = _pair(SHORT, tmp_path, "server-2x32", 8, 10_000_000)
     assert estimate.time_cycles == pytest.approx(whole.time_cycles, rel=0.002)
     assert estimate.work_ops == pytest.approx(whole.work_ops, rel=0.002)
+
+
+@pytest.mark.parametrize("target", ["ksr1", "server-2x32"])
+@pytest.mark.parametrize("rarely", [0, 1])
+def test_a_visit_with_much_more_work_than_all_samples_is_simulated(tmp_path: Path, rarely: int, target: str) -> None:
+    whole, estimate = _pair(f"#define RARELY {rarely}\n{TAIL}", tmp_path, target, 8, 40_000_000)
+    _holds(whole, estimate)
+    assert estimate.time_cycles == pytest.approx(whole.time_cycles, rel=0.02)
+    assert estimate.sampled is not None
+    assert estimate.sampled.skipped > 0.5 * estimate.sampled.visits
+    assert estimate.sampled.intervals["time_cycles"] < 0.05 * (whole.time_cycles or 0)
+    assert max(whole.categories, key=whole.categories.__getitem__) == max(
+        estimate.categories, key=estimate.categories.__getitem__
+    )

@@ -7,7 +7,6 @@
 #include <unwind.h>
 
 #include "sg_runtime.h"
-#include "sg_skim.h"
 
 enum { FRAMES = 24 }; /* of libraries and the runtime, between the reading and the program */
 
@@ -86,8 +85,8 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *argu
 int64_t sg_clock_ahead(void)
 {
     int64_t ahead = sg->skipped + sg->expected;
-    if (sg->config.ideal & SG_SKIMMING)
-        ahead += sg_skim_since(sg_now->clock);
+    if (SG_UNLIKELY(sg_observed.ahead != NULL))
+        ahead += sg_observed.ahead(sg_now->clock);
     return ahead > -(int64_t)sg_now->clock ? ahead : -(int64_t)sg_now->clock;
 }
 

@@ -188,7 +188,11 @@ typedef struct sg_gathered {
     /* The limit of `p`; without the observer it would be `limit`. */                                        \
     ANSWER(limit, uint64_t, (sg_processor * p, uint64_t limit))                                              \
     /* `p` has reached its limit. True: without the observer it would not yield now. */                      \
-    ANSWER(stays, bool, (sg_processor * p))
+    ANSWER(stays, bool, (sg_processor * p))                                                                  \
+    /* What the program's clock must be ahead of `clock` for what is not simulated at the moment. */         \
+    ANSWER(ahead, int64_t, (uint64_t clock))                                                                 \
+    /* A visit that is skimmed has more work than it was to have. */                                         \
+    ANSWER(exceeds, void, (void))
 
 /* A section of the result file; `put` returns the number of records, and writes them unless `w` is NULL. */
 struct sg_writer;

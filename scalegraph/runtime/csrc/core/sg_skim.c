@@ -9,9 +9,10 @@
 #include "sg_inline.h"
 #include "sg_runtime.h"
 
-/* Executions of a block until its thread yields: enough to make the call rare, but few enough to keep spin
- * loops short. */
-#define BUDGET 4096
+/* Executions of a block until its thread yields: at first few, so that a visit with more work than expected
+ * is seen early, then each time this many times as many: enough to make the call rare, but few enough to keep
+ * spin loops short. */
+enum { FIRST_BUDGET = 64, LARGER = 4, MOST_BUDGET = 4096 };
 
 enum { MOST_PATCHED = 11 };
 
@@ -23,6 +24,7 @@ typedef struct patch {
 
 static struct {
     patch *patches;
+    uint16_t *budgets; /* of the blocks' counts, by place */
     uint32_t count;
     uint32_t hooks;
     bool strange; /* some hook has an unknown form */
@@ -30,6 +32,7 @@ static struct {
     uint64_t parts; /* of executions beyond the counts */
     uint64_t begin; /* clock at which skimming began */
     double pace;    /* cycles of the skipped visit for each part of its work */
+    uint64_t most;  /* work that it may have */
 } skim = {0};
 
 static uint64_t end_of(const sg_inlined *h)
@@ -99,9 +102,15 @@ bool sg_skim_can(void)
         if (!sg_inline_each(count_hook))
             return false;
         skim.patches = sg_new((2 * skim.hooks + 1) * sizeof *skim.patches);
+        skim.budgets = sg_new(sg->executions_count * sizeof *skim.budgets);
         sg_inline_each(make_patch);
     }
     return !skim.strange;
+}
+
+static void begin_count(uint32_t place, uint16_t budget)
+{
+    *sg_inline_slot(place) = skim.budgets[place] = budget;
 }
 
 bool sg_skim(bool on)
@@ -120,59 +129,61 @@ bool sg_skim(bool on)
     skim.on = on;
     skim.parts = 0;
     for (uint32_t place = sg->blocks_count; place < sg->executions_count; place++)
-        *sg_inline_slot(place) = BUDGET;
+        begin_count(place, FIRST_BUDGET);
     return sg_inline_open_code(false);
 }
 
-/* Cost of an execution of the block at this index on the machine's processors. */
-static uint64_t cost_of(uint32_t place)
+/* Cost of the executions counted at an index, on the machine's processors. */
+static uint64_t counted(uint32_t place)
 {
     uint32_t block = sg->slots[place].block;
-    return block == SG_NO_BLOCK ? 0 : sg->speed[0].blocks[block].parts;
+    uint64_t executions = skim.budgets[place] - *sg_inline_slot(place);
+    return block == SG_NO_BLOCK ? 0 : executions * sg->speed[0].blocks[block].parts;
 }
 
-/* Cost of the executions counted at an index; resets the count. */
-static uint64_t take(uint32_t place)
+/* Cost of the executions since the last count was begun. */
+static uint64_t work(void)
 {
-    uint64_t *slot = sg_inline_slot(place), executions = BUDGET - *slot;
-    if (executions == 0)
-        return 0;
-    *slot = BUDGET;
-    return executions * cost_of(place);
+    uint64_t parts = skim.parts;
+    for (uint32_t place = sg->blocks_count; place < sg->executions_count; place++)
+        parts += counted(place);
+    return parts;
 }
 
 uint64_t sg_skim_work(void)
 {
-    uint64_t parts = skim.parts;
+    uint64_t parts = work();
     skim.parts = 0;
     for (uint32_t place = sg->blocks_count; place < sg->executions_count; place++)
-        parts += take(place);
+        begin_count(place, FIRST_BUDGET);
     return parts;
 }
 
-void sg_skim_pace(uint64_t begin, double pace)
+void sg_skim_visit(uint64_t begin, double pace, uint64_t most)
 {
     skim.begin = begin;
     skim.pace = pace;
+    skim.most = most;
 }
 
 int64_t sg_skim_since(uint64_t clock)
 {
-    uint64_t parts = skim.parts;
-    for (uint32_t place = sg->blocks_count; place < sg->executions_count; place++)
-        parts += (BUDGET - *sg_inline_slot(place)) * cost_of(place);
-    return (int64_t)skim.begin - (int64_t)clock + (int64_t)(skim.pace * (double)parts);
+    return (int64_t)skim.begin - (int64_t)clock + (int64_t)(skim.pace * (double)work());
 }
 
 SG_API void sg_skim_late(void)
 {
     sg_processor *p = sg_now;
     const void *site = SG_CALLER;
-    uint64_t parts = take(sg_inline_place(site));
+    uint32_t place = sg_inline_place(site), budget = LARGER * skim.budgets[place];
+    uint64_t parts = counted(place);
+    begin_count(place, budget < MOST_BUDGET ? (uint16_t)budget : MOST_BUDGET);
     if (p->coroutine == NULL)
         return; /* after the end */
     skim.parts += parts;
     p->time += parts < SG_PARTS ? SG_PARTS : parts & ~(SG_PARTS - 1);
+    if (skim.parts > skim.most)
+        sg_observed.exceeds();
     if (p->time > p->time_limit)
         sg_yield(p, site);
 }

@@ -13,8 +13,9 @@ bool sg_skim(bool on);
 /* Cost of the blocks executed since the last call, in parts of a cycle. */
 uint64_t sg_skim_work(void);
 
-/* A skipped visit begins: skimming began at the clock `begin`, and a part of work takes `pace` cycles. */
-void sg_skim_pace(uint64_t begin, double pace);
+/* A skipped visit begins: skimming began at the clock `begin`, and a part of work takes `pace` cycles. Once
+ * it has done more than `most`, the observer of that (`exceeds`) is asked. */
+void sg_skim_visit(uint64_t begin, double pace, uint64_t most);
 /* While skimming: what must be added to `clock` for the clock at which skimming began, with the time that the
  * work of this visit takes so far. */
 int64_t sg_skim_since(uint64_t clock);

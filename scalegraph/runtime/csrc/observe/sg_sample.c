@@ -44,6 +44,7 @@ static struct {
     uint64_t quota;      /* visits in a skimmed stretch */
     uint32_t periods;    /* in a skimmed stretch */
     uint32_t in_vain;
+    uint64_t cut; /* work of the part of this visit that was skipped; 0: none was */
 } sampling = {.mode = WAITING};
 
 static bool takes_part(void)
@@ -71,7 +72,9 @@ static bool answer(sg_processor *p, uint64_t address, uint64_t size, enum sg_acc
     return true;
 }
 
-static const sg_observer skimmer = {.name = "skimming", .filter = answer};
+static void simulate_rest(void);
+static const sg_observer skimmer = {
+    .name = "skimming", .filter = answer, .ahead = sg_skim_since, .exceeds = simulate_rest};
 
 /* Starts skimming, from the counts that were marked. False: that is impossible. */
 static bool skim(void)
@@ -169,6 +172,16 @@ static bool matters(uint64_t cycles)
 /* A visit of `p` amid a skimmed stretch has ended: a phase that is new and matters ends the stretch. */
 static void end_alone(sg_phase *p)
 {
+    if (sampling.cut > 0) {
+        bool again = p->unlike + 1 == p->record.visits;
+        p->unlike = p->record.visits;
+        sg_phase_end(p, SG_SAMPLE_UNLIKE);
+        sg_sampled.last_work += sampling.cut;
+        sampling.cut = 0;
+        if (again) /* they have changed */
+            begin_stretch(WARMING);
+        return;
+    }
     uint64_t cycles = sg_phase_end(p, SG_SAMPLE_ALONE);
     if (p->record.why == SG_SAMPLES_FEW && matters(cycles))
         begin_stretch(WARMING);
@@ -230,6 +243,20 @@ static void end_skipped(sg_phase *p)
     sg->expected = sg_sampled.expected;
 }
 
+/* A skipped visit has more work than the samples tell of: its beginning stands for a visit, the rest is
+ * simulated.
+ */
+static void simulate_rest(void)
+{
+    if (sg->lone != NULL)
+        sg_observe_lone_ends(sg_now->clock);
+    end_skipped(&sg_sampled.phase[sampling.current - 1]);
+    sampling.cut = sg_sampled.last_work;
+    end_skimming();
+    sg_phase_mark();
+    sampling.mode = ALONE;
+}
+
 static void end_visit(sg_phase *p)
 {
     if (sampling.mode == SKIMMING) {
@@ -277,7 +304,7 @@ static void come_to(uint64_t place)
     next->record.visits++;
     sg_phase_weigh(next);
     if (sampling.mode == SKIMMING)
-        sg_skim_pace(sg_sampled.begin, sg_phase_pace(next));
+        sg_phase_skip(next);
     if (sampling.mode == WAITING || sampling.mode == GIVEN_UP)
         sampling.current = 0;
     else

@@ -11,8 +11,9 @@ enum { SG_RECENT = 8 }; /* samples used to detect a drift */
 enum sg_sample_why { SG_SAMPLES_STEADY, SG_SAMPLES_FEW, SG_SAMPLES_DIFFER, SG_SAMPLES_DRIFT };
 
 /* In the order of SAMPLE_HOW (runtime/observed.py): the sample stands for skipped visits; its visit warms up
- * the caches; it stands for skipped visits, but was simulated alone between skipped ones. */
-enum sg_sample_how { SG_SAMPLE_STANDS, SG_SAMPLE_WARMS, SG_SAMPLE_ALONE };
+ * the caches; it stands for skipped visits, but was simulated alone between skipped ones; it stands for
+ * none, since it has more work than all samples, perhaps only the part that exceeds theirs was simulated. */
+enum sg_sample_how { SG_SAMPLE_STANDS, SG_SAMPLE_WARMS, SG_SAMPLE_ALONE, SG_SAMPLE_UNLIKE };
 
 /* Cycles per unit of work, or per visit. */
 typedef struct sg_sample_cost {

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "sg_array.h"
+#include "sg_skim.h"
 
 /* Stretches grow faster while half the confidence interval of the time, including the next stretch, is at
  * most this fraction of the time; the 95 % interval takes this many standard errors with few samples. */
@@ -12,6 +13,14 @@
 /* Visits that are simulated alone are like others if they cost at most this fraction more or less on average.
  */
 #define MOST_OTHERWISE 0.25
+/* A skipped visit may have this many times the work of any sample, besides 256 cycles: what it does beyond is
+ * simulated, since no sample tells what that costs. */
+#define MOST_WORK  2
+#define LEAST_WORK (256 * SG_PARTS)
+/* Work predicts the time if the time of visits varies by more than this fraction, and the time for each unit
+ * of work by less than this part of that. */
+#define LEAST_SPREAD 0.01
+#define PREDICTS     0.7
 /* Little work: 16,384 cycles of all processors together. */
 #define SMALL (1ull << 24)
 
@@ -145,8 +154,8 @@ static double part_of(const sg_phase *p)
 /* Does a visit's work predict its time better than the mean visit does? */
 static bool goes_by_work(const sg_phase *p)
 {
-    return sg_sample_spread(&p->by_work, p->record.measured) <
-           sg_sample_spread(&p->by_visit, p->record.measured);
+    double each = sg_sample_spread(&p->by_visit, p->record.measured);
+    return each > LEAST_SPREAD && sg_sample_spread(&p->by_work, p->record.measured) < PREDICTS * each;
 }
 
 /* The last sample of `p` for `what`: as a number of visits. */
@@ -156,10 +165,33 @@ static double copies_for(const sg_phase *p, const sg_left_out *what)
     return goes_by_work(p) ? (double)what->work / (double)(sample->work + SG_PARTS) : (double)what->visits;
 }
 
-double sg_phase_pace(const sg_phase *p)
+/* The work that a visit like the samples may have. */
+static uint64_t most_work(const sg_phase *p)
+{
+    return MOST_WORK * p->most_work + LEAST_WORK;
+}
+
+/* Has this visit so much work, unlike the one before, that it is no sample of others? */
+static bool is_unlike(sg_phase *p, uint64_t work)
+{
+    if (p->record.measured < SG_LEAST || work <= most_work(p))
+        return false;
+    uint64_t last = p->unlike;
+    p->unlike = p->record.visits;
+    return last + 1 != p->unlike;
+}
+
+/* Can a sample with this work stand for other visits? What a visit with little of it costs is mostly not due
+ * to it, so that it must not be multiplied by the work of others. */
+static bool is_typical(const sg_phase *p, uint64_t work)
+{
+    return p->last_sample == 0 || !goes_by_work(p) || work >= p->works / p->record.measured / 2;
+}
+
+void sg_phase_skip(const sg_phase *p)
 {
     const sg_sample *sample = &sg_sampled.samples[p->last_sample - 1];
-    return (double)sample->cycles / (double)(sample->work + SG_PARTS);
+    sg_skim_visit(sg_sampled.begin, (double)sample->cycles / (double)(sample->work + SG_PARTS), most_work(p));
 }
 
 void sg_phase_expect(sg_phase *p)
@@ -226,13 +258,17 @@ static void use_sample(sg_phase *p, const sg_sample *sample)
     uint64_t n = p->record.measured++;
     sg_sample_add(&p->by_work, (double)sample->cycles / (double)(sample->work + SG_PARTS), n);
     sg_sample_add(&p->by_visit, (double)sample->cycles, n);
-    p->last_sample = sg_sampled.samples_count;
+    p->works += sample->work;
+    if (sample->work > p->most_work)
+        p->most_work = sample->work;
     sg_phase_weigh(p);
     p->record.why =
         n + 1 < SG_LEAST ? SG_SAMPLES_FEW : sg_sample_unsteady(&p->by_visit, &p->by_work, n + 1, part_of(p));
     p->known = p->record.why == SG_SAMPLES_STEADY;
-    if (n + 1 >= SG_LEAST || p->behind.visits > 0)
+    if (is_typical(p, sample->work)) {
+        p->last_sample = sg_sampled.samples_count;
         sg_cells_differ(&p->difference);
+    }
     sg_left_out behind = p->behind;
     p->behind = (sg_left_out){0, 0};
     if (behind.visits > 0) {
@@ -260,9 +296,11 @@ uint64_t sg_phase_end(sg_phase *p, enum sg_sample_how how)
     sg_cost before = sg_sampled.totals;
     uint64_t work = sg_sampled.work, begin = sg_sampled.begin;
     sg_phase_mark();
-    const sg_sample *sample = new_sample(p, how, &before, work, begin);
+    sg_sample *sample = new_sample(p, how, &before, work, begin);
     uint64_t cycles = sample->cycles;
     sg_sampled.last_work = sample->work;
+    if (is_unlike(p, sample->work))
+        how = sample->how = SG_SAMPLE_UNLIKE;
     if (how == SG_SAMPLE_STANDS || (how == SG_SAMPLE_ALONE && p->record.measured < SG_LEAST))
         use_sample(p, sample);
     else if (how == SG_SAMPLE_ALONE)

@@ -25,6 +25,9 @@ typedef struct sg_phase {
     uint32_t last_sample; /* the last one that stands for skipped visits, + 1 */
     sg_sample_cost by_work, by_visit;
     sg_left_out now, behind; /* in this stretch; covered by the next sample */
+    uint64_t works;          /* of all samples */
+    uint64_t most_work;      /* of one */
+    uint64_t unlike;         /* the last visit that had much more */
     double whole;            /* time of all visits so far, by the measured mean */
     double squares;          /* of the visits covered by each sample */
     double due;              /* visits or work not yet covered by copies, as a fraction of the last sample */
@@ -69,8 +72,8 @@ void sg_phase_weigh(sg_phase *p);
 uint64_t sg_phase_end(sg_phase *p, enum sg_sample_how how);
 /* Adds the last sample of `p` for skipped visits. */
 void sg_phase_stand_for(sg_phase *p, sg_left_out what);
-/* Cycles for each part of the work, in the last sample. */
-double sg_phase_pace(const sg_phase *p);
+/* A skipped visit of `p` begins: tells the skimmer what is known of it. */
+void sg_phase_skip(const sg_phase *p);
 /* Estimates the cycles of visits that are not covered yet; called when their number has changed. */
 void sg_phase_expect(sg_phase *p);
 /* Has a visit with this work hardly any, unlike the last sample of `p`? As after the last turn of a loop. */
