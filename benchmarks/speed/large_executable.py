@@ -1,15 +1,17 @@
 """The time before a large executable starts to simulate, in its first and second run, beside objdump.
 
-    python benchmarks/speed/large_executable.py [--files 6] [--functions 43] [--machine server-2x32] [--plain]
+    python benchmarks/speed/large_executable.py [--files 6] [--functions 43] [--machine server-2x32] [--plain] [--whole]
 
 The program is generated: C++ templates over a vector, a sort and a switch, instantiated once for each number. With 6
 files of 43 it has 258 instances and about 19 MB, of which a run would execute a few. Compiling it takes some three
-minutes. A run makes the block table and the line table (*describing*) and the block times on the machine (*timing*);
-with `--plain` it also compiles the program without hooks (*plain*), as a run on a machine with a pipeline does, and
-times the blocks with the loops of that build. The second run finds all of it in the cache; the third one, after the
-cache has lost the tables of the program, finds the times of its functions (*again*). Figures are processor seconds of
-all processes, and seconds by the clock in brackets; `objdump -d` disassembles the same code. The cache is fresh, but
-for the simulator itself.
+minutes. A run makes the block table and the line table (*describing*); with `--plain` it also compiles the program
+without hooks (*plain*), as a run on a machine with a pipeline does, and times the blocks with the loops of that build.
+Then it simulates the program, which takes next to no time itself, and waits for the times of the functions that it
+executes (*running*). With `--whole`, the times of all functions are found before (*timing*), as for a run with a
+virtual speedup. The second run finds all of it in the cache; the third one, after the cache has lost what is known of
+the program's blocks, finds the times of its functions (*again*). Figures are processor seconds of all processes, and
+seconds by the clock in brackets; `objdump -d` disassembles the same code. The cache is fresh, but for the simulator
+itself.
 """
 
 from __future__ import annotations
@@ -65,25 +67,32 @@ template <int N> double work(int n)
 """
 RUN = """
 import resource, shutil, sys, time
+from dataclasses import replace
 from scalegraph import machine
 from scalegraph.base.cancel import CancelToken
+from scalegraph.base.run import RunPoint
 from scalegraph.control import adopt
+from scalegraph.link import Job, Simulated
 from scalegraph.link.timing import timed_blocks
 from scalegraph.runtime.cache import cache_root
-on, plain = machine.load(sys.argv[2]), None
+on, plain, forms = machine.load(sys.argv[2]), None, sys.argv[3] == "plain"
 def spent():
     of = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in of), time.perf_counter()
-for step in sys.argv[3:]:
+for step in sys.argv[4:]:
     began = spent()
     if step == "describing":
         build = adopt(sys.argv[1])
+        build = build if forms else replace(build, plain=None)
     elif step == "plain":
         plain = build.plain(CancelToken())
+    elif step == "timing":
+        timed_blocks(build, on, plain)
     else:
         if step == "again":
-            shutil.rmtree(cache_root() / "timing")
-        timed_blocks(build, on, plain)
+            shutil.rmtree(cache_root() / "known", ignore_errors=True)
+            shutil.rmtree(cache_root() / "timing", ignore_errors=True)
+        assert Simulated().run(Job(build, on, RunPoint(processors=1))).ok
     cpu, clock = (after - before for after, before in zip(spent(), began))
     print(f"{step} {cpu:.1f} ({clock:.1f})", end="  ")
 """
@@ -116,6 +125,7 @@ def main() -> None:
     parser.add_argument("--functions", type=int, default=43)
     parser.add_argument("--machine", default="server-2x32")
     parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--whole", action="store_true")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         where = Path(directory)
@@ -128,9 +138,10 @@ def main() -> None:
         print(f"executable: {(where / 'program').stat().st_size / 1e6:.1f} MB, load {os.getloadavg()[0]:.1f}")
         os.environ["SCALEGRAPH_CACHE"] = str(where / "cache")
         library(find_compiler())
-        steps = ["describing", *(["plain"] if asked.plain else []), "timing"]
+        forms = "plain" if asked.plain else "hooks"
+        steps = ["describing", *(["plain"] if asked.plain else []), *(["timing"] if asked.whole else []), "running"]
         for number, more in (("first", steps), ("second", steps), ("third", [*steps[:-1], "again"])):
-            text, cpu, clock = told([sys.executable, "-c", RUN, "program", asked.machine, *more], where)
+            text, cpu, clock = told([sys.executable, "-c", RUN, "program", asked.machine, forms, *more], where)
             print(f"{number} run: {text} with start and imports {cpu:.1f} ({clock:.1f})")
         _, cpu, clock = told(["/bin/sh", "-c", "objdump -d program > /dev/null"], where)
         print(f"objdump -d: {cpu:.1f} ({clock:.1f})")

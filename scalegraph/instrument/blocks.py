@@ -134,10 +134,14 @@ def read_functions(image: Image) -> Iterator[Read]:
     """Yield the functions of *image* that have probes."""
     is_frame_real = unoptimised(image.path)
     for function in probed_functions(image):
-        references: list[Reference] = []
-        instructions = list(disassemble(image, function, references))
-        frame = is_frame_real(function.start)
-        yield Read(function, instructions, shape_of(image, function, instructions, references, frame=frame), frame)
+        yield read_function(image, function, frame=is_frame_real(function.start))
+
+
+def read_function(image: Image, function: Function, *, frame: bool) -> Read:
+    """Return *function* of *image*; *frame*: as in `Read`."""
+    references: list[Reference] = []
+    instructions = list(disassemble(image, function, references))
+    return Read(function, instructions, shape_of(image, function, instructions, references, frame=frame), frame)
 
 
 def probed_functions(image: Image) -> list[Function]:

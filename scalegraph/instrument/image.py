@@ -126,6 +126,21 @@ class Image:
         found = [self.architecture.call_sites(code.data, code.address, targets) for code in self.codes]
         return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
 
+    def hook_sites(self) -> NDArray[np.int64]:
+        """Return where all hooks that the code may call return to, sorted; the ends of inlined hooks are among them.
+
+        These are all places where four bytes could be the distance to a hook.
+        """
+        hooks = np.array(sorted(self.hooks), dtype=np.int64)
+        found = [np.array([one.end for one in self.inlined.values()], dtype=np.int64)]
+        for code in self.codes:
+            data = np.frombuffer(code.data, dtype=np.uint8)
+            for first in range(4):  # an array of distances for each alignment
+                distances = data[first : first + (len(data) - first) // 4 * 4].view("<i4").astype(np.int64)
+                ends = code.address + first + 4 + 4 * np.arange(distances.size, dtype=np.int64)
+                found.append(ends[np.isin(ends + distances, hooks)])
+        return np.unique(np.concatenate(found))
+
     def bytes_of(self, function: Function) -> bytes:
         """Return the machine code of *function*."""
         for code in self.codes:

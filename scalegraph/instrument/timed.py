@@ -9,30 +9,18 @@ determines which probe pays for which chunk, as for operation counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, partial
-from operator import itemgetter
 from pathlib import Path
-from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from scalegraph.base.errors import Fault, InputError
 from scalegraph.instrument.architecture import X86_64
-from scalegraph.instrument.blocks import (
-    BLOCKS_SECTION,
-    CLOCKS_SECTION,
-    DAMAGE,
-    Read,
-    read_functions,
-    section_of,
-    with_sections,
-)
+from scalegraph.instrument.blocks import DAMAGE, Read, read_functions
 from scalegraph.instrument.functions.kept import Kept, nothing_kept
 from scalegraph.instrument.functions.outlines import Outline
 from scalegraph.instrument.functions.parts import Part
+from scalegraph.instrument.functions.rows import table_with
 from scalegraph.instrument.functions.side_by_side import meanwhile, timed_by
 from scalegraph.instrument.functions.times import predicted
 from scalegraph.instrument.functions.timing import Timing
@@ -44,19 +32,6 @@ from scalegraph.instrument.plain_loops import plain_code
 from scalegraph.instrument.replaced import PlainLoops
 from scalegraph.machine import Machine
 from scalegraph.machine.model import Processor
-from scalegraph.runtime.format import (
-    BLOCK,
-    CLOCK,
-    HEADER,
-    LOAD_ROW,
-    TIMING,
-    TIMING_BY_OPERATIONS,
-    TURNS,
-)
-
-TIMING_SECTION: Final = 2
-LOADS_SECTION: Final = 3
-_MOST: Final = 2**32 - 1
 
 
 def timed_table(
@@ -67,56 +42,6 @@ def timed_table(
     *lines*, *plain*: see `timing`, which raises the same.
     """
     return table_with(table, timing(path, machine.processor, lines, plain))
-
-
-def table_with(table: bytes, found: Timing) -> bytes:
-    """Return the block table *table* with added sections: the timing that was *found* for its program."""
-    header = np.frombuffer(table[: HEADER.itemsize], dtype=HEADER).copy()
-    records = section_of(table, BLOCKS_SECTION, BLOCK)
-    clocks = section_of(table, CLOCKS_SECTION, CLOCK)
-    addresses = [int(address) for address in records["address"]]
-    loads = _load_rows(found)
-    numbers = {int(address): number for number, address in enumerate(loads["address"], 1)}
-    rows = np.zeros(len(addresses), dtype=TIMING)
-    rows["millicycles"] = TIMING_BY_OPERATIONS
-    if found.cycles:
-        milli = np.rint(1000 * np.array([found.cycles[address] for address in addresses]))
-        rows["millicycles"] = np.minimum(milli, TIMING_BY_OPERATIONS - 1)
-    rows["predicted"] = [address in found.predicted for address in addresses]
-    blocks = {address: number for number, address in enumerate(addresses, 1)}
-    for row, address in zip(rows, addresses, strict=True):
-        turns = [(blocks[to], round(1000 * more)) for to, more in sorted(found.turns.get(address, {}).items())]
-        turns = sorted(turns, key=lambda turn: abs(turn[1]))[-TURNS:]
-        row["turns"][: len(turns)] = [to for to, _ in turns]
-        row["more"][: len(turns)] = [more for _, more in turns]
-        if brief := found.briefs.get(address):
-            row["saved"] = max(0, int(row["millicycles"]) - round(1000 * brief.cycles))
-            row["reach"] = brief.reach
-            row["early"] = min(_MOST, round(1000 * brief.early))
-        _say_origins(row, found.predicted.get(address, {}), numbers)
-    for row in loads:
-        _say_origins(row, found.loads[int(row["address"])].origins, numbers)
-    return with_sections(
-        header, {BLOCKS_SECTION: records, TIMING_SECTION: rows, LOADS_SECTION: loads, CLOCKS_SECTION: clocks}
-    )
-
-
-def _load_rows(found: Timing) -> NDArray[np.void]:
-    """Return the records of *found*'s references, by address, without their dependences."""
-    addresses = sorted(found.loads)
-    rows = np.zeros(len(addresses), dtype=LOAD_ROW)
-    rows["address"] = addresses
-    rows["ahead"] = [min(_MOST, round(1000 * found.loads[address].ahead)) for address in addresses]
-    return rows
-
-
-def _say_origins(row: np.void, origins: Origins, numbers: Mapping[int, int]) -> None:
-    """Write the latest of *origins* into *row*, as record numbers and cycles in thousandths."""
-    latest = [item for item in sorted(origins.items(), key=itemgetter(1, 0)) if item[0] in numbers][
-        : row["origins"].size
-    ]
-    row["origins"][: len(latest)] = [numbers[site] for site, _ in latest]
-    row["delays"][: len(latest)] = [min(_MOST, round(1000 * cycles)) for _, cycles in latest]
 
 
 def timing(path: Path, processor: Processor, lines: LineMap | None = None, plain: Plain | None = None) -> Timing:

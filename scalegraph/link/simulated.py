@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from scalegraph.link import loops, process, tracing
 from scalegraph.link.balance import balanced
 from scalegraph.link.job import Job
 from scalegraph.link.record import make_record
+from scalegraph.link.rows import asked_rows, may_ask
 from scalegraph.link.scale import scale_file
 from scalegraph.link.timing import timed_blocks
 from scalegraph.machine.active import active
@@ -72,8 +73,7 @@ class Simulated:
         env = program_environment({**thread_variables(job), **job.env})
         env["SCALEGRAPH_CONFIG"] = str(place / "config")
         result_path = place / "result"
-        blocks, unplain = _blocks(job, cancel)
-        write_config(place / "config", _config(job, place, env, result_path, blocks) | _trace_config(job, traced))
+        config = _config(job, place, env, result_path)
         command = process.Command(
             launcher=job.build.launcher,
             executable=job.build.executable,
@@ -83,7 +83,9 @@ class Simulated:
             stdin=job.stdin,
         )
         limits = job.limits
-        outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
+        with _blocks(job, place, "run.scale_path" in config, cancel) as (blocks, unplain):
+            write_config(place / "config", config | blocks | _trace_config(job, traced))
+            outcome = process.run(command, time_s=limits.time_s, output_bytes=limits.output_bytes, cancel=cancel)
         result, remarks = _result(result_path)
         record = make_record(job, outcome, result, (*unplain, *remarks))
         asked = SAMPLES in job.collect
@@ -96,15 +98,14 @@ class Simulated:
         return balanced(record) if "balance" in job.point.variant.ideal else record
 
 
-def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path, blocks: Path) -> dict[str, str]:
-    """Return the runtime's configuration of *job*, without its trace; write the scale file that it names."""
+def _config(job: Job, place: Path, env: Mapping[str, str], result_path: Path) -> dict[str, str]:
+    """Return the runtime's configuration of *job*, without blocks and trace; write the scale file that it names."""
     values = {
         **job.machine.runtime_config(),
         "run.processors": str(job.point.processors),
         "run.stack_bytes": str(_stack_bytes(env)),
         "run.quantum_cycles": str(_QUANTUM_CYCLES),
         "run.result_path": str(result_path),
-        "run.blocks_path": str(blocks),
         **_declared(job.options),
         **_declared(job.limits),
         **({"run.ranks": str(job.processes)} if job.processes else {}),
@@ -134,14 +135,19 @@ def _declared(model: BaseModel) -> dict[str, str]:
     return {f"run.{name}": str(getattr(model, key)) for key, name in known}
 
 
-def _blocks(job: Job, cancel: CancelToken) -> tuple[Path, tuple[str, ...]]:
-    """Return the block table of *job*: the build's, or one with block times on the machine; and a remark.
+@contextlib.contextmanager
+def _blocks(
+    job: Job, place: Path, is_scaled: bool, cancel: CancelToken
+) -> Iterator[tuple[dict[str, str], tuple[str, ...]]]:
+    """Give the configuration of the block table of *job*: the build's, or one with block times; and a remark.
 
-    The remark says that loops are charged as the code with hooks, if a build without hooks is not available.
+    The remark says that loops are charged as the code with hooks, if a build without hooks is not available. A run of
+    a large program asks for block times as it needs them, in *place*; not if it *is_scaled*, as all costs change then.
     """
     build, machine = job.build, job.machine
     if not machine.times_blocks:
-        return build.blocks, ()
+        yield {"run.blocks_path": str(build.blocks)}, ()
+        return
     remarks: tuple[str, ...] = ()
     plain = None
     if machine.processor.pipeline.is_given:
@@ -152,7 +158,11 @@ def _blocks(job: Job, cancel: CancelToken) -> tuple[Path, tuple[str, ...]]:
                 plain = build.plain(cancel)
             except BuildError as error:
                 remarks = (f"{job.name}: loops are charged as the code with hooks: without hooks, {error}",)
-    return timed_blocks(build, machine, plain), remarks
+    if is_scaled or job.point.variant.ideal or not may_ask(build, machine, plain, place):
+        yield {"run.blocks_path": str(timed_blocks(build, machine, plain))}, remarks
+        return
+    with asked_rows(build, machine, plain, place) as rows:
+        yield rows, remarks
 
 
 def _trace_config(job: Job, traced: Path | None) -> dict[str, str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LIMIT_BYTES: Final = 128 * 2**20
 _TABLE: Final = "blocks"
-_LARGE: Final = 4 << 20  # bytes of a program; starting a process takes as long as the times of a small one
+LARGE: Final = 4 << 20  # bytes of a program; starting a process takes as long as the times of a small one
 _MOST_PROCESSES: Final = 8
 _MODULE: Final = "scalegraph.instrument.functions.apart"
 
@@ -48,7 +48,7 @@ def timed_blocks(build: Build, machine: Machine, plain: Plain | None) -> Path:
         (place / _TABLE).write_bytes(table)
 
     parent = cache_root() / "timing"
-    directory = parent / _digest(build, machine, plain)[:32]
+    directory = parent / digest(build, machine, plain)[:32]
     fresh = not directory.is_dir()
     get_or_make(directory, make)
     if fresh:
@@ -62,7 +62,7 @@ def _made_apart(build: Build, machine: Machine, plain: Plain | None, to: Path) -
     If it fails, the caller finds out why.
     """
     processes = len(os.sched_getaffinity(0))
-    if build.executable.stat().st_size < _LARGE or (plain is not None and build.places is None):
+    if build.executable.stat().st_size < LARGE or (plain is not None and build.places is None):
         return False
     asked = {
         "table": str(build.blocks),
@@ -83,7 +83,13 @@ def _made_apart(build: Build, machine: Machine, plain: Plain | None, to: Path) -
     return done.returncode == 0 and to.is_file()
 
 
-def _digest(build: Build, machine: Machine, plain: Plain | None) -> str:
+def timed(build: Build, machine: Machine, plain: Plain | None) -> Path | None:
+    """Return the table of `timed_blocks` if it is in the cache."""
+    table = cache_root() / "timing" / digest(build, machine, plain)[:32] / _TABLE
+    return table if table.is_file() else None
+
+
+def digest(build: Build, machine: Machine, plain: Plain | None) -> str:
     """Return a digest of everything that the table depends on."""
     processor = machine.processor.model_dump_json(exclude={"count", "clock_mhz"})  # all in cycles of one processor
     total = hashlib.sha256(processor.encode())

@@ -3,7 +3,7 @@
 Names in this file are the only source: ``csrc/ground/sg_format.h`` is generated from it by
 `format_source`, and a test fails when the committed header differs from that.
 
-Four files cross the border:
+Four files, and the rows of a function that a run asks for, cross the border:
 
 * the *configuration* (Python writes, C reads): text, one ``key value`` pair a line;
 * the *block table* (Python writes, C reads): what every basic block of the program costs;
@@ -278,7 +278,8 @@ BLOCK: Final = Layout([("address", "<u8"), ("ops", "<u2", (len(OP_CLASSES),)), (
 # overlaps with the previous one if that had at most `reach` iterations: `saved` is how many thousandths of a cycle less
 # an iteration then takes, `early` how long before the iteration's retirement the loop's branch is resolved in long
 # visits. `turns`: blocks (numbers from 1, 0: none) that may follow off their usual path; each then takes `more`
-# thousandths of a cycle longer.
+# thousandths of a cycle longer. TIMING_UNKNOWN in `millicycles`: nothing is known of the block's function yet; the
+# runtime asks when it executes it (csrc/pipeline/sg_rows.c), and `predicted` is 1.
 ORIGINS: Final = 3
 TURNS: Final = 2
 TIMING: Final = Layout(
@@ -296,17 +297,23 @@ TIMING: Final = Layout(
     ]
 )
 # One record per reference that a hook reports, by the hook's return address: thousandths of a cycle until the
-# processor's window is full behind it, and the references that its address depends on, as above.
+# processor's window is full behind it, and the references that its address depends on, as above. `unknown`: 1 if
+# nothing is known of it, or not yet.
 LOAD_ROW: Final = Layout(
     [
         ("address", "<u8"),
         ("origins", "<u4", (ORIGINS,)),
         ("delays", "<u4", (ORIGINS,)),
         ("ahead", "<u4"),
-        ("pad", "<u4"),
+        ("unknown", "<u4"),
     ]
 )
 TIMING_BY_OPERATIONS: Final = 2**32 - 1
+TIMING_UNKNOWN: Final = 2**32 - 2
+# The answer to a block's number (`<u4`), about its function: how many TIMING and LOAD_ROW records it holds, and the
+# bytes of a message that says why there are none. There follow the record numbers of all of them from 0 on (`<u4`), the
+# TIMING records, the LOAD_ROW records and the message.
+ROWS_ANSWER: Final = Layout([("timings", "<u4"), ("loads", "<u4"), ("text", "<u4"), ("pad", "<u4")])
 # One record per call that may end in a clock reading, by its return address: the probe of its block, all operations of
 # that block's straight-line code, and those after the call; the same for library functions, which only machines with a
 # pipeline charge separately. `led`: whether its function is called by such a call, too.

@@ -40,6 +40,7 @@ from scalegraph.runtime.format import (
     OWN_VARIABLES,
     RESOURCE,
     RESULT_MAGIC,
+    ROWS_ANSWER,
     SECTION,
     SECTIONS,
     SHARED_LINE,
@@ -49,6 +50,7 @@ from scalegraph.runtime.format import (
     TASK_STEPS,
     TIMING,
     TIMING_BY_OPERATIONS,
+    TIMING_UNKNOWN,
     TRACE_COMMUNICATORS,
     TRACE_EVENTS,
     TRACE_HEADER,
@@ -121,6 +123,7 @@ def write_header(out: TextIO) -> None:
     out.write(f"#define SG_ORIGINS {ORIGINS}u\n")
     out.write(f"#define SG_TURNS {TURNS}u\n")
     out.write(f"#define SG_TIMING_BY_OPERATIONS {TIMING_BY_OPERATIONS}u\n")
+    out.write(f"#define SG_TIMING_UNKNOWN {TIMING_UNKNOWN}u\n")
     out.write(f'#define SG_TRACE_MAGIC "{TRACE_MAGIC.decode()}"\n#define SG_TRACE_VERSION {TRACE_VERSION}u\n\n')
     _write_enums(out)
     for label, prefix, found in (
@@ -156,6 +159,7 @@ def write_header(out: TextIO) -> None:
         ("sg_block", BLOCK),
         ("sg_timing", TIMING),
         ("sg_load_row", LOAD_ROW),
+        ("sg_rows_answer", ROWS_ANSWER),
         ("sg_clock_row", CLOCK),
         ("sg_trace_header", TRACE_HEADER),
         ("sg_trace_record", TRACE_RECORD),

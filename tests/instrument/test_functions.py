@@ -139,7 +139,7 @@ def test_a_process_of_its_own_writes_the_same_table(
     assert built.plain is not None
     plain = built.plain(CancelToken())
     here = timed_table(built.blocks.read_bytes(), built.executable, host, built.lines, plain)
-    monkeypatch.setattr(linked, "_LARGE", 0)
+    monkeypatch.setattr(linked, "LARGE", 0)
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0, 1, 2})
     with monkeypatch.context() as patch:
         patch.setattr("scalegraph.instrument.timed.timed_table", lambda *_: pytest.fail("made here"))

@@ -14,9 +14,10 @@ import sys
 from pathlib import Path
 
 from scalegraph.instrument.functions.kept import kept_functions
+from scalegraph.instrument.functions.rows import table_with
 from scalegraph.instrument.places import load
 from scalegraph.instrument.plain import Plain
-from scalegraph.instrument.timed import found_timing, table_with
+from scalegraph.instrument.timed import found_timing
 from scalegraph.machine.model import Processor
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from scalegraph.instrument.blocks import Read
@@ -25,11 +25,9 @@ class Part:
     def __init__(
         self, image: Image, read: Sequence[Read], processor: Processor, others: PlainLoops | None, kept: Kept
     ) -> None:
-        self._read, self._processor, self._others, self._kept = read, processor, others, kept
+        self._image, self._read, self._processor = image, read, processor
+        self._others, self._kept = others, kept
         self._outlines: dict[str, Outline] = {}  # by form
-        for one in read:
-            if self._form(one) not in self._outlines:
-                self._outlines[self._form(one)] = Outline(image, one)
         self._outside: dict[int, Shares] = {}
         model = processor.model_dump_json(exclude={"count", "clock_mhz"})
         self._model = hashlib.sha256(model.encode()).hexdigest()[:24]
@@ -45,13 +43,23 @@ class Part:
         """
         found: dict[int, int] = {}
         for one in self._read:
-            outline = self._outlines[self._form(one)]
-            others = self._others
-            share = self._outside[one.function.start] = others.outside(one.function, outline) if others else Shares()
-            for named, slots in outline.once("calls", partial(self._calls, outline)):
-                callee = one.shape.address(named)
-                found[callee] = min(found.get(callee, MOST), round(share.rest * slots))
+            for callee, slots in self.between(one):
+                found[callee] = min(found.get(callee, MOST), slots)
         return found
+
+    def between(self, one: Read) -> list[tuple[int, int]]:
+        """Return, for each loop of the function *one* and each function called there, its start and those slots."""
+        outline = self._outline(one)
+        others = self._others
+        share = self._outside[one.function.start] = others.outside(one.function, outline) if others else Shares()
+        calls = outline.once("calls", partial(self._calls, outline))
+        return [(one.shape.address(named), round(share.rest * slots)) for named, slots in calls]
+
+    def _outline(self, one: Read) -> Outline:
+        form = self._form(one)
+        if form not in self._outlines:
+            self._outlines[form] = Outline(self._image, one)
+        return self._outlines[form]
 
     def _calls(self, outline: Outline) -> list[tuple[int, float]]:
         key = f"calls {outline.shape.digest}"
@@ -66,15 +74,23 @@ class Part:
         """Yield each function's start, what its timing depends on, and, the first time, the timing."""
         seen: set[str] = set()
         for one in self._read:
-            start, outline = one.function.start, self._outlines[self._form(one)]
-            replaced = self._others.replaced(one.function, outline) if self._others else []
-            slots, share = between.get(start, 0), self._outside[start]
-            at = outline.function.start
-            loops = sorted((chunk - at, ratio) for chunk, ratio in share.loops.items())
-            said = slots, share.rest, loops, [_said(each, at) for each in replaced]
-            key = f"{self._model} {one.shape.digest} {hashlib.sha256(repr(said).encode()).hexdigest()[:40]}"
-            yield start, key, None if key in seen else self._timing(key, outline, replaced, share, slots)
+            start = one.function.start
+            key, make = self.timing(one, between.get(start, 0))
+            yield start, key, None if key in seen else make()
             seen.add(key)
+
+    def timing(self, one: Read, between: int) -> tuple[str, Callable[[], Timing]]:
+        """Return what the timing of function *one* depends on, and a function that returns it, with addresses from 0.
+
+        Call it after `between` of this function; *between*: the fewest of those slots in the functions that call it.
+        """
+        outline = self._outline(one)
+        replaced = self._others.replaced(one.function, outline) if self._others else []
+        share, at = self._outside[one.function.start], outline.function.start
+        loops = sorted((chunk - at, ratio) for chunk, ratio in share.loops.items())
+        said = between, share.rest, loops, [_said(each, at) for each in replaced]
+        key = f"{self._model} {one.shape.digest} {hashlib.sha256(repr(said).encode()).hexdigest()[:40]}"
+        return key, partial(self._timing, key, outline, replaced, share, between)
 
     def _timing(self, key: str, outline: Outline, replaced: Sequence[Replaced], share: Shares, between: int) -> Timing:
         kept = self._kept.get(key)

@@ -7,6 +7,8 @@
 extern const uint8_t sg_category_group[SG_CATEGORY_COUNT];
 
 void sg_cost_open(void);
+/* Sets the costs of block `number`, at all speeds, from its rows. */
+void sg_cost_set(uint32_t number);
 /* `rows` of the block table, sorted by address; call it after the blocks are open. */
 void sg_clock_open(const sg_clock_row *rows, size_t count);
 /* The clock value that code before `site` reads: cycles so far, except those charged in advance to its block

@@ -1,9 +1,8 @@
 /* Accounts: costs of basic blocks and regions, and events by code address. */
-#include <elf.h>
-#include <stdio.h>
 #include <sys/mman.h>
 
 #include "sg_array.h"
+#include "sg_block_table.h"
 #include "sg_inline.h"
 #include "sg_overlap.h"
 #include "sg_probe.h"
@@ -100,8 +99,11 @@ static void block_cost(const sg_block *block, const sg_timing *timing, sg_block_
     uint64_t width = config->issue_width ? config->issue_width : 1;
     uint64_t sum = weight[0] + weight[1] + weight[2] + weight[3];
     bool is_timed = timing != NULL && timing->millicycles != SG_TIMING_BY_OPERATIONS;
+    bool is_known = timing == NULL || timing->millicycles != SG_TIMING_UNKNOWN;
     uint64_t unit = config->out_of_order || is_timed ? 1 : SG_PARTS;
-    if (is_timed)
+    if (!is_known)
+        cost->parts = 0; /* until it is executed, see sg_rows.c */
+    else if (is_timed)
         cost->parts = pipelined(timing->millicycles);
     else
         cost->parts =
@@ -113,79 +115,19 @@ static void block_cost(const sg_block *block, const sg_timing *timing, sg_block_
         cost->busy[i] *= unit;
 }
 
-/* Adler-32 checksum of the program's code in the file: a debugger may have changed it in memory. */
-static uint32_t code_checksum(void)
-{
-    size_t size;
-    const char *image = sg_map_file("/proc/self/exe", &size);
-    if (image == NULL)
-        sg_stop(SG_STATUS_INTERNAL, "the program cannot read its own executable");
-    const Elf64_Phdr *segment = (const Elf64_Phdr *)(image + ((const Elf64_Ehdr *)image)->e_phoff);
-    while (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
-        segment++; /* the one that holds this function */
-    const uint8_t *code = (const uint8_t *)image + segment->p_offset;
-    uint32_t a = 1, b = 0;
-    for (uint64_t left = segment->p_filesz; left > 0;) {
-        uint64_t run = left < 5552 ? left : 5552; /* no overflow of 32 bits */
-        for (left -= run; run > 0; run--)
-            b += a += *code++;
-        a %= 65521;
-        b %= 65521;
-    }
-    munmap((void *)image, size);
-    return b << 16 | a;
-}
+static const sg_block *block_rows = NULL; /* operations of blocks, from number 1 on */
 
-/* Finds the records of a section of the block table at `path`, `size` bytes at `data`. */
-static const void *records_of(const char *path, const char *data, size_t size, const sg_section *section,
-                              size_t record)
+/* Sets the costs of block `number` at one speed. */
+static void scale(const sg_speed *speed, uint32_t number, uint32_t thousandths)
 {
-    if (section->record_size != record || section->offset > size ||
-        section->count > (size - section->offset) / record)
-        sg_stop(SG_STATUS_INTERNAL, "the block table %s has a wrong record size or is cut short", path);
-    return data + section->offset;
-}
-
-/* What is known of a program before it runs. */
-typedef struct tables {
-    const sg_block *blocks;
-    size_t count;
-    const sg_timing *timing; /* of each block; NULL if the machine does not need it */
-    const sg_load_row *loads;
-    size_t loads_count;
-    const sg_clock_row *clocks;
-    size_t clocks_count;
-} tables;
-
-/* Maps the block table. */
-static tables read_tables(const char *path)
-{
-    size_t size;
-    const char *data = sg_map_file(path, &size);
-    if (data == NULL || size < sizeof(sg_header) + sizeof(sg_section))
-        sg_stop(SG_STATUS_INTERNAL, "the block table %s cannot be read or is cut short", path);
-    const sg_header *header = (const sg_header *)data;
-    const sg_section *section = (const sg_section *)(data + sizeof(sg_header));
-    if (memcmp(header->magic, SG_BLOCKS_MAGIC, 8) != 0 || header->version != SG_FORMAT_VERSION ||
-        header->endian != SG_ENDIAN_MARK)
-        sg_stop(SG_STATUS_INTERNAL, "%s is not a block table of format version %u", path, SG_FORMAT_VERSION);
-    if (header->sections < 2 || size < sizeof(sg_header) + header->sections * sizeof(sg_section))
-        sg_stop(SG_STATUS_INTERNAL, "the block table %s has no blocks or is cut short", path);
-    if (header->flags != code_checksum())
-        sg_stop(SG_STATUS_INTERNAL, "the block table %s was made for another executable than this one", path);
-    tables found = {.blocks = records_of(path, data, size, section, sizeof(sg_block)),
-                    .count = section->count};
-    const sg_section *last = &section[header->sections - 1];
-    found.clocks = records_of(path, data, size, last, sizeof(sg_clock_row));
-    found.clocks_count = last->count;
-    if (header->sections < 4)
-        return found;
-    if (section[1].count != section->count)
-        sg_stop(SG_STATUS_INTERNAL, "the block table %s does not time each block", path);
-    found.timing = records_of(path, data, size, &section[1], sizeof(sg_timing));
-    found.loads = records_of(path, data, size, &section[2], sizeof(sg_load_row));
-    found.loads_count = section[2].count;
-    return found;
+    sg_block_cost *cost = &speed->blocks[number];
+    *cost = sg->blocks[number];
+    cost->parts = 0;
+    for (int k = 0; k < 4; k++)
+        cost->parts += cost->busy[k] = cost->busy[k] * 1000 / thousandths;
+    if (cost->parts == 0 && sg->blocks[number].parts > 0)
+        cost->parts = cost->busy[0] = 1; /* so that a spin loop takes time */
+    speed->parts[number] = speed->parts[sg->executions_count + number] = cost->parts;
 }
 
 static sg_speed make_speed(uint32_t thousandths)
@@ -194,18 +136,23 @@ static sg_speed make_speed(uint32_t thousandths)
         return (sg_speed){sg->blocks, sg->block_parts, NULL};
     sg_speed speed = {sg_reserve(sg->blocks_count * sizeof(sg_block_cost), PURPOSE),
                       sg_reserve(2 * sg->executions_count * sizeof(uint64_t), PURPOSE), NULL};
-    for (uint32_t i = 0; i < sg->blocks_count; i++) {
-        sg_block_cost *cost = &speed.blocks[i];
-        *cost = sg->blocks[i];
-        cost->parts = 0;
-        for (int k = 0; k < 4; k++)
-            cost->parts += cost->busy[k] = cost->busy[k] * 1000 / thousandths;
-        if (cost->parts == 0 && sg->blocks[i].parts > 0)
-            cost->parts = cost->busy[0] = 1; /* so that a spin loop takes time */
-        speed.parts[i] = speed.parts[sg->executions_count + i] = cost->parts;
-    }
+    for (uint32_t i = 0; i < sg->blocks_count; i++)
+        scale(&speed, i, thousandths);
     speed.parts[sg->executions_count] = sg->block_parts[sg->executions_count];
     return speed;
+}
+
+void sg_cost_set(uint32_t number)
+{
+    const sg_timing *timing = sg->timing == NULL ? NULL : &sg->timing[number - 1];
+    sg_block_cost *cost = &sg->blocks[number];
+    block_cost(&block_rows[number - 1], timing, cost);
+    sg->block_parts[number] = sg->block_parts[sg->executions_count + number] = cost->parts;
+    if (timing != NULL)
+        sg->branch_targets[number] = timing->predicted != 0;
+    for (uint32_t i = 0; sg->speed != NULL && i < sg->speeds; i++)
+        if (sg->speed[i].blocks != sg->blocks)
+            scale(&sg->speed[i], number, sg_config_node_speed(&sg->config, i));
 }
 
 /* Block costs on nodes of different speeds. */
@@ -231,17 +178,18 @@ void sg_cost_open(void)
         sg_reserve((text / 5 + 2) * sizeof(sg_site_count), PURPOSE); /* a call is at least five bytes long */
     sg->sites_count = 1;                                             /* number 0: anywhere else */
 
-    tables found = {0};
+    sg_block_table found = {0};
     if (sg->config.blocks_path[0])
-        found = read_tables(sg->config.blocks_path);
-    const sg_timing *timing = sg->timing = found.timing;
+        found = sg_block_table_read(sg->config.blocks_path);
+    sg->timing = found.timing;
+    block_rows = found.blocks;
     size_t count = found.count;
     sg->blocks = sg_reserve((count + 1) * sizeof(sg_block_cost), PURPOSE);
     sg->blocks_count = (uint32_t)count + 1;
     sg->executions_count = sg->blocks_count + sg_inline_slots();
     sg->block_parts = sg_reserve(2 * sg->executions_count * sizeof(uint64_t), PURPOSE);
     sg->block_address = sg_reserve((count + 1) * sizeof(uint64_t), PURPOSE);
-    if (timing != NULL)
+    if (sg->timing != NULL)
         sg->branch_targets = sg_reserve((count + 1) * sizeof *sg->branch_targets, PURPOSE);
     /* A block without a record. */
     sg->blocks[0] = (sg_block_cost){.busy = {SG_PARTS}, .ops = 1, .parts = SG_PARTS};
@@ -250,11 +198,8 @@ void sg_cost_open(void)
         uint64_t address = found.blocks[i].address;
         if (address < sg->text_low || address > sg->text_high)
             continue;
-        block_cost(&found.blocks[i], timing == NULL ? NULL : &timing[i], &sg->blocks[i + 1]);
-        sg->block_parts[i + 1] = sg->block_parts[sg->executions_count + i + 1] = sg->blocks[i + 1].parts;
+        sg_cost_set((uint32_t)i + 1);
         sg->block_address[i + 1] = address;
-        if (timing != NULL)
-            sg->branch_targets[i + 1] = timing[i].predicted != 0;
         sg->block_index[address - sg->text_low] = (uint32_t)i + 1;
         sg->lone_index[address - sg->text_low] = sg->executions_count + (uint32_t)i + 1;
     }
@@ -326,6 +271,8 @@ void sg_account_settle(sg_account *account, void (*executed)(uint32_t block, uin
         account->writes += executions * slot->writes;
         if (slot->block == SG_NO_BLOCK)
             continue;
+        if (SG_UNLIKELY(sg->learn != NULL))
+            sg->learn(slot->block);
         sg_block_cost *block = &sg->blocks[slot->block];
         if (executed != NULL)
             executed(slot->block, executions);

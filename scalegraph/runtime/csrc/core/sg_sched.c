@@ -364,6 +364,8 @@ void sg_give_way(sg_processor *p, const void *site)
 
 void sg_yield(sg_processor *p, const void *site)
 {
+    if (SG_UNLIKELY(sg->learn != NULL) && sg_branch_meets(p, site))
+        return;
     if (SG_UNLIKELY(sg->attention != 0) && stays(p))
         return;
     if (SG_LIKELY(!sg->lone_due) || !becomes_lone(p))

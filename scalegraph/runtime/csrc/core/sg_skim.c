@@ -138,6 +138,8 @@ static uint64_t counted(uint32_t place)
 {
     uint32_t block = sg->slots[place].block;
     uint64_t executions = skim.budgets[place] - *sg_inline_slot(place);
+    if (SG_UNLIKELY(sg->learn != NULL) && block != SG_NO_BLOCK && executions != 0)
+        sg->learn(block);
     return block == SG_NO_BLOCK ? 0 : executions * sg->speed[0].blocks[block].parts;
 }
 

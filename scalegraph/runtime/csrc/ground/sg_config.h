@@ -84,6 +84,7 @@ typedef struct sg_config {
     uint64_t quantum_cycles; /* how far a processor may run ahead of the earliest one while it only hits */
     char result_path[SG_MAX_PATH];
     char blocks_path[SG_MAX_PATH];
+    char rows_path[SG_MAX_PATH];  /* socket that answers for missing rows (sg_rows.c); usually empty */
     uint32_t collect;             /* bits of enum sg_collect */
     uint64_t sample_after;        /* with SG_COLLECT_LONG: simulated work before that, see sg_sample.c */
     char loops_path[SG_MAX_PATH]; /* names the loops' schedules; empty: as in the program */

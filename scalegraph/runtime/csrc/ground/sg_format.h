@@ -10,6 +10,7 @@
 #define SG_ORIGINS 3u
 #define SG_TURNS 2u
 #define SG_TIMING_BY_OPERATIONS 4294967295u
+#define SG_TIMING_UNKNOWN 4294967294u
 #define SG_TRACE_MAGIC "SGEVENTS"
 #define SG_TRACE_VERSION 1u
 
@@ -471,9 +472,17 @@ typedef struct sg_load_row {
     uint32_t origins[3];
     uint32_t delays[3];
     uint32_t ahead;
-    uint32_t pad;
+    uint32_t unknown;
 } sg_load_row;
 _Static_assert(sizeof(sg_load_row) == 40, "sg_load_row differs from format.py");
+
+typedef struct sg_rows_answer {
+    uint32_t timings;
+    uint32_t loads;
+    uint32_t text;
+    uint32_t pad;
+} sg_rows_answer;
+_Static_assert(sizeof(sg_rows_answer) == 16, "sg_rows_answer differs from format.py");
 
 typedef struct sg_clock_row {
     uint64_t address;

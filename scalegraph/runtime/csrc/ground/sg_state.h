@@ -389,12 +389,12 @@ typedef struct sg_context {
     sg_block_cost *blocks;
     uint64_t *block_parts; /* of blocks; or SG_TRAP_PARTS */
     sg_speed *speed;       /* by config.node_speeds, or just one: blocks and block_parts */
-    uint32_t speeds;
+    uint32_t speeds, blocks_count;
     uint64_t *block_address;
-    bool overlaps;           /* see sg_overlap.h */
-    const sg_timing *timing; /* of blocks, from number 1 on; NULL: only the cost of operations is known */
-    bool *branch_targets;    /* by block: is it a branch target? NULL: unknown */
-    uint32_t blocks_count;
+    bool overlaps;             /* see sg_overlap.h */
+    const sg_timing *timing;   /* of blocks, from number 1 on; NULL: only the cost of operations is known */
+    bool (*learn)(uint32_t);   /* makes the block's timing known; false: it was. NULL: all is known */
+    bool *branch_targets;      /* by block: is it a branch target? NULL: unknown */
     sg_slot *slots;            /* by index in executions */
     uint32_t executions_count; /* blocks and slots */
     uint32_t *uncosted;        /* indices that count only references */

@@ -330,17 +330,30 @@ void sg_branch_enter(sg_processor *p, const void *site)
         step(p, &branches.of[p->id], to, site, cost);
 }
 
-void sg_branch_give_way(sg_processor *p, const void *site)
+/* Calls `yield`; the references behind the hook are not made yet. */
+static void let_others(sg_processor *p, const void *site, void (*yield)(sg_processor *p, const void *site))
 {
     sg_behind behind = sg_behind_of(site);
     sg_behind_take(p, behind);
-    sg_give_way(p, site);
+    yield(p, site);
     sg_behind_give(behind);
+}
+
+void sg_branch_give_way(sg_processor *p, const void *site)
+{
+    let_others(p, site, sg_give_way);
 }
 
 /* Everything that sg_branch_enter does too; separate, so that sg_branch_pass saves no registers. */
 static __attribute__((noinline)) void pass_slowly(sg_processor *p, const void *site)
 {
+    if (SG_UNLIKELY(sg->learn != NULL) &&
+        sg_branch_is_news(p, sg->block_index[(uintptr_t)site - sg->text_low])) {
+        p->time -= SG_TRAP_PARTS;
+        if (p->time > p->time_limit)
+            let_others(p, site, sg_yield);
+        return;
+    }
     sg_branch_enter(p, site);
     if (p->time > p->time_limit)
         sg_branch_give_way(p, site);
@@ -349,6 +362,11 @@ static __attribute__((noinline)) void pass_slowly(sg_processor *p, const void *s
 /* The same for a step that is not usual. */
 static __attribute__((noinline)) void pass_step(sg_processor *p, state *s, uint32_t to, const void *site)
 {
+    if (SG_UNLIKELY(sg->learn != NULL) && sg_branch_is_news(p, branches.targets[to].block)) {
+        if (p->time > p->time_limit)
+            let_others(p, site, sg_yield);
+        return;
+    }
     step(p, s, to, site, cost_of(p, to));
     let_follow(p, s);
     if (p->time > p->time_limit)
@@ -378,8 +396,14 @@ void sg_branch_pass(sg_processor *p, const void *site)
 
 /* ---- start ---- */
 
+/* The target number of block `number`; 0: it is none. */
+static uint32_t target_of(uint32_t number)
+{
+    return sg->branch_targets[number] ? branches.at[sg->block_address[number] - sg->text_low] : 0;
+}
+
 /* Sets up the timing of target `i`; all targets are numbered. */
-static void know_timing(uint32_t i, const uint32_t *number)
+static void know_timing(uint32_t i)
 {
     target *t = &branches.targets[i];
     costs *c = &branches.costs[i];
@@ -389,7 +413,7 @@ static void know_timing(uint32_t i, const uint32_t *number)
     c->reach = timing->reach;
     c->less = share_of(t->block, -(int64_t)t->saved, sg->blocks[t->block].busy);
     for (uint32_t k = 0; k < SG_TURNS; k++) {
-        t->turns[k] = number[timing->turns[k]];
+        t->turns[k] = target_of(timing->turns[k]);
         c->more[k] = t->turns[k] == 0 ? (share){0} : turn_share(t, k, sg->blocks[timing->turns[k]].busy);
     }
 }
@@ -397,29 +421,43 @@ static void know_timing(uint32_t i, const uint32_t *number)
 /* Numbers the blocks entered from branches. */
 static void number_targets(void)
 {
-    uint32_t *number = sg_new(sg->blocks_count * sizeof *number);
     branches.count = 1;
     for (uint32_t i = 0; i < sg->blocks_count; i++)
-        if (sg->branch_targets[i])
-            number[i] = branches.count++;
+        branches.count += sg->branch_targets[i];
     branches.at = sg_reserve((sg->text_high - sg->text_low + 1) * sizeof *branches.at, PURPOSE);
     branches.targets = sg_new(branches.count * sizeof *branches.targets);
     branches.costs = sg_new(branches.count * sizeof *branches.costs);
-    for (uint32_t i = 0; i < sg->blocks_count; i++)
-        if (number[i] != 0) {
-            branches.at[sg->block_address[i] - sg->text_low] = number[i];
-            branches.targets[number[i]].block = i;
+    for (uint32_t i = 0, number = 0; i < sg->blocks_count; i++)
+        if (sg->branch_targets[i]) {
+            branches.at[sg->block_address[i] - sg->text_low] = ++number;
+            branches.targets[number].block = i;
         }
     for (uint32_t i = 1; branches.timing != NULL && i < branches.count; i++)
-        know_timing(i, number);
+        know_timing(i);
 }
 
-/* Entries of a processor's sg_quick: whole lines of the host, an odd number of them, so that the same target
- * of all processors does not map to one set of its caches. */
-static size_t quick_stride(void)
+/* Target block `number` costs the trap, too. */
+static void trap(uint32_t number)
 {
-    size_t in_line = 64 / sizeof(sg_quick);
-    return (branches.count / in_line | 1) * in_line + 2 * in_line;
+    for (uint32_t k = 0; k < sg->speeds; k++) {
+        uint64_t *parts = sg->speed[k].parts;
+        if (sg->blocks_scaled) /* by an observer, which charges the whole block */
+            parts[number] = SG_TRAP_PARTS;
+        else
+            parts[number] = parts[sg->executions_count + number] = parts[number] + SG_TRAP_PARTS;
+    }
+}
+
+void sg_branch_learn(const uint32_t *numbers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (sg->branch_targets[numbers[i]])
+            trap(numbers[i]);
+        else
+            branches.at[sg->block_address[numbers[i]] - sg->text_low] = 0;
+    for (uint32_t i = 0; branches.timing != NULL && i < count; i++)
+        if (sg->branch_targets[numbers[i]])
+            know_timing(target_of(numbers[i]));
 }
 
 /* Opens the predictors: a target is named like its block, and what follows a long visit of it like nothing
@@ -432,7 +470,7 @@ static void open_predictors(void)
         names[branches.count + i] = sg->blocks_count + names[i];
     }
     sg_predictor_open(names, 2 * branches.count);
-    size_t quick = quick_stride();
+    size_t quick = sg_quick_stride(branches.count);
     sg_quick *of = sg_reserve(quick * sg->processors * sizeof *of, PURPOSE);
     for (uint32_t i = 0; i < sg->processors; i++) {
         sg_predictor_begin(&branches.of[i].predictor, i);
@@ -452,11 +490,6 @@ void sg_branch_open(void)
     number_targets();
     open_predictors();
     for (uint32_t i = 0; i < sg->blocks_count; i++)
-        for (uint32_t k = 0; sg->branch_targets[i] && k < sg->speeds; k++) {
-            uint64_t *parts = sg->speed[k].parts;
-            if (sg->blocks_scaled) /* by an observer, which charges the whole block */
-                parts[i] = SG_TRAP_PARTS;
-            else
-                parts[i] = parts[sg->executions_count + i] = parts[i] + SG_TRAP_PARTS;
-        }
+        if (sg->branch_targets[i])
+            trap(i);
 }

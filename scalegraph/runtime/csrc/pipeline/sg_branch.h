@@ -10,6 +10,8 @@ void sg_branch_open(void);
 /* `p` enters the block whose hook returns to `site` and was charged SG_TRAP cycles too many: subtracts them,
  * or has the observer that charges blocks do it. */
 void sg_branch_enter(sg_processor *p, const void *site);
+/* The timing of these blocks has become known. */
+void sg_branch_learn(const uint32_t *numbers, uint32_t count);
 /* The same for the hook itself: yields if `p` is then beyond its limit. */
 void sg_branch_pass(sg_processor *p, const void *site);
 /* `p` is beyond its limit after a quick step. */
@@ -35,6 +37,36 @@ static inline bool sg_branch_quickly(sg_processor *p, const void *site)
         sg_branch_give_way(p, site);
     return true;
 }
+/* Entries of a processor's sg_quick for so many targets: whole lines of the host, an odd number of them, so
+ * that the same target of all processors does not map to one set of its caches. */
+static inline size_t sg_quick_stride(uint32_t targets)
+{
+    size_t in_line = 64 / sizeof(sg_quick);
+    return (targets / in_line | 1) * in_line + 2 * in_line;
+}
+
+/* Block `number`, whose hook has charged `p` the trap at most: if nothing was known of it, charges it now.
+ * True: it was so, and it is not entered from a branch. Only if sg->learn is not NULL. */
+static inline bool sg_branch_is_news(sg_processor *p, uint32_t number)
+{
+    if (!sg->learn(number))
+        return false;
+    p->time += sg_speed_of(p->id)->blocks[number].parts;
+    return !sg->branch_targets[number];
+}
+
+/* The same for the block whose hook returns to `site`. True: the hook is done with it, as `p` is within its
+ * limit. */
+static inline bool sg_branch_meets(sg_processor *p, const void *site)
+{
+    uintptr_t offset = (uintptr_t)site - sg->text_low;
+    if (p->time < SG_TRAP_PARTS || offset > sg->text_high - sg->text_low ||
+        !sg_branch_is_news(p, sg->block_index[offset]))
+        return false;
+    p->time -= SG_TRAP_PARTS;
+    return p->time <= p->time_limit;
+}
+
 /* The next instructions of `p` need the result of an atomic operation, which completes after everything
  * before it: loop visits before and after it do not overlap. */
 void sg_branch_await(const sg_processor *p);

@@ -49,6 +49,8 @@ static uint64_t parts_of(uint32_t millicycles)
 
 void sg_overlap_open(const sg_load_row *rows, size_t count)
 {
+    overlaps.rows = rows;
+    overlaps.count = (uint32_t)count;
     uint32_t parallelism = sg->config.pipeline_misses;
     if (parallelism == 0)
         parallelism = (sg->config.memory_parallelism + 500) / 1000;
@@ -56,10 +58,14 @@ void sg_overlap_open(const sg_load_row *rows, size_t count)
         return;
     overlaps.of = sg_reserve(sg->processors * sizeof *overlaps.of, PURPOSE);
     overlaps.ahead = (uint64_t)sg->config.pipeline_window * SG_PARTS / sg->config.issue_width;
-    overlaps.rows = rows;
-    overlaps.count = (uint32_t)count;
     overlaps.most = parallelism;
     sg->overlaps = true;
+}
+
+const sg_load_row *sg_overlap_rows(uint32_t *count)
+{
+    *count = overlaps.count;
+    return overlaps.rows;
 }
 
 uint32_t sg_overlap_number(uint64_t address)
@@ -72,7 +78,8 @@ uint32_t sg_overlap_number(uint64_t address)
         else
             high = middle;
     }
-    return low < overlaps.count && overlaps.rows[low].address == address ? low + 1 : 0;
+    bool found = low < overlaps.count && overlaps.rows[low].address == address && !overlaps.rows[low].unknown;
+    return found ? low + 1 : 0;
 }
 
 static overlap *overlap_of(const sg_processor *p)

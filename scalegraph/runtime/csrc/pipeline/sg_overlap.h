@@ -6,6 +6,8 @@
 
 /* `rows`: what is known of the program's references. */
 void sg_overlap_open(const sg_load_row *rows, size_t count);
+/* These rows, and how many there are. */
+const sg_load_row *sg_overlap_rows(uint32_t *count);
 /* Record number of the reference whose hook returns to `address`; 0: none. */
 uint32_t sg_overlap_number(uint64_t address);
 

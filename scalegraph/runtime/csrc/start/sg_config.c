@@ -53,6 +53,7 @@ static const field fields[] = {
     {"run.quantum_cycles", U64, AT(quantum_cycles), 1, 1000000000, NULL, 0},
     {"run.result_path", TEXT, AT(result_path), 1, SG_MAX_PATH, NULL, 0},
     {"run.blocks_path", TEXT, AT(blocks_path), 1, SG_MAX_PATH, NULL, 0},
+    {"run.rows_path", TEXT, AT(rows_path), 1, SG_MAX_PATH, NULL, 1},
     {"run.schedule", TEXT, AT(schedule), 0, sizeof((sg_config *)0)->schedule, NULL, 1},
     {"run.loops_path", TEXT, AT(loops_path), 1, SG_MAX_PATH, NULL, 1},
     {"run.collect", NAMES, AT(collect), 0, 0, collect_names, 1},

@@ -14,6 +14,7 @@
 #include "sg_observers.h"
 #include "sg_omp.h"
 #include "sg_rank.h"
+#include "sg_rows.h"
 #include "sg_signal.h"
 #include "sg_start.h"
 #include "sg_wire.h"
@@ -124,6 +125,7 @@ static void open_runtime(char **argv)
     sg_observers_begin();
     sg_branch_open();
     sg_inline_begin(sg->uncached ? sg_uncached_begin() : sg_mem_filter(sg->mem, 0));
+    sg_rows_open();
     sg_fault_open();
     sg_omp_open();
     sg_libraries_name();
