@@ -470,7 +470,7 @@ SG_API void __sanitizer_cov_trace_pc(void)
     uint32_t block = p->block_of[site];
     p->account->executions[block]++;
     p->time += p->block_parts[block];
-    if (SG_LIKELY(p->time <= p->time_limit) || SG_LIKELY(sg_branch_quickly(p, (const void *)site)))
+    if (SG_LIKELY(p->time <= p->time_limit) || SG_LIKELY(sg_branch_quickly(p, p->time, (const void *)site)))
         return;
     if (sg_branch_is_due(p))
         sg_branch_pass(p, (const void *)site);
@@ -478,19 +478,23 @@ SG_API void __sanitizer_cov_trace_pc(void)
         sg_yield(p, (const void *)site);
 }
 
-/* The inlined hook has counted the execution and advanced time. */
-SG_API void __sanitizer_cov_trace_pc_late(void)
+static __attribute__((noinline)) void yield_late(sg_processor *p, const void *site)
 {
-    sg_processor *p = sg_now;
-    const void *site = SG_CALLER;
-    if (SG_LIKELY(sg_branch_quickly(p, site)))
-        return;
-    if (sg_branch_is_due(p)) {
-        sg_branch_pass(p, site);
-        return;
-    }
     sg_behind behind = sg_behind_of(site);
     sg_behind_take(p, behind);
     sg_yield(p, site);
     sg_behind_give(behind);
+}
+
+/* The inlined hook has counted the execution and advanced `p` to `time`; both are in these registers. */
+SG_API void __sanitizer_cov_trace_pc_late(uint64_t unused, uint64_t unused_too, uint64_t time,
+                                          sg_processor *p)
+{
+    (void)unused, (void)unused_too;
+    if (SG_LIKELY(sg_branch_quickly(p, time, SG_CALLER)))
+        return;
+    if (sg_branch_is_due(p))
+        sg_branch_pass(p, SG_CALLER);
+    else
+        yield_late(p, SG_CALLER);
 }

@@ -81,7 +81,8 @@ static inline void learn_quick(state *s, uint32_t from, uint32_t to)
 {
     const sg_way *way = s->predictor.way;
     if (from == to || s->quick[from].site != 0 || !sg_way_is_steady(&way[from]) ||
-        !sg_way_is_settled(&way[to]) || branches.targets[to].saved != 0 || sg->attention != 0)
+        (!sg_way_is_settled(&way[to]) && !sg_way_is_regular(&way[to])) || branches.targets[to].saved != 0 ||
+        sg->attention != 0)
         return;
     uint64_t site = sg->block_address[branches.targets[to].block];
     s->quick[from] = (sg_quick){(uint32_t)site, (int32_t)(to - from)};

@@ -13,12 +13,18 @@
  * the most a look-up could save. Where look-ups have not been better than the block's own record, only one
  * step in eight is looked up, chosen by its history: a learnable pattern shows in these too.
  *
+ * A block that has gone one way equally often SG_REGULAR times, and each time another way after that, is
+ * predicted by counting (as loop predictors do: Seznec, "A 64 Kbytes ISL-TAGE Branch Predictor", JWAC-2
+ * 2011). Its steps are not looked up and enter no history either, until one is mispredicted.
+ *
  * What is hashed of a block is its number among all blocks of the program, by address: it is known without
  * disassembling functions that are never executed.
  *
  * A history is a number to which each step is added and which is then shifted, so a step is forgotten when
- * its last bit is shifted out. The entries for all histories but the shortest lie in one cache line of the
- * host, selected by the history of 16 blocks, which is prefetched when the block is entered. */
+ * its last bit is shifted out. The entries of a look-up lie in two cache lines of the host: those for the
+ * history of 4 blocks in one selected by it, the others in one selected by the history of 16, each without
+ * its last block, so that the lines are prefetched one step ahead (as the Alpha EV8 read the lines of its
+ * tables: Seznec, Felix, Krishnan and Sazeides, ISCA 2002). The last block selects the entries in a line. */
 #include <sys/mman.h>
 
 #include "sg_predictor.h"
@@ -104,6 +110,19 @@ void sg_predictor_begin(sg_predictor *q, uint32_t processor)
     q->way = (sg_way *)memory;
     q->far_table = (sg_predicted *)(memory + kind.ways);
     q->near_table = (sg_predicted *)(memory + kind.ways + (64ull << kind.line_bits));
+    q->line[0] = q->ahead[0] = q->near_table;
+    q->line[1] = q->ahead[1] = q->far_table;
+}
+
+/* The histories have changed: the lines that they select are read one step later. */
+static void look_ahead(sg_predictor *q)
+{
+    q->line[0] = q->ahead[0];
+    q->line[1] = q->ahead[1];
+    q->ahead[0] = q->near_table + (mix(q->near) >> (63 - kind.near_bits) >> 1) / IN_LINE * IN_LINE;
+    q->ahead[1] = q->far_table + (mix(q->middle) >> (63 - kind.line_bits) >> 1) * IN_LINE;
+    __builtin_prefetch(q->ahead[0], 1);
+    __builtin_prefetch(q->ahead[1], 1);
 }
 
 static void remember(sg_predictor *q, uint32_t number)
@@ -117,6 +136,7 @@ static void remember(sg_predictor *q, uint32_t number)
     far[1] = far[1] << 1 | far[0] >> 63;
     far[0] = far[0] << 1 ^ in;
     q->looked = 0;
+    look_ahead(q);
 }
 
 void sg_predictor_look(sg_predictor *q, uint32_t from)
@@ -125,15 +145,10 @@ void sg_predictor_look(sg_predictor *q, uint32_t from)
     uint64_t own = mix(name_of(from)), near = mix(q->near + own), middle = mix(mix(q->middle) + own);
     uint64_t whole =
         far[0] + 0xD6E8FEB86659FD93u * far[1] + 0xA0761D6478BD642Fu * far[2] + 0xE7037ED1A0B428DBu * far[3];
-    sg_predicted *line = q->far_table + (middle >> (63 - kind.line_bits) >> 1) * IN_LINE;
     uint64_t mixed[TABLES] = {near, middle, mix(q->far + own), mix(whole + own)};
-    __builtin_prefetch(line, 1);
-    q->entry[0] = q->near_table + (near >> (63 - kind.near_bits) >> 1);
-    __builtin_prefetch(q->entry[0], 1);
     for (uint32_t i = 0; i < TABLES; i++) {
         q->tag[i] = (uint16_t)(mixed[i] & ((1u << TAG_BITS) - 1));
-        if (i > 0)
-            q->entry[i] = line + (mixed[i] >> TAG_BITS) % IN_LINE;
+        q->entry[i] = q->line[i > 0] + (mixed[i] >> TAG_BITS) % IN_LINE;
     }
     q->looked = from;
 }
@@ -162,6 +177,16 @@ static void allocate(sg_predictor *q, uint32_t from, uint16_t code)
         q->entry[i]->useful = (q->entry[i]->useful - 1u) & SUREST;
 }
 
+static void end_run(sg_way *way, uint32_t to)
+{
+    bool alike = way->varied && way->run == way->length && way->other == to;
+    way->regular = alike ? (uint8_t)(way->regular + (way->regular < SG_REGULAR)) : 0;
+    way->length = way->run;
+    way->other = to;
+    way->varied = true;
+    way->run = 0;
+}
+
 /* Prediction by the most frequent successor. */
 static bool learn_way(sg_way *way, uint32_t to)
 {
@@ -175,12 +200,13 @@ static bool learn_way(sg_way *way, uint32_t to)
         way->calm += way->calm < SUREST;
     else
         way->calm -= way->calm > 0;
-    way->varied = true;
-    way->run = 0;
-    if (way->sure > 0)
+    end_run(way, to);
+    if (way->sure > 0) {
         way->sure--;
-    else
+    } else {
         way->next = to;
+        way->regular = 0;
+    }
     return false;
 }
 
@@ -235,6 +261,11 @@ bool sg_predictor_step(sg_predictor *q, uint32_t from, uint32_t to, uint32_t len
         return !known;
     }
     bool settled = sg_way_is_settled(way), told = !way->varied && way->run < sg_predictor_longest;
+    bool regular = !settled && sg_way_is_regular(way);
+    if (regular && sg_way_repeats(way, to))
+        return true;
+    if (regular)
+        way->regular = 0;
     uint16_t base = code_of(way->next);
     bool right = learn_way(way, to);
     if (settled && right)
@@ -251,5 +282,5 @@ bool sg_predictor_step(sg_predictor *q, uint32_t from, uint32_t to, uint32_t len
         }
     }
     remember(q, to);
-    return right;
+    return right && !regular;
 }

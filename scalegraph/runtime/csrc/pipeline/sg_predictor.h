@@ -6,17 +6,21 @@
 
 #define SG_PREDICTOR_TABLES 4u
 #define SG_LONG_RUN         128u
+#define SG_REGULAR          16u
 #define SG_PREDICTOR_NAMED  (1u << 31) /* a number that is its own name */
 
 /* What follows a block, without regard to the blocks before it. */
 typedef struct sg_way {
-    uint32_t next; /* most frequent successor; 0: never left */
-    uint16_t run;  /* how often it has followed in a row, up to the longest history */
-    uint8_t sure;  /* confidence: 0 to 3 */
-    bool varied;   /* something else has followed too */
-    uint8_t calm;  /* 0 to 3: how many of the last runs were long */
-    bool sampled;  /* only a few steps are looked up, since that hardly helped */
-    int16_t gain;  /* net steps predicted right only by look-up, within `looks` */
+    uint32_t next;   /* most frequent successor; 0: never left */
+    uint32_t other;  /* what followed at the end of the last run */
+    uint16_t run;    /* how often `next` has followed in a row, up to the longest history */
+    uint16_t length; /* the last run that ended */
+    uint8_t regular; /* how many runs before it were of that length and ended alike, up to SG_REGULAR */
+    uint8_t sure;    /* confidence: 0 to 3 */
+    bool varied;     /* something else has followed too */
+    uint8_t calm;    /* 0 to 3: how many of the last runs were long */
+    bool sampled;    /* only a few steps are looked up, since that hardly helped */
+    int16_t gain;    /* net steps predicted right only by look-up, within `looks` */
     uint16_t looks;
 } sg_way;
 
@@ -26,6 +30,8 @@ typedef struct sg_predictor {
     struct sg_predicted *far_table;
     uint64_t near, middle, far; /* the last blocks entered: see remember */
     uint64_t farthest[4];
+    struct sg_predicted *line[2];  /* of the near and the far table, for the next look-up */
+    struct sg_predicted *ahead[2]; /* after the next step */
     uint32_t looked; /* block that the fields below belong to, for the current histories; 0: none */
     uint16_t tag[SG_PREDICTOR_TABLES];
     struct sg_predicted *entry[SG_PREDICTOR_TABLES];
@@ -42,7 +48,7 @@ void sg_predictor_begin(sg_predictor *q, uint32_t processor);
 /* `from` is followed by `to`, any number but 0 or an SG_PREDICTOR_NAMED one: was that predicted, or is it
  * new? Something that took `length` steps is predicted only by longer histories. */
 bool sg_predictor_step(sg_predictor *q, uint32_t from, uint32_t to, uint32_t length);
-/* Locates the entries for what follows `from`, and prefetches them. */
+/* Locates the entries for what follows `from`. */
 void sg_predictor_look(sg_predictor *q, uint32_t from);
 
 /* Has the block gone one way always, nearly always, or for so long that no history could predict the end? */
@@ -57,6 +63,22 @@ static inline bool sg_way_is_steady(const sg_way *way)
     return way->run >= sg_predictor_longest || (way->varied && way->calm >= 2 && way->run >= SG_LONG_RUN);
 }
 
+/* Have its runs been alike for so long that their length predicts the steps? */
+static inline bool sg_way_is_regular(const sg_way *way)
+{
+    return way->regular >= SG_REGULAR;
+}
+
+/* A step of a regular block: true if it is as predicted; otherwise nothing changes. */
+static inline bool sg_way_repeats(sg_way *way, uint32_t to)
+{
+    bool ends = way->run == way->length;
+    if (to != (ends ? way->other : way->next))
+        return false;
+    way->run = ends ? 0 : (uint16_t)(way->run + 1);
+    return true;
+}
+
 /* For a sampled block: does the current history exclude this step from look-up? */
 static inline bool sg_predictor_leaves_out(const sg_predictor *q)
 {
@@ -66,15 +88,18 @@ static inline bool sg_predictor_leaves_out(const sg_predictor *q)
 /* `from` comes next and may be looked up. */
 static inline void sg_predictor_expect(sg_predictor *q, uint32_t from)
 {
-    if (!sg_way_is_settled(&q->way[from]) && !(q->way[from].sampled && sg_predictor_leaves_out(q)))
+    const sg_way *way = &q->way[from];
+    if (!sg_way_is_settled(way) && !sg_way_is_regular(way) && !(way->sampled && sg_predictor_leaves_out(q)))
         sg_predictor_look(q, from);
 }
 
-/* sg_predictor_step for the case without a look-up in which only the run changes; false: not that case. */
+/* sg_predictor_step for the cases without a look-up in which only the run changes; false: not such a case. */
 static inline bool sg_predictor_step_settled(sg_predictor *q, uint32_t from, uint32_t to)
 {
     sg_way *way = &q->way[from];
-    if (way->next != to || !sg_way_is_settled(way))
+    if (!sg_way_is_settled(way))
+        return sg_way_is_regular(way) && sg_way_repeats(way, to);
+    if (way->next != to)
         return false;
     way->run += way->run < sg_predictor_longest;
     return true;
