@@ -61,6 +61,11 @@ class LineMap:
         starts, by, known = self._addresses, self._by - 1, self._known
         return [known[bisect_right(starts, address + by)] for address in addresses]
 
+    def lines_between(self, first: int, end: int) -> set[tuple[str, int]]:
+        """Return file and line of all places that `lines_at` may return for addresses from *first* + 1 to *end*."""
+        starts, by = self._addresses, self._by
+        return set(self._known[bisect_right(starts, first + by) : bisect_right(starts, end - 1 + by) + 1])
+
     @cached_property
     def _known(self) -> list[tuple[str, int]]:
         """File and line of each row, behind those of addresses before the first."""

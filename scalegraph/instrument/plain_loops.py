@@ -165,12 +165,84 @@ class Outside:
     calling: Mapping[frozenset[int], Mapping[Line, float]]
 
 
+class PlainReader:
+    """Reads functions of the *plain* build, those of the same form once; raises as `Image` does."""
+
+    def __init__(self, plain: Plain) -> None:
+        self.image, self.lines = Image(plain.executable, moves=True), load(plain.places).lines
+        self._forms: dict[tuple[object, ...], PlainFunction] = {}
+
+    def read(self, function: Function) -> tuple[Outside, list[PlainLoop]] | None:
+        """Return the code of *function* outside its loops, and its loops without calls; None: it has no code."""
+        pointed: list[Pointed] = []
+        image = self.image
+        instructions = list(disassemble(image, function, pointed))
+        if not instructions:
+            return None
+        shape = shape_of(image, function, instructions, pointed, frame=True)
+        form = shape.digest, shape.constants, function.start % LINE_BYTES
+        if form not in self._forms:
+            chunks = chunks_of(instructions, {})
+            self._forms[form] = PlainFunction(function, image.bytes_of(function), chunks, shape.digest)
+        code = self._forms[form]
+        by = function.start - code.function.start
+        there = self.lines.moved(by)
+        loops = [
+            PlainLoop(loop_of(function.name, body, code.decoded, there, moving), code, way, way[0] + by)
+            for way, body, moving in code.loops
+        ]
+        return code.counted.outside(there), loops
+
+
 @dataclass(frozen=True)
 class PlainCode:
     """The plain build: innermost *loops* without calls, and by function the code *outside* innermost loops."""
 
     loops: tuple[PlainLoop, ...]
     outside: Mapping[str, Outside]
+
+    def outside_of(self, name: str) -> Outside | None:
+        """Return the code of the function *name* outside innermost loops."""
+        return self.outside.get(name)
+
+    def named(self, name: str) -> Sequence[PlainLoop]:
+        """Return the loops of the functions with this `source_name`."""
+        return self._by_name.get(name, ())
+
+    def on(self, lines: Iterable[Line]) -> Iterable[PlainLoop]:
+        """Return the loops on any of *lines*; of loops that fit the same ones elsewhere, only the lowest."""
+        return {id(one): one for line in lines for one in self._by_line.get(line, ())}.values()
+
+    def covers(self, lines: Iterable[Line]) -> bool:
+        """Return whether there may be loops on any of *lines*."""
+        return not self._by_line.keys().isdisjoint(lines)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[PlainLoop]]:
+        found: dict[str, list[PlainLoop]] = {}
+        for one in self.loops:
+            found.setdefault(source_name(one.loop.function), []).append(one)
+        return found
+
+    @cached_property
+    def _by_line(self) -> dict[Line, list[PlainLoop]]:
+        found: dict[Line, list[PlainLoop]] = {}
+        for one in lowest(self.loops):
+            for line in one.loop.lines:
+                found.setdefault(line, []).append(one)
+        return found
+
+
+def lowest(loops: Iterable[PlainLoop]) -> Iterable[PlainLoop]:
+    """Return the lowest of the *loops* that fit the same loops of other functions; instances of a template often do."""
+    first: dict[tuple[object, ...], PlainLoop] = {}
+    for one in loops:
+        loop = one.loop
+        moving = tuple((each.size, each.stride, each.stores) for each in loop.references)
+        fits = len(one.way) > 1, loop.lines, loop.at, moving, loop.kinds
+        if one.at <= first.setdefault(fits, one).at:
+            first[fits] = one
+    return first.values()
 
 
 def plain_code(plain: Plain) -> PlainCode:
@@ -180,26 +252,57 @@ def plain_code(plain: Plain) -> PlainCode:
 
 @lru_cache(maxsize=8)
 def _plain_code(plain: Plain, _stamp: int) -> PlainCode:
-    image, lines = Image(plain.executable, moves=True), load(plain.places).lines
+    reader = PlainReader(plain)
     found: list[PlainLoop] = []
     others: dict[str, Outside] = {}
-    forms: dict[tuple[object, ...], PlainFunction] = {}
-    for function in image.functions:
-        pointed: list[Pointed] = []
-        instructions = list(disassemble(image, function, pointed))
-        if not instructions:
-            continue
-        shape = shape_of(image, function, instructions, pointed, frame=True)
-        form = shape.digest, shape.constants, function.start % LINE_BYTES
-        if form not in forms:
-            forms[form] = PlainFunction(function, image.bytes_of(function), chunks_of(instructions, {}), shape.digest)
-        code = forms[form]
-        by = function.start - code.function.start
-        there = lines.moved(by)
-        others[function.name] = code.counted.outside(there)
-        for way, body, moving in code.loops:
-            found.append(PlainLoop(loop_of(function.name, body, code.decoded, there, moving), code, way, way[0] + by))
+    for function in reader.image.functions:
+        if (code := reader.read(function)) is not None:
+            others[function.name] = code[0]
+            found += code[1]
     return PlainCode(tuple(found), others)
+
+
+class PlainByNeed:
+    """The same as a `PlainCode` of the *plain* build, but a function is read only when it is needed."""
+
+    def __init__(self, plain: Plain) -> None:
+        self._reader = PlainReader(plain)
+        self._read: dict[int, tuple[Outside, list[PlainLoop]] | None] = {}
+        self._by_name: dict[str, list[Function]] = {}
+        self._by_line: dict[Line, list[Function]] = {}
+        for function in self._reader.image.functions:
+            self._by_name.setdefault(source_name(function.name), []).append(function)
+            for line in self._reader.lines.lines_between(function.start, function.end):
+                self._by_line.setdefault(line, []).append(function)
+
+    def outside_of(self, name: str) -> Outside | None:
+        """Return what `PlainCode.outside_of` does."""
+        for function in reversed(self._by_name.get(source_name(name), ())):
+            if function.name == name and (code := self._code(function)) is not None:
+                return code[0]
+        return None
+
+    def named(self, name: str) -> Sequence[PlainLoop]:
+        """Return what `PlainCode.named` does."""
+        return self._loops(self._by_name.get(name, ()))
+
+    def on(self, lines: Iterable[Line]) -> Iterable[PlainLoop]:
+        """Return what `PlainCode.on` does."""
+        wanted = frozenset(lines)
+        functions = {function.start: function for line in wanted for function in self._by_line.get(line, ())}
+        return lowest(one for one in self._loops(functions.values()) if not wanted.isdisjoint(one.loop.lines))
+
+    def covers(self, lines: Iterable[Line]) -> bool:
+        """Return what `PlainCode.covers` does."""
+        return not self._by_line.keys().isdisjoint(lines)
+
+    def _loops(self, functions: Iterable[Function]) -> list[PlainLoop]:
+        return [one for function in functions if (code := self._code(function)) is not None for one in code[1]]
+
+    def _code(self, function: Function) -> tuple[Outside, list[PlainLoop]] | None:
+        if function.start not in self._read:
+            self._read[function.start] = self._reader.read(function)
+        return self._read[function.start]
 
 
 @dataclass(frozen=True)

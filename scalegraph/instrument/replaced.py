@@ -14,6 +14,7 @@ from scalegraph.instrument.innermost import joint
 from scalegraph.instrument.places import LineMap, source_name
 from scalegraph.instrument.plain_loops import (
     Line,
+    PlainByNeed,
     PlainCode,
     PlainLoop,
     counted,
@@ -60,20 +61,8 @@ class Shares:
 class PlainLoops:
     """The loops of a program's plain build, by source line."""
 
-    def __init__(self, lines: LineMap, plain: PlainCode) -> None:
-        self._lines = lines
-        self._outside = plain.outside
-        self._by_name: dict[str, list[PlainLoop]] = {}
-        first: dict[tuple[object, ...], PlainLoop] = {}  # of loops that fit the same ones elsewhere, the lowest
-        for one in plain.loops:
-            self._by_name.setdefault(source_name(one.loop.function), []).append(one)
-            other = first.setdefault(_fits(one), one)
-            if one.at < other.at:
-                first[_fits(one)] = one
-        self._by_line: dict[Line, list[PlainLoop]] = {}
-        for one in first.values():
-            for line in one.loop.lines:
-                self._by_line.setdefault(line, []).append(one)
+    def __init__(self, lines: LineMap, plain: PlainCode | PlainByNeed) -> None:
+        self._lines, self._plain = lines, plain
 
     def replaced(self, function: Function, outline: Outline) -> list[Replaced]:
         """Return the innermost loops of *function*, which *outline* stands for, that the plain build also has.
@@ -83,7 +72,7 @@ class PlainLoops:
         lines = self._lines.moved(function.start - outline.function.start)
         every = (one for chunk in outline.chunks.values() for one in chunk.instructions)
         behind = outline.once("behind", lambda: [one.address + one.size for one in every])
-        if not self._by_line.keys() & set(lines_of(lines, behind)):
+        if not self._plain.covers(lines_of(lines, behind)):
             return []
         found = [self._replaced(function, loop, outline, lines) for loop in outline.ways.loops.innermost]
         return [one for one in found if one is not None]
@@ -94,7 +83,7 @@ class PlainLoops:
         Also for each innermost loop that calls functions, which no plain loop replaces. 1 if the two cover different
         lines, for example because one has other functions inlined. Addresses are those of *outline*.
         """
-        plain = self._outside.get(function.name)
+        plain = self._plain.outside_of(function.name)
         if plain is None:
             return Shares()
         lines = self._lines.moved(function.start - outline.function.start)
@@ -142,18 +131,14 @@ class PlainLoops:
         """Return the `match` for the chunks at *starts*; *is_exact* None: they form a path, and so must the other's."""
         body = [one.address for start in starts for one in outline.chunks[start].instructions if not one.hook]
         loop = loop_of(function.name, body, outline.decoded, lines, found)
-        candidates = {id(one): one for line in loop.lines for one in self._by_line.get(line, ())}
-        of_name = self._by_name.get(source_name(function.name), ())
-        candidates |= {id(one): one for one in of_name if one.loop.lines & loop.lines}
-        fitting = [one for one in candidates.values() if (len(one.way) > 1) == (is_exact is None)]
-        return match(loop, fitting, is_exact=is_exact is not False)
-
-
-def _fits(one: PlainLoop) -> tuple[object, ...]:
-    """Return what decides which loops of other functions *one* fits; instances of a template have it in common."""
-    loop = one.loop
-    moving = tuple((each.size, each.stride, each.stores) for each in loop.references)
-    return len(one.way) > 1, loop.lines, loop.at, moving, loop.kinds
+        own = (
+            one for one in self._plain.named(source_name(function.name)) if not loop.lines.isdisjoint(one.loop.lines)
+        )
+        for candidates in (own, self._plain.on(loop.lines)):  # a loop of the same function is preferred
+            fitting = [one for one in candidates if (len(one.way) > 1) == (is_exact is None)]
+            if (matched := match(loop, fitting, is_exact=is_exact is not False)) is not None:
+                return matched
+        return None
 
 
 def _ratio(here: Mapping[Line, float], there: Mapping[Line, float]) -> float:

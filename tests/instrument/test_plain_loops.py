@@ -15,7 +15,8 @@ from scalegraph.instrument.effects import effects
 from scalegraph.instrument.flow import Instruction
 from scalegraph.instrument.operations import decode
 from scalegraph.instrument.pipeline import execute
-from scalegraph.instrument.plain_loops import Loop, plain_code
+from scalegraph.instrument.places import source_name
+from scalegraph.instrument.plain_loops import Loop, PlainByNeed, plain_code
 from scalegraph.instrument.steps import plain_steps
 from scalegraph.instrument.strides import Decoded, Reference, references
 from scalegraph.instrument.timed import timing
@@ -292,6 +293,21 @@ def test_plain_build_is_made_once_and_only_for_a_machine_with_a_pipeline(
     before = (made / "program").stat()
     Simulated().run(Job(built(tmp_path, "-O3"), host, RunPoint(processors=1)))
     assert (made / "program").stat().st_ino == before.st_ino
+
+
+@needs_gcc
+def test_functions_read_by_need_are_those_read_at_once(tmp_path: Path) -> None:
+    program = built(tmp_path, "-O3")
+    assert program.plain is not None
+    plain = program.plain(CancelToken())
+    whole, needed = plain_code(plain), PlainByNeed(plain)
+    assert len(whole.loops) > 5
+    for name in (*whole.outside, "none"):
+        assert needed.outside_of(name) == whole.outside_of(name)
+        assert [one.at for one in needed.named(source_name(name))] == [one.at for one in whole.named(source_name(name))]
+    for lines in (*(one.loop.lines for one in whole.loops), {("none", 1)}):
+        assert {(one.at, one.way) for one in needed.on(lines)} == {(one.at, one.way) for one in whole.on(lines)}
+        assert needed.covers(lines) == whole.covers(lines)
 
 
 @needs_gcc

@@ -17,7 +17,6 @@ import select
 import socket
 import sys
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +33,10 @@ from scalegraph.instrument.functions.rows import (
     timing_rows,
     with_rows,
 )
-from scalegraph.instrument.functions.side_by_side import meanwhile
 from scalegraph.instrument.image import Image
 from scalegraph.instrument.places import load
 from scalegraph.instrument.plain import Plain
-from scalegraph.instrument.plain_loops import plain_code
+from scalegraph.instrument.plain_loops import PlainByNeed
 from scalegraph.instrument.replaced import PlainLoops
 from scalegraph.machine.model import Processor
 from scalegraph.runtime.format import LOAD_ROW, ROWS_ANSWER, TIMING
@@ -58,12 +56,11 @@ class Answers:
         self._loads = section_of(self._table, LOADS_SECTION, LOAD_ROW).copy()
         self._numbers = {int(address): number for number, address in enumerate(self._loads["address"], 1)}
         processor = Processor.model_validate(asked["processor"])
-        if asked["plain"] is None:
-            self._functions = OneByOne(Image(Path(asked["program"])), processor, None, kept)
-            return
-        with meanwhile(2, partial(plain_code, Plain(*map(Path, asked["plain"])))) as code:
-            image, lines = Image(Path(asked["program"])), load(Path(asked["lines"])).lines
-            self._functions = OneByOne(image, processor, PlainLoops(lines, code()), kept)
+        others = None
+        if asked["plain"] is not None:
+            plain = PlainByNeed(Plain(*map(Path, asked["plain"])))
+            others = PlainLoops(load(Path(asked["lines"])).lines, plain)
+        self._functions = OneByOne(Image(Path(asked["program"])), processor, others, kept)
 
     def of(self, number: int) -> bytes:
         """Return the answer to the *number* of a block, see `ROWS_ANSWER`."""
@@ -111,7 +108,7 @@ def main() -> None:
         answers: Answers | bytes
         try:
             answers = Answers(asked, kept)
-        except (*DAMAGE, InputError, ChildProcessError) as error:
+        except (*DAMAGE, InputError) as error:
             answers = _failed(error)
         print("ready", flush=True)
         ready, _, _ = select.select([listening, sys.stdin], [], [])
