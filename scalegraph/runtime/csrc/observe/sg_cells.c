@@ -15,6 +15,7 @@ struct sg_cells {
     enum sg_cells_step step;
     const sg_difference *difference;
     uint64_t times;
+    sg_cost *sum; /* of all accounts in the last snapshot */
 };
 
 static struct {
@@ -125,18 +126,52 @@ static void mend_parts(sg_account *a, uint64_t parts)
     a->busy[most] -= differs;
 }
 
+static void add_cost(sg_cost *sum, const sg_cost *one, uint64_t times)
+{
+    for (int i = 0; i < SG_CATEGORY_COUNT; i++)
+        sum->categories[i] += times * one->categories[i];
+    for (int i = 0; i < SG_COUNTER_COUNT; i++)
+        sum->counters[i] += times * one->counters[i];
+}
+
+/* Adds to `sum` what an account has in the last snapshot, `times` times. */
+static void add_snapshot(sg_cost *sum, const sg_account *a, uint64_t times)
+{
+    uint32_t first = number_of(&a->reads), second = number_of(&a->rest.categories);
+    const range *counts = &kept.ranges[first], *rest = &kept.ranges[second];
+    if (counts->size == 0)
+        return;
+    sg_account there = {.rest = {.processor = a->rest.processor}};
+    sg_cost total;
+    memcpy(&there.reads, counts->now, counts->size * sizeof *counts->now);
+    memcpy(&there.rest.categories, rest->now, rest->size * sizeof *rest->now);
+    sg_account_total(&there, &total);
+    add_cost(sum, &total, times);
+}
+
+/* Does the difference that is added to all counts have any of this account? */
+static bool adds_to(const sg_cells *cells, const sg_account *a)
+{
+    uint32_t number = number_of(&a->reads);
+    return number < cells->difference->ranges && cells->difference->size[number] > 0;
+}
+
 /* Accounts that have not changed since the last snapshot are neither copied nor restored. */
-static void visit_changed(sg_cells *cells, sg_processor *p, sg_account *a)
+static void visit_changed(sg_cells *cells, sg_account *a)
 {
     uint64_t parts = a->parts;
     bool copies = cells->step == SG_CELLS_COPY;
+    if (cells->step == SG_CELLS_ADD ? !adds_to(cells, a) : kept.copies > 1 && !a->changed)
+        return;
     if (a->changed)
         sg_account_settle(a, NULL);
-    else if (cells->step != SG_CELLS_ADD && kept.copies > 1)
-        return;
+    if (copies)
+        add_snapshot(cells->sum, a, -1ull);
     visit_account(cells, a);
+    if (copies)
+        add_snapshot(cells->sum, a, 1);
     mend_parts(a, parts);
-    a->changed = !copies || a == p->account;
+    a->changed = !copies || a == sg->processor[a->rest.processor].account;
 }
 
 static void visit(sg_cells *cells)
@@ -146,16 +181,16 @@ static void visit(sg_cells *cells)
         p->account->parts = p->parts;
         for (uint32_t region = 0; region < p->accounts_size; region++)
             if (p->accounts[region] != NULL)
-                visit_changed(cells, p, p->accounts[region]);
+                visit_changed(cells, p->accounts[region]);
     }
     visit_code(cells);
     sg_observe_cells(cells);
 }
 
-void sg_cells_copy(void)
+void sg_cells_copy(sg_cost *sum)
 {
     kept.copies++;
-    visit(&(sg_cells){.step = SG_CELLS_COPY});
+    visit(&(sg_cells){.step = SG_CELLS_COPY, .sum = sum});
 }
 
 void sg_cells_restore(void)
@@ -166,7 +201,7 @@ void sg_cells_restore(void)
 void sg_cells_multiply(const sg_difference *difference, uint64_t times)
 {
     if (times > 0)
-        visit(&(sg_cells){SG_CELLS_ADD, difference, times});
+        visit(&(sg_cells){SG_CELLS_ADD, difference, times, NULL});
 }
 
 /* ---- differences ---- */

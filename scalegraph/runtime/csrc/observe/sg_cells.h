@@ -36,8 +36,9 @@ static inline uint64_t sg_latest(void)
  * `key` identifies a range even if it moves; it grows only at its end. */
 void sg_cells_add(sg_cells *cells, const void *key, void *first, size_t stride, size_t bytes, size_t count);
 
-/* Does the step with all counts of the run. */
-void sg_cells_copy(void);
+/* Does the step with all counts of the run. A copy brings `sum`, over all accounts in the last snapshot, up
+ * to date. */
+void sg_cells_copy(sg_cost *sum);
 void sg_cells_restore(void);
 void sg_cells_multiply(const sg_difference *difference, uint64_t times);
 /* The difference of the last two snapshots. */

@@ -94,14 +94,6 @@ void sg_phase_level(uint64_t when, int sign)
 
 /* ---- cost of a visit ---- */
 
-static void add_cost(sg_cost *sum, const sg_cost *one)
-{
-    for (int i = 0; i < SG_CATEGORY_COUNT; i++)
-        sum->categories[i] += one->categories[i];
-    for (int i = 0; i < SG_COUNTER_COUNT; i++)
-        sum->counters[i] += one->counters[i];
-}
-
 /* Work so far, measured as in skipped visits (sg_skim_work): without branches and library functions. The
  * accounts are settled. */
 static uint64_t work_so_far(void)
@@ -112,26 +104,11 @@ static uint64_t work_so_far(void)
     return work;
 }
 
-static void totals(sg_cost *sum)
-{
-    *sum = (sg_cost){.processor = 0};
-    for (uint32_t i = 0; i < sg->processors; i++)
-        for (uint32_t region = 0; region < sg->processor[i].accounts_size; region++) {
-            const sg_account *a = sg->processor[i].accounts[region];
-            sg_cost one;
-            if (a == NULL)
-                continue;
-            sg_account_total(a, &one);
-            add_cost(sum, &one);
-        }
-}
-
 void sg_phase_mark(void)
 {
     sg_sampled.begin = sg_latest();
     sg_phase_level(sg_sampled.begin, 1);
-    sg_cells_copy();
-    totals(&sg_sampled.totals);
+    sg_cells_copy(&sg_sampled.totals);
     sg_sampled.work = work_so_far();
     sg_phase_level(sg_sampled.begin, -1);
     sg_sampled.marked = true;
