@@ -250,10 +250,24 @@ sg_account *sg_account_of(sg_processor *p, uint32_t region)
         sg_account *account = new_account();
         account->rest.processor = p->id;
         account->rest.region = region;
-        account->changed = true;
+        account->changed = SG_ALL_CHANGED;
         p->accounts[region] = account;
     }
     return p->accounts[region];
+}
+
+/* The first count from `from` on that is not 0, or `end`. Most are, so four are compared at once. */
+static uint32_t next_executed(const uint64_t *executions, uint32_t from, uint32_t end)
+{
+    typedef uint64_t four __attribute__((vector_size(32), aligned(8), may_alias));
+    for (; from + 8 <= end; from += 8) {
+        four any = *(const four *)&executions[from] | *(const four *)&executions[from + 4];
+        if ((any[0] | any[1] | any[2] | any[3]) != 0)
+            break;
+    }
+    while (from < end && executions[from] == 0)
+        from++;
+    return from;
 }
 
 void sg_account_settle(sg_account *account, void (*executed)(uint32_t block, uint64_t executions))
@@ -261,10 +275,11 @@ void sg_account_settle(sg_account *account, void (*executed)(uint32_t block, uin
     sg_branch_wake();
     uint32_t count = sg->executions_count;
     const sg_block_cost *costs = sg_speed_of(account->rest.processor)->blocks;
-    for (uint32_t i = 0, end = account->alone ? 2 * count : count; i < end; i++) {
+    for (uint32_t i = 0, end = account->alone ? 2 * count : count;; i++) {
+        i = next_executed(account->executions, i, end);
+        if (i == end)
+            break;
         uint64_t executions = account->executions[i];
-        if (executions == 0)
-            continue;
         const sg_slot *slot = &sg->slots[i < count ? i : i - count];
         account->executions[i] = 0;
         account->reads += executions * slot->reads;

@@ -50,7 +50,7 @@ static inline void sg_account_set(sg_processor *p, sg_account *account)
     p->account->parts = p->parts;
     p->parts = account->parts;
     p->account = account;
-    account->changed = true;
+    account->changed = SG_ALL_CHANGED;
     p->executed = (uintptr_t)account + p->executed_from;
 }
 

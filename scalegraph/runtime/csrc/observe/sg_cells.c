@@ -163,7 +163,7 @@ static void visit_changed(sg_cells *cells, sg_account *a)
     bool copies = cells->step == SG_CELLS_COPY;
     if (cells->step == SG_CELLS_ADD ? !adds_to(cells, a) : kept.copies > 1 && !a->changed)
         return;
-    if (a->changed)
+    if (a->changed == SG_ALL_CHANGED)
         sg_account_settle(a, NULL);
     if (copies)
         add_snapshot(cells->sum, a, -1ull);
@@ -171,7 +171,8 @@ static void visit_changed(sg_cells *cells, sg_account *a)
     if (copies)
         add_snapshot(cells->sum, a, 1);
     mend_parts(a, parts);
-    a->changed = !copies || a == sg->processor[a->rest.processor].account;
+    bool goes_on = a == sg->processor[a->rest.processor].account;
+    a->changed = goes_on ? SG_ALL_CHANGED : copies ? 0 : SG_SUMS_CHANGED;
 }
 
 static void visit(sg_cells *cells)

@@ -88,7 +88,7 @@ void sg_phase_level(uint64_t when, int sign)
         enum sg_category category;
         sg_account *a = waiting_in(p, &category);
         a->rest.categories[category] += (uint64_t)sign * (when - p->clock);
-        a->changed = true;
+        a->changed |= SG_SUMS_CHANGED;
     }
 }
 
