@@ -35,9 +35,11 @@ _ERRORS = 2.0  # standard errors by which a systematic difference may be larger 
 _SIGNIFICANT = 4.0  # F statistic from which a trend counts
 _LIKELY = 10.0  # the same for the fits of one that are about equally good
 _LEAST_SPREAD, _PREDICTS = 0.01, 0.7  # when work predicts times, as in the runtime (sg_sample_phase.c)
-_UNEXPECTED = 0.1  # fraction by which the work of skipped visits must differ from that of samples to be other work
+_UNEXPECTED = 1.0  # fraction by which the work of skipped visits must differ from that of samples to be other work
+_UNLIKE = 0.2  # of the stalls of visits with other work: skipped visits may have left the caches otherwise
 _ENOUGH = 4  # measured visits of a phase, as in the runtime
 _LEAST = 6  # visits that determine one
+_STEADY = ("ops", "flops", "reads", "writes", "serial_ops")  # counters that do not depend on caches
 WAITING = tuple(
     name for name in CATEGORY_NAMES if name.startswith(("idle", "prim")) or name == "stall_contention"
 )  # categories
@@ -226,14 +228,14 @@ class Stratum:
         visits, skipped = float(self._left_out.sum()), float(sum(visit.skipped_work for visit in self.used))
         made = sum(visit.copies * visit.values[name] for visit in self.used)
         work = sum(visit.copies * visit.work for visit in self.used)
-        most = math.inf if self.by_work else pace * abs(skipped - work)
+        most = pace * abs(skipped - work)
         other = min(abs(made * (skipped / work - 1)) if work else 0.0, most)
         slope = float(line[1]) * (skipped - visits * float(mean[2]))
         return (
             abs(float(mean[0])) / 2
             + (abs(skipped - work) / PART if name.startswith("busy") else 0.0)  # may be of one category
             + abs(made - visits * float(line @ mean[1:]) - math.copysign(min(abs(slope), most), slope))
-            + (most if most < math.inf and abs(skipped - work) > _UNEXPECTED * work else other)
+            + (most if abs(skipped - work) > _UNEXPECTED * work else other)
         )
 
 
@@ -300,7 +302,7 @@ def _paces(strata: Sequence[Stratum]) -> dict[str, float]:
     work = sum(visit.work for visit in visits) or 1.0
     sums = {name: sum(visit.values[name] for visit in visits) for name in visits[0].values} if visits else {}
     occupied = sum(sums.get(name, 0) for name in CATEGORY_NAMES if name.startswith(("busy", "stall")))
-    processors = sum(sums.get(name, 0) for name in CATEGORY_NAMES) / max(sums.get("time_cycles", 0), 1)
+    processors = _processors(visits)
     sums |= {name: round(occupied * processors) for name in WAITING if name.startswith("idle")} | {
         "time_cycles": occupied
     }
@@ -309,8 +311,28 @@ def _paces(strata: Sequence[Stratum]) -> dict[str, float]:
     return {name: 2 * most / work for name, most in sums.items()}
 
 
-def intervals(strata: Sequence[Stratum], names: Sequence[str]) -> dict[str, float]:
-    """Return the half widths of the intervals of *names* that phases have counted."""
+def _unlike(visits: Sequence[Visit], name: str) -> float:
+    """Return how far *name* may be off because *visits*, which stand for no others, came after skipped ones."""
+    stalls = sum(visit.values[kind] for visit in visits for kind in CATEGORY_NAMES if kind.startswith("stall"))
+    if name == "time_cycles":
+        return _UNLIKE * stalls
+    if name.startswith("idle"):
+        return _UNLIKE * stalls * _processors(visits)
+    steady = name.startswith("busy") or name in _STEADY
+    return 0.0 if steady else _UNLIKE * abs(sum(visit.values[name] for visit in visits))
+
+
+def _processors(visits: Sequence[Visit]) -> float:
+    """Return the number of processors: categories add up to it times the time."""
+    cycles = sum(visit.values[name] for visit in visits for name in CATEGORY_NAMES)
+    return cycles / max(sum(visit.values["time_cycles"] for visit in visits), 1)
+
+
+def intervals(strata: Sequence[Stratum], unlike: Sequence[Visit], names: Sequence[str]) -> dict[str, float]:
+    """Return the half widths of the intervals of *names* that phases have counted.
+
+    *unlike*: visits that stand for no others, since they have more work.
+    """
     found = {}
     paces = _paces(strata)
     for name in names:
@@ -318,5 +340,6 @@ def intervals(strata: Sequence[Stratum], names: Sequence[str]) -> dict[str, floa
         if not pace:
             continue
         widths = [stratum.half_width(name, pace) for stratum in strata if stratum.used]
-        found[name] = math.hypot(*(random for random, _ in widths)) + sum(wrong for _, wrong in widths)
+        wrong = sum(wrong for _, wrong in widths) + _unlike(unlike, name)
+        found[name] = math.hypot(*(random for random, _ in widths)) + wrong
     return found

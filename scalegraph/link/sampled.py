@@ -37,7 +37,7 @@ def noted(record: RunRecord, build: Build, result: Result, *, unasked: bool) -> 
 
 def _found(build: Build, result: Result, record: RunRecord) -> Sampled:
     rows = result.rows("SAMPLED_PHASES")
-    strata = _strata(result, len(rows))
+    strata, unlike = _strata(result, len(rows))
     phases = _phases(build, rows, strata)
     refused = next((text.removeprefix(_REFUSED) for text in record.warnings if text.startswith(_REFUSED)), "")
     skipped = sum(phase.skipped for phase in phases)
@@ -45,25 +45,25 @@ def _found(build: Build, result: Result, record: RunRecord) -> Sampled:
         visits=sum(phase.visits for phase in phases),
         skipped=skipped,
         why="" if skipped else refused or _why(phases),
-        intervals=_intervals(strata, record) if skipped else {},
+        intervals=_intervals(strata, unlike, record) if skipped else {},
         phases=phases,
     )
 
 
-def _intervals(strata: Sequence[Stratum], record: RunRecord) -> dict[str, float]:
+def _intervals(strata: Sequence[Stratum], unlike: Sequence[Visit], record: RunRecord) -> dict[str, float]:
     """Return the half widths of the intervals of what *record* counts."""
-    found = intervals(strata, ("time_cycles", *CATEGORY_NAMES, *COUNTER_NAMES))
+    found = intervals(strata, unlike, ("time_cycles", *CATEGORY_NAMES, *COUNTER_NAMES))
     counted = {"time_cycles": record.time_cycles or 0, **record.categories, **record.counters}
     return {name: found.get(name, 0.0) + _RESOLUTION * value for name, value in counted.items() if value}
 
 
-def _strata(result: Result, phases: int) -> list[Stratum]:
-    """Return the simulated visits of each of so many *phases*."""
+def _strata(result: Result, phases: int) -> tuple[list[Stratum], list[Visit]]:
+    """Return the simulated visits of each of so many *phases*, and those of all with other work."""
     visits: list[list[Visit]] = [[] for _ in range(phases)]
+    unlike: list[Visit] = []
     for row in result.rows("SAMPLES"):
-        if row["how"] != UNLIKE:
-            visits[row["phase"]].append(_visit(row))
-    return [Stratum(tuple(some)) for some in visits]
+        (unlike if row["how"] == UNLIKE else visits[row["phase"]]).append(_visit(row))
+    return [Stratum(tuple(some)) for some in visits], unlike
 
 
 def _visit(row: Any) -> Visit:

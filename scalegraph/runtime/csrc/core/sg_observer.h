@@ -192,7 +192,9 @@ typedef struct sg_gathered {
     /* What the program's clock must be ahead of `clock` for what is not simulated at the moment. */         \
     ANSWER(ahead, int64_t, (uint64_t clock))                                                                 \
     /* A visit that is skimmed has more work than it was to have. */                                         \
-    ANSWER(exceeds, void, (void))
+    ANSWER(exceeds, void, (void))                                                                            \
+    /* A library function takes this long. True: that is not simulated at the moment. */                     \
+    ANSWER(library, bool, (uint64_t cycles))
 
 /* A section of the result file; `put` returns the number of records, and writes them unless `w` is NULL. */
 struct sg_writer;

@@ -173,6 +173,16 @@ int64_t sg_skim_since(uint64_t clock)
     return (int64_t)skim.begin - (int64_t)clock + (int64_t)(skim.pace * (double)work());
 }
 
+bool sg_skim_library(uint64_t parts)
+{
+    if (work() + parts > skim.most) {
+        sg_observed.exceeds();
+        return false;
+    }
+    skim.parts += parts;
+    return true;
+}
+
 SG_API void sg_skim_late(void)
 {
     sg_processor *p = sg_now;

@@ -19,5 +19,7 @@ void sg_skim_visit(uint64_t begin, double pace, uint64_t most);
 /* While skimming: what must be added to `clock` for the clock at which skimming began, with the time that the
  * work of this visit takes so far. */
 int64_t sg_skim_since(uint64_t clock);
+/* A library function with this work begins. False: the visit has too much work, so that it is simulated. */
+bool sg_skim_library(uint64_t parts);
 
 #endif

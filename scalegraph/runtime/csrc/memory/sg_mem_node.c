@@ -70,7 +70,7 @@ void sg_mem_destroy(sg_mem *mem)
     sg_mem_destroy_one(mem);
 }
 
-/* Prefixes a resource's name with its node. */
+/* Adds the node of a resource. */
 typedef struct namer {
     uint32_t node;
     sg_usage_visit *visit;
@@ -80,10 +80,8 @@ typedef struct namer {
 static void name_node(void *context, const sg_usage *usage)
 {
     const namer *to = context;
-    char name[96];
-    snprintf(name, sizeof name, "node %u %s", to->node, usage->name);
     sg_usage named = *usage;
-    named.name = name;
+    named.node = to->node + 1;
     to->visit(to->context, &named);
 }
 

@@ -131,12 +131,9 @@ void sg_calendar_condense(sg_calendar *c, uint64_t now)
 void sg_usage_tell(const sg_calendar *c, size_t count, uint64_t scale, const char *kind,
                    sg_usage_visit *visit, void *context, const char *format, ...)
 {
-    char name[48];
     va_list list;
     va_start(list, format);
-    vsnprintf(name, sizeof name, format, list);
-    va_end(list);
-    sg_usage usage = {.kind = kind, .name = name, .units = (uint32_t)count};
+    sg_usage usage = {.kind = kind, .format = format, .arguments = &list, .units = (uint32_t)count};
     for (size_t i = 0; i < count; i++) {
         usage.transactions += c[i].transactions;
         usage.busy += c[i].occupied;
@@ -145,4 +142,14 @@ void sg_usage_tell(const sg_calendar *c, size_t count, uint64_t scale, const cha
     usage.busy /= scale;
     usage.waiting /= scale;
     visit(context, &usage);
+    va_end(list);
+}
+
+void sg_usage_name(const sg_usage *usage, char *name, size_t size)
+{
+    int length = usage->node > 0 ? snprintf(name, size, "node %u ", usage->node - 1) : 0;
+    va_list list;
+    va_copy(list, *usage->arguments);
+    vsnprintf(name + length, size - (size_t)length, usage->format, list);
+    va_end(list);
 }

@@ -121,5 +121,7 @@ static inline uint64_t sg_calendar_reserve(sg_calendar *c, uint64_t from, uint64
 __attribute__((format(printf, 7, 8))) void sg_usage_tell(const sg_calendar *c, size_t count, uint64_t scale,
                                                          const char *kind, sg_usage_visit *visit,
                                                          void *context, const char *format, ...);
+/* "ring 0", "link 3>4", "memory 5", "bus": unique in its machine; in a cluster "node 2 bus". */
+void sg_usage_name(const sg_usage *usage, char *name, size_t size);
 
 #endif

@@ -114,16 +114,20 @@ static void visit_code(sg_cells *cells)
 }
 
 /* An account's fraction of a cycle is what its clock has taken, so it must not change: the change that the
- * counts would cause is taken from the largest busy category. */
+ * counts would cause is taken from the busy categories, the largest first. */
 static void mend_parts(sg_account *a, uint64_t parts)
 {
-    uint64_t differs = a->parts - parts;
-    int most = 0;
-    for (int i = 1; i < 4; i++)
-        if (a->busy[i] > a->busy[most])
-            most = i;
+    int64_t differs = (int64_t)(a->parts - parts);
     a->parts = parts;
-    a->busy[most] -= differs;
+    for (int turn = 0; turn < 4 && differs != 0; turn++) {
+        int most = 0;
+        for (int i = 1; i < 4; i++)
+            if (a->busy[i] > a->busy[most])
+                most = i;
+        int64_t taken = differs < (int64_t)a->busy[most] ? differs : (int64_t)a->busy[most];
+        a->busy[most] -= (uint64_t)taken;
+        differs -= taken;
+    }
 }
 
 static void add_cost(sg_cost *sum, const sg_cost *one, uint64_t times)

@@ -37,7 +37,9 @@ static void put_resource(void *context, const sg_usage *usage)
     record.transactions = usage->transactions + more.transactions;
     record.waiting = usage->waiting + more.waiting;
     copy(record.kind, usage->kind, sizeof record.kind);
-    copy(record.name, usage->name, sizeof record.name);
+    char name[96];
+    sg_usage_name(usage, name, sizeof name);
+    copy(record.name, name, sizeof record.name);
     sg_put(to->w, &record, sizeof record);
     to->count++;
 }

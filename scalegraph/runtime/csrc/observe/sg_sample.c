@@ -72,6 +72,15 @@ static bool answer(sg_processor *p, uint64_t address, uint64_t size, enum sg_acc
     return true;
 }
 
+/* Work of library functions counts, too. */
+static bool add_library(uint64_t cycles)
+{
+    if (sampling.mode == SKIMMING && sg_skim_library(cycles * SG_PARTS))
+        return true;
+    sg_sampled.library += cycles * SG_PARTS;
+    return false;
+}
+
 static void simulate_rest(void);
 static const sg_observer skimmer = {
     .name = "skimming", .filter = answer, .ahead = sg_skim_since, .exceeds = simulate_rest};
@@ -104,13 +113,14 @@ static void end_skimming(void)
     sg->skipped -= (int64_t)(now - sg_sampled.begin);
     for (uint32_t i = 0; i < sg_sampled.count; i++) {
         sg_phase *p = &sg_sampled.phase[i];
-        sg_left_out before = {p->now.visits / 2, p->now.work / 2};
+        sg_left_out before = {p->now.visits / 2, p->now.work / 2, p->now.usual / 2};
         if (p->now.visits == 0)
             continue;
         p->record.skipped += p->now.visits;
         p->behind.visits += p->now.visits - before.visits;
         p->behind.work += p->now.work - before.work;
-        p->now = (sg_left_out){0, 0};
+        p->behind.usual += p->now.usual - before.usual;
+        p->now = (sg_left_out){0, 0, 0};
         sg_phase_stand_for(p, before);
         sg_phase_expect(p);
     }
@@ -173,13 +183,11 @@ static bool matters(uint64_t cycles)
 static void end_alone(sg_phase *p)
 {
     if (sampling.cut > 0) {
-        bool again = p->unlike + 1 == p->record.visits;
         p->unlike = p->record.visits;
         sg_phase_end(p, SG_SAMPLE_UNLIKE);
         sg_sampled.last_work += sampling.cut;
         sampling.cut = 0;
-        if (again) /* they have changed */
-            begin_stretch(WARMING);
+        begin_stretch(WARMING); /* the caches hold what was there when skipping began */
         return;
     }
     uint64_t cycles = sg_phase_end(p, SG_SAMPLE_ALONE);
@@ -237,21 +245,20 @@ static void end_skipped(sg_phase *p)
         p->record.skipped++;
         return;
     }
-    p->now.visits++;
-    p->now.work += work;
+    sg_phase_skipped(p, work);
     sg_phase_expect(p);
     sg->expected = sg_sampled.expected;
 }
 
-/* A skipped visit has more work than the samples tell of: its beginning stands for a visit, the rest is
- * simulated.
+/* A skipped visit has more work than the samples tell of: its beginning counts as one, the rest is simulated.
  */
 static void simulate_rest(void)
 {
     if (sg->lone != NULL)
         sg_observe_lone_ends(sg_now->clock);
-    end_skipped(&sg_sampled.phase[sampling.current - 1]);
-    sampling.cut = sg_sampled.last_work;
+    uint64_t work = sg_skim_work();
+    sg_phase_skipped(&sg_sampled.phase[sampling.current - 1], work);
+    sampling.cut = work + 1; /* it may be 0 before a library function */
     end_skimming();
     sg_phase_mark();
     sampling.mode = ALONE;
@@ -326,7 +333,7 @@ static void close_samples(void)
         sg_phase *p = &sg_sampled.phase[i];
         if (p->behind.visits > 0)
             sg_phase_stand_for(p, p->behind);
-        p->behind = (sg_left_out){0, 0};
+        p->behind = (sg_left_out){0, 0, 0};
     }
     sg->expected = 0;
     sampling.mode = GIVEN_UP;
@@ -386,4 +393,5 @@ const sg_observer sg_observer_sample = {
     .phase = come_to,
     .closes = close_samples,
     .ends = end,
+    .library = add_library,
 };

@@ -94,11 +94,10 @@ void sg_phase_level(uint64_t when, int sign)
 
 /* ---- cost of a visit ---- */
 
-/* Work so far, measured as in skipped visits (sg_skim_work): without branches and library functions. The
- * accounts are settled. */
+/* Work so far, measured as in skipped visits (sg_skim_work): without branches. The accounts are settled. */
 static uint64_t work_so_far(void)
 {
-    uint64_t work = 0;
+    uint64_t work = sg_sampled.library;
     for (uint32_t i = 0; i < sg->blocks_count; i++)
         work += sg->blocks[i].executions * sg->speed[0].blocks[i].parts;
     return work;
@@ -135,40 +134,63 @@ static bool goes_by_work(const sg_phase *p)
     return each > LEAST_SPREAD && sg_sample_spread(&p->by_work, p->record.measured) < PREDICTS * each;
 }
 
+/* Can a sample with this work stand for other visits by their work? What a visit with little of it costs is
+ * mostly not due to it, so that it must not be multiplied. */
+static bool is_typical(const sg_phase *p, uint64_t work)
+{
+    return work >= p->works / p->record.measured / 2;
+}
+
+/* The last sample of `p`, if any, stands for other visits by their work. */
+static bool multiplies_work(const sg_phase *p)
+{
+    return goes_by_work(p) && is_typical(p, sg_sampled.samples[p->last_sample - 1].work);
+}
+
 /* The last sample of `p` for `what`: as a number of visits. */
 static double copies_for(const sg_phase *p, const sg_left_out *what)
 {
     const sg_sample *sample = &sg_sampled.samples[p->last_sample - 1];
-    return goes_by_work(p) ? (double)what->work / (double)(sample->work + SG_PARTS) : (double)what->visits;
+    return multiplies_work(p) ? (double)what->usual / (double)(sample->work + SG_PARTS)
+                              : (double)what->visits;
+}
+
+/* The largest work of visits that the samples of `p` stand for. */
+static uint64_t usual_work(const sg_phase *p)
+{
+    return multiplies_work(p) || !goes_by_work(p) ? p->most_work
+                                                  : sg_sampled.samples[p->last_sample - 1].work;
 }
 
 /* The work that a visit like the samples may have. */
-static uint64_t most_work(const sg_phase *p)
+static uint64_t most_work(uint64_t usual)
 {
-    return MOST_WORK * p->most_work + LEAST_WORK;
+    return MOST_WORK * usual + LEAST_WORK;
 }
 
 /* Has this visit so much work, unlike the one before, that it is no sample of others? */
 static bool is_unlike(sg_phase *p, uint64_t work)
 {
-    if (p->record.measured < SG_LEAST || work <= most_work(p))
+    if (p->record.measured < SG_LEAST || work <= most_work(p->most_work))
         return false;
     uint64_t last = p->unlike;
     p->unlike = p->record.visits;
     return last + 1 != p->unlike;
 }
 
-/* Can a sample with this work stand for other visits? What a visit with little of it costs is mostly not due
- * to it, so that it must not be multiplied by the work of others. */
-static bool is_typical(const sg_phase *p, uint64_t work)
-{
-    return p->last_sample == 0 || !goes_by_work(p) || work >= p->works / p->record.measured / 2;
-}
-
 void sg_phase_skip(const sg_phase *p)
 {
     const sg_sample *sample = &sg_sampled.samples[p->last_sample - 1];
-    sg_skim_visit(sg_sampled.begin, (double)sample->cycles / (double)(sample->work + SG_PARTS), most_work(p));
+    sg_skim_visit(sg_sampled.begin, (double)sample->cycles / (double)(sample->work + SG_PARTS),
+                  most_work(usual_work(p)));
+}
+
+void sg_phase_skipped(sg_phase *p, uint64_t work)
+{
+    uint64_t usual = MOST_WORK * usual_work(p) + SG_PARTS;
+    p->now.visits++;
+    p->now.work += work;
+    p->now.usual += work < usual ? work : usual;
 }
 
 void sg_phase_expect(sg_phase *p)
@@ -242,12 +264,12 @@ static void use_sample(sg_phase *p, const sg_sample *sample)
     p->record.why =
         n + 1 < SG_LEAST ? SG_SAMPLES_FEW : sg_sample_unsteady(&p->by_visit, &p->by_work, n + 1, part_of(p));
     p->known = p->record.why == SG_SAMPLES_STEADY;
-    if (is_typical(p, sample->work)) {
+    if (p->last_sample == 0 || !goes_by_work(p) || is_typical(p, sample->work)) {
         p->last_sample = sg_sampled.samples_count;
         sg_cells_differ(&p->difference);
     }
     sg_left_out behind = p->behind;
-    p->behind = (sg_left_out){0, 0};
+    p->behind = (sg_left_out){0, 0, 0};
     if (behind.visits > 0) {
         sg_phase_stand_for(p, behind);
         sg_phase_mark();

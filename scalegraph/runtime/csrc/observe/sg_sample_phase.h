@@ -13,9 +13,9 @@ enum {
     SG_MOST_PHASES = 4096,
 };
 
-/* Skipped visits, and their work. */
+/* Skipped visits; their work, and how much of it samples stand for: no more than they have. */
 typedef struct sg_left_out {
-    uint64_t visits, work;
+    uint64_t visits, work, usual;
 } sg_left_out;
 
 typedef struct sg_phase {
@@ -50,6 +50,7 @@ typedef struct sg_phases {
     uint64_t begin; /* clock at that time, and at the start of the skimmed stretch */
     sg_cost totals; /* of all processors, at that time; and their work */
     uint64_t work;
+    uint64_t library;   /* work of library functions so far */
     uint64_t last_work; /* of the visit that has ended last */
     uint64_t before[2]; /* place and work of the last two visits, mixed */
 } sg_phases;
@@ -72,6 +73,8 @@ void sg_phase_weigh(sg_phase *p);
 uint64_t sg_phase_end(sg_phase *p, enum sg_sample_how how);
 /* Adds the last sample of `p` for skipped visits. */
 void sg_phase_stand_for(sg_phase *p, sg_left_out what);
+/* A skipped visit of `p` with this work has ended, or is simulated from here on. */
+void sg_phase_skipped(sg_phase *p, uint64_t work);
 /* A skipped visit of `p` begins: tells the skimmer what is known of it. */
 void sg_phase_skip(const sg_phase *p);
 /* Estimates the cycles of visits that are not covered yet; called when their number has changed. */

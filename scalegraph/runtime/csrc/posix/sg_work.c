@@ -24,7 +24,7 @@ static void carry_out(const work *each, uint64_t times, const void *site)
 {
     sg_processor *p = sg_now;
     const sg_config *config = &sg->config;
-    if (times == 0 || p->coroutine == NULL || !config->out_of_order || (config->ideal & SG_SKIMMING))
+    if (times == 0 || p->coroutine == NULL || !config->out_of_order)
         return;
     const uint32_t *cost = config->op_millicycles;
     uint64_t width = config->issue_width != 0 ? config->issue_width : 1;
@@ -36,8 +36,11 @@ static void carry_out(const work *each, uint64_t times, const void *site)
     uint64_t issue = ops * 1000 / width * 6 / 5, milli = issue > whole ? issue : whole;
     milli = milli > loads ? milli : loads;
     milli = milli > stores ? milli : stores;
+    uint64_t cycles = milli * times / 1000;
+    if (SG_UNLIKELY(sg_observed.library != NULL) && sg_observed.library(cycles))
+        return;
     p->site = site;
-    sg_charge_site(p, SG_CATEGORY_BUSY_INT, milli * times / 1000);
+    sg_charge_site(p, SG_CATEGORY_BUSY_INT, cycles);
 }
 
 /* Number of conversions of each kind in a format. */
