@@ -10,14 +10,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "sg_calendar.h"
 #include "sg_start.h"
 #include "sg_wire.h"
 
 static void tell(void *context, const sg_usage *u)
 {
     (void)context;
+    char name[64];
+    sg_usage_name(u, name, sizeof name);
     if (u->transactions)
-        printf("%s=%" PRIu64 "/%" PRIu64 "/%" PRIu64 ";", u->name, u->transactions, u->busy, u->waiting);
+        printf("%s=%" PRIu64 "/%" PRIu64 "/%" PRIu64 ";", name, u->transactions, u->busy, u->waiting);
 }
 
 static void answer(sg_wire *wire, const sg_config *config, const char *line)

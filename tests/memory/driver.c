@@ -225,8 +225,10 @@ static void intervals(uint64_t seed, uint64_t count)
 static void tell(void *context, const sg_usage *u)
 {
     (void)context;
+    char name[64];
+    sg_usage_name(u, name, sizeof name);
     if (u->transactions)
-        printf("%s %s=%u/%" PRIu64 "/%" PRIu64 "/%" PRIu64 ";", u->name, u->kind, u->units, u->transactions,
+        printf("%s %s=%u/%" PRIu64 "/%" PRIu64 "/%" PRIu64 ";", name, u->kind, u->units, u->transactions,
                u->busy, u->waiting);
 }
 
