@@ -14,6 +14,7 @@ SAMPLES_WHEN_LONG = "long samples"
 """In a job: sampling begins only once the run has been long. Never in `RunRecord.collected`: a run that stays short, or
 cannot be sampled, is the same as without it."""
 CONFIDENCE = 0.95
+_WIDE = 0.2  # relative half width of the time's interval from which the estimate says little
 
 
 class SampledPhase(BaseModel):
@@ -61,6 +62,9 @@ class Sampled(BaseModel):
         """Return a sentence on the accuracy of the run, which took *time_cycles*."""
         if not self.skipped:
             return f"not sampled, the whole run was simulated: {self.why}"
-        about = f", time ± {significant(100 * self.time_error(time_cycles))} % (95 %)" if time_cycles else ""
+        error = self.time_error(time_cycles) if time_cycles else 0.0
+        about = f", time ± {significant(100 * error)} % (95 %)" if time_cycles else ""
+        if error > _WIDE:
+            about += ", too wide to rely on: --exact simulates the whole run"
         skipped = f"{self.skipped} of {self.visits} visits of phases"
         return f"sampled: {skipped} were not simulated, their costs are estimated{about}"

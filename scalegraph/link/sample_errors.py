@@ -228,15 +228,16 @@ class Stratum:
         visits, skipped = float(self._left_out.sum()), float(sum(visit.skipped_work for visit in self.used))
         made = sum(visit.copies * visit.values[name] for visit in self.used)
         work = sum(visit.copies * visit.work for visit in self.used)
+        alike = made - visits * float(line @ mean[1:])
         most = pace * abs(skipped - work)
-        other = min(abs(made * (skipped / work - 1)) if work else 0.0, most)
-        slope = float(line[1]) * (skipped - visits * float(mean[2]))
-        return (
-            abs(float(mean[0])) / 2
-            + (abs(skipped - work) / PART if name.startswith("busy") else 0.0)  # may be of one category
-            + abs(made - visits * float(line @ mean[1:]) - math.copysign(min(abs(slope), most), slope))
-            + (most if abs(skipped - work) > _UNEXPECTED * work else other)
-        )
+        if abs(skipped - work) > _UNEXPECTED * work:
+            by_line, other = abs(alike), most
+        else:
+            slope = float(line[1]) * (skipped - visits * float(mean[2]))
+            by_line = abs(alike - math.copysign(min(abs(slope), most), slope))
+            other = min(abs(made * (skipped / work - 1)) if work else 0.0, most)
+        of_one_category = abs(skipped - work) / PART if name.startswith("busy") else 0.0
+        return abs(float(mean[0])) / 2 + of_one_category + by_line + other
 
 
 @dataclass(frozen=True)
