@@ -90,15 +90,12 @@ typedef struct sg_behind {
     uint16_t reads, writes;
 } sg_behind;
 
-/* What may have changed in an account: its sums, or its executions, too. */
-enum { SG_SUMS_CHANGED = 1, SG_ALL_CHANGED = 3 };
-
 /* What a processor has spent and done in a region. The members that change at every reference and every
  * miss lie side by side; the result file's record, to which sg_account_total adds everything at the end,
  * holds the rest. For blocks only executions are counted; their total cost is computed at the end
  * (sg_accounts_settle). */
 typedef struct sg_account {
-    uint64_t changed; /* see above, since the last snapshot (observe/sg_cells.c) */
+    uint64_t changed; /* SG_SUMS_CHANGED, .., since the last snapshot (observe/sg_cells.c) */
     uint64_t reads, writes;
     uint64_t parts;             /* see sg_account_parts */
     uint64_t stall[SG_STALLS];  /* from SG_CATEGORY_STALL_LOCAL on */
