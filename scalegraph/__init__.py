@@ -3,9 +3,12 @@
 In a notebook: ``import scalegraph as sg; sg.load("times.csv").matrix(efficiency=0.5)``; see docs/API.md.
 """
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False  # as in typing, whose import would take longer than the start of the compiler wrapper
 if TYPE_CHECKING:
+    from typing import Any
+
     from scalegraph.api import Data, Picture, Trace, frame, load, machines, pictures, quantities, run, simulate, trace
     from scalegraph.base.errors import ScaleGraphError
 

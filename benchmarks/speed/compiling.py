@@ -21,7 +21,7 @@ from pathlib import Path
 from scalegraph.base.resources import resource_dir
 from scalegraph.runtime.compiler import find_compiler
 
-START = "from scalegraph.toolchain.wrapper import cc; cc()"
+START = "from scalegraph.toolchain.start import cc; cc()"
 FUNCTION = """
 static double work_{k}(double *restrict a, const double *restrict b, int n)
 {{

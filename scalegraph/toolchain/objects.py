@@ -30,7 +30,7 @@ _ERROR = pattern(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: 
 _FORTRAN_ERROR = pattern(
     r"^(?P<file>[^:\n]+):(?P<line>\d+):\d+:\n.*?^(?:Fatal )?Error: (?P<text>.*?)$", re.MULTILINE | re.DOTALL
 )
-_PROBE_HEADER = Path(__file__).parents[1] / "runtime" / "csrc" / "core" / "sg_probe.h"
+PROBE_HEADER = Path(__file__).parents[1] / "runtime" / "csrc" / "core" / "sg_probe.h"
 _PRELUDE = '#define SCALEGRAPH_SEPARATE 1\n#line 1 "/scalegraph/sg_probe.h"\n'
 _SUFFIX: dict[Language, str] = {"c": ".c", "c++": ".cpp"}
 
@@ -169,7 +169,7 @@ def _unit(
 
 
 def _probe_header() -> str:
-    return _PRELUDE + _PROBE_HEADER.read_text(encoding="utf-8")
+    return _PRELUDE + PROBE_HEADER.read_text(encoding="utf-8")
 
 
 def _compile_text(

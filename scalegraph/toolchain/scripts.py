@@ -18,14 +18,15 @@ def wrapper_directory() -> Path:
     root = Path(scalegraph.__file__).parent.parent
     start = (
         f'PYTHONPATH={shlex.quote(str(root))}"${{PYTHONPATH:+:$PYTHONPATH}}" '
-        f"exec {shlex.quote(sys.executable)} -P -m scalegraph.toolchain.wrapper"
+        f"exec {shlex.quote(sys.executable)} -P -m scalegraph.toolchain"
     )
     names = [*NAMES.items(), *ALSO.items(), *((f"mpi-{language}", name) for language, name in mpi.NAMES.items())]
     directory = cache_root() / "wrappers" / hashlib.sha256(f"{start}{names}".encode()).hexdigest()[:16]
 
     def write(place: Path) -> None:
         for language, name in names:
-            (place / name).write_text(f'#!/bin/sh\n{start} {language} "$@"\n', encoding="utf-8")
+            module = "start" if language == "c" else f"wrapper {language}"
+            (place / name).write_text(f'#!/bin/sh\n{start}.{module} "$@"\n', encoding="utf-8")
             (place / name).chmod(0o755)
 
     return get_or_make(directory, write)

@@ -234,6 +234,10 @@ class _Work:
             return
         made = compile_source(compilation, Source(item.file, text, item.language), target)
         sys.stderr.write(made.messages)
+        if (mode, compilation.detail, loops, self.native) == ("-c", "outer", False, False):
+            from scalegraph.toolchain.launching import offer
+
+            offer(compiler)
 
     def _forced(self, item: Input) -> list[tuple[str, str]]:
         """Return the ``-x`` option for *item*, which is compiled unchanged."""
