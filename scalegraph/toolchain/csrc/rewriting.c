@@ -35,47 +35,33 @@ static text out;
 
 /* In forms, \1 stands for the current number and \2 for the current slot's. */
 #define FROM ".Lsg_from\1"
-#define TO   ".Lsg_to\1"
 #define SLOT ".Lsg_slot\2"
 
-/* Offsets in sg_processor, see csrc/core/sg_inline.c: the clock is first, then 8: limit, 24: executed, 32:
- * parts of slots, 40: fast. */
+/* Code whose bytes do not depend on addresses is written as bytes, since the assembler takes five times as
+ * long for instructions. The first one stays an instruction: only these get the line that precedes them.
+ * Offsets in sg_processor, see csrc/core/sg_inline.c: the clock is first, then 8: limit, 24: executed, 32:
+ * parts of slots, 40: fast. The calls take five bytes, over which the jumps go. */
 #define BLOCK_CODE                                                                                           \
-    FROM ":\n"                                                                                               \
-         "\tmovq\tsg_now(%rip), %rcx\n"                                                                      \
-         "\tmovq\t24(%rcx), %rax\n"                                                                          \
-         "\tmovq\t32(%rcx), %rdx\n"                                                                          \
-         "\tincq\t" SLOT "(%rax)\n"                                                                          \
-         "\tmovq\t" SLOT "(%rdx), %rdx\n"                                                                    \
-         "\taddq\t(%rcx), %rdx\n"                                                                            \
-         "\tmovq\t%rdx, (%rcx)\n"                                                                            \
-         "\tcmpq\t8(%rcx), %rdx\n"                                                                           \
-         "\tjbe\t" TO "\n" CALL PROBE "_late\n" TO ":\n"
-#define SEGMENT_CODE                                                                                         \
-    FROM ":\n"                                                                                               \
-         "\tmovq\tsg_now(%rip), %rdx\n"                                                                      \
-         "\tmovq\t24(%rdx), %rdx\n"                                                                          \
-         "\tincq\t" SLOT "(%rdx)\n" TO ":\n"
+    FROM ":\n\tmovq\tsg_now(%rip), %rcx\n" /* movq 24(%rcx), %rax; movq 32(%rcx), %rdx */                    \
+         "\t.ascii\t\"\\110\\213\\101\\030\\110\\213\\121\\040\"\n"                                          \
+         "\tincq\t" SLOT "(%rax)\n\tmovq\t" SLOT "(%rdx), %rdx\n" /* addq (%rcx), %rdx */                    \
+         "\t.ascii\t\"\\110\\003\\021\\110\\211\\021"             /* movq %rdx, (%rcx) */                    \
+         "\\110\\073\\121\\010\\166\\005\"\n"                     /* cmpq 8(%rcx), %rdx; jbe */              \
+        CALL PROBE "_late\n"
+#define SEGMENT_CODE FROM ":\n\tmovq\tsg_now(%rip), %rdx\n\tmovq\t24(%rdx), %rdx\n\tincq\t" SLOT "(%rdx)\n"
 /* The constants of the shift and the mask depend on the machine: they are patched when the program starts. */
 #define REFERENCE_CODE                                                                                       \
-    FROM ":\n"                                                                                               \
-         "\tmovq\tsg_now(%rip), %rdx\n"                                                                      \
-         "\tmovq\t40(%rdx), %rdx\n"                                                                          \
-         "\tmovq\t%rdi, %rax\n"                                                                              \
-         "\t.byte\t0x48, 0xc1, 0xe8\n"                                                                       \
-         ".Lsg_shift\1:\n"                                                                                   \
-         "\t.byte\t6\n"                                                                                      \
-         "\tmovl\t%eax, %ecx\n"                                                                              \
-         "\t.byte\t0x81, 0xe1\n"                                                                             \
-         ".Lsg_mask\1:\n"                                                                                    \
-         "\t.long\t0\n"                                                                                      \
-         "\tmovq\t(%rdx,%rcx,8), %rdx\n"                                                                     \
-         "\txorq\t%rax, %rdx\n"
-#define IS_READ    "\tshlq\t$2, %rdx\n\tje\t" TO "\n"
-#define IS_WRITTEN "\trolq\t$2, %rdx\n\tcmpq\t$3, %rdx\n\tje\t" TO "\n"
-#define PATCHED    ".Lsg_shift\1-" FROM ", .Lsg_mask\1-" FROM
-#define LEFT_OUT_CODE                                                                                        \
-    FROM ":\n\t.byte\t0x0f, 0x1f, 0x44, 0, 0\n" TO ":\n" /* a no-op that readers recognise */
+    FROM ":\n\tmovq\tsg_now(%rip), %rdx\n"                                                                   \
+         "\t.ascii\t\"\\110\\213\\122\\050\\110\\211\\370" /* movq 40(%rdx), %rdx; movq %rdi, %rax */        \
+         "\\110\\301\\350\\006\\211\\301"                  /* shrq $6, %rax; movl %eax, %ecx */              \
+         "\\201\\341\\000\\000\\000\\000"                  /* andl $0, %ecx */                               \
+         "\\110\\213\\024\\312\\110\\061\\302"             /* movq (%rdx,%rcx,8), %rdx; xorq %rax, %rdx */
+#define IS_READ "\\110\\301\\342\\002\\164\\005\"\n"       /* shlq $2, %rdx; je */
+#define IS_WRITTEN                                                                                           \
+    "\\110\\301\\302\\002\\110\\203\\372\\003\\164\\005\"\n" /* rolq $2, %rdx; cmpq $3, %rdx; je */
+#define PATCHED "17, 22"                                     /* where the shift and the mask are */
+enum { BLOCK_SIZE = 46, SEGMENT_SIZE = 18, READ_SIZE = 44, WRITE_SIZE = 48, LEFT_OUT_SIZE = 5 };
+#define LEFT_OUT_CODE FROM ":\n\t.byte\t0x0f, 0x1f, 0x44, 0, 0\n" /* a no-op that readers recognise */
 
 static void write_form(text *to, const char *form)
 {
@@ -197,13 +183,14 @@ static void directive(span line)
         slot = 0;
 }
 
-static void record(enum kind kind, const char *patched)
+static void record(enum kind kind, int size, const char *patched)
 {
-    char end[16];
+    char end[32];
     text *table = &here()->table;
-    write_form(table, slot != 0 ? "\t.quad\t" FROM "\n\t.long\t" TO "-" FROM ", " SLOT ", "
-                                : "\t.quad\t" FROM "\n\t.long\t" TO "-" FROM ", 0, ");
-    add(table, end, (size_t)sprintf(end, "%d\n\t.short\t", kind));
+    write_form(table, "\t.quad\t" FROM "\n\t.long\t");
+    add(table, end, (size_t)sprintf(end, "%d, ", size));
+    write_form(table, slot != 0 ? SLOT : "0");
+    add(table, end, (size_t)sprintf(end, ", %d\n\t.short\t", kind));
     write_form(table, patched);
     add(table, "\n", 1);
 }
@@ -220,7 +207,7 @@ static void block(void)
     number++;
     fresh_slot();
     write_form(&out, BLOCK_CODE);
-    record(BLOCK, "0, 0");
+    record(BLOCK, BLOCK_SIZE, "0, 0");
 }
 
 static void reference(span name, bool reads)
@@ -229,14 +216,14 @@ static void reference(span name, bool reads)
         number++;
         fresh_slot();
         write_form(&out, SEGMENT_CODE);
-        record(SEGMENT, "0, 0");
+        record(SEGMENT, SEGMENT_SIZE, "0, 0");
     }
     number++;
     write_form(&out, REFERENCE_CODE);
     write_form(&out, reads ? IS_READ CALL : IS_WRITTEN CALL);
     add(&out, name.start, name.length);
-    write_form(&out, "_late\n" TO ":\n");
-    record(reads ? READ : WRITE, PATCHED);
+    add(&out, "_late\n", 6);
+    record(reads ? READ : WRITE, reads ? READ_SIZE : WRITE_SIZE, PATCHED);
     references++;
 }
 
@@ -247,7 +234,7 @@ static void left_out(const char *which)
     number++;
     slot = 0;
     write_form(&out, LEFT_OUT_CODE);
-    record(LEFT_OUT, which);
+    record(LEFT_OUT, LEFT_OUT_SIZE, which);
     slot = current;
 }
 
