@@ -30,7 +30,7 @@ def cc() -> NoReturn:
         from scalegraph.toolchain import wrapper
 
         wrapper.cc()
-    sys.exit(code)
+    os._exit(code)  # nothing is left to do; ending Python in order takes a tenth of its time
 
 
 def _launched(words: list[str]) -> int:
