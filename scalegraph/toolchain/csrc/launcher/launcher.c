@@ -158,50 +158,53 @@ static bool begins(const char *word, const char *const *with)
     return *with != NULL;
 }
 
+/* Options that change neither what is made nor where it goes; but for these. */
+static const char *const plain_options[] = {"-O",    "-g", "-W",    "-D",        "-U",
+                                            "-I",    "-f", "-m",    "-std=",     "-pthread",
+                                            "-pipe", "-w", "-ansi", "-pedantic", NULL};
+static const char *const other_options[] = {"-Wp,",
+                                            "-Wa,",
+                                            "-Wl,",
+                                            "-fsanitize",
+                                            "-fno-sanitize",
+                                            "-flto",
+                                            "-ffat-lto",
+                                            "-fuse-linker",
+                                            "-fwhole",
+                                            "-fprofile",
+                                            "-ftest",
+                                            "-fsplit",
+                                            "-finstrument",
+                                            "-fopenacc",
+                                            "-fplugin",
+                                            "-fpie",
+                                            "-fPIE",
+                                            "-fpic",
+                                            "-fPIC",
+                                            "-fdiagnostics",
+                                            "-fdump",
+                                            "-fmodule",
+                                            "-fdeps",
+                                            "-fcall",
+                                            "-fstack-usage",
+                                            "-fsyntax-only",
+                                            "-fpreprocessed",
+                                            "-fdirectives-only",
+                                            "-fcallgraph",
+                                            "-mx32",
+                                            "-m32",
+                                            "-mllvm",
+                                            "-gsplit",
+                                            "-gnone",
+                                            "-fverbose",
+                                            "-fworking",
+                                            "-fcompare",
+                                            "-Werror",
+                                            NULL};
+
 /* Read the command line: options to *options*, the object and the source; leave unless all are plain. */
 static void read_command(char **given, words *options, const char **object, const char **source)
 {
-    static const char *const fine[] = {"-O",    "-g",       "-W",    "-D", "-U",    "-I",        "-f", "-m",
-                                       "-std=", "-pthread", "-pipe", "-w", "-ansi", "-pedantic", NULL};
-    static const char *const not[] = {"-Wp,",
-                                      "-Wa,",
-                                      "-Wl,",
-                                      "-fsanitize",
-                                      "-fno-sanitize",
-                                      "-flto",
-                                      "-ffat-lto",
-                                      "-fuse-linker",
-                                      "-fwhole",
-                                      "-fprofile",
-                                      "-ftest",
-                                      "-fsplit",
-                                      "-finstrument",
-                                      "-fopenacc",
-                                      "-fplugin",
-                                      "-fpie",
-                                      "-fPIE",
-                                      "-fpic",
-                                      "-fPIC",
-                                      "-fdiagnostics",
-                                      "-fdump",
-                                      "-fmodule",
-                                      "-fdeps",
-                                      "-fcall",
-                                      "-fstack-usage",
-                                      "-fsyntax-only",
-                                      "-fpreprocessed",
-                                      "-fdirectives-only",
-                                      "-fcallgraph",
-                                      "-mx32",
-                                      "-m32",
-                                      "-mllvm",
-                                      "-gsplit",
-                                      "-gnone",
-                                      "-fverbose",
-                                      "-fworking",
-                                      "-fcompare",
-                                      "-Werror",
-                                      NULL};
     bool compiles = false;
     put(options, "-g");
     for (; *given != NULL; given++) {
@@ -215,7 +218,7 @@ static void read_command(char **given, words *options, const char **object, cons
             if (given[1] == NULL)
                 leave();
             put(options, *++given);
-        } else if (word[0] == '-' && begins(word, fine) && !begins(word, not)) {
+        } else if (word[0] == '-' && begins(word, plain_options) && !begins(word, other_options)) {
             if (strcmp(word, "-g0") != 0)
                 put(options, word);
         } else {
