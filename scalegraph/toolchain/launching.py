@@ -28,7 +28,8 @@ _MODULES: Final = (compilers, headers, inlining, objects, source, start, syntax,
 
 def offer(compiler: Compiler) -> None:
     """Let the launcher do the next common compilations by *compiler*; do nothing if it cannot be built here."""
-    if compiler.language != "c" or not inlining.in_line(compiler):
+    usual = compiler.command == (compilers.KINDS["c"].usual,)  # the plan does not say for which one it was asked
+    if compiler.language != "c" or not usual or not inlining.in_line(compiler):
         return
     place = Path(start.plan_path(str(cache_root())))
     with suppress(BuildError, WorkError, OSError):

@@ -159,3 +159,12 @@ def test_a_plan_of_something_else_is_not_followed(
     assert start._launched(words) == LEFT
     plan.chmod(0o666)
     assert start._launched(words) == LEFT
+
+
+def test_a_compiler_that_was_asked_for_does_not_become_the_usual_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SCALEGRAPH_CC", "gcc -DASKED")
+    offer(find_compiler())
+    assert not Path(start.plan_path(str(tmp_path / "cache"))).exists()
