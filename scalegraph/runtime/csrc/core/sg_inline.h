@@ -2,6 +2,7 @@
 #ifndef SG_INLINE_H
 #define SG_INLINE_H
 
+#include "sg_account.h"
 #include "sg_mem.h"
 #include "sg_state.h"
 
