@@ -4,9 +4,6 @@
 
 #include "sg_observer.h"
 
-/* What may have changed in an account: its sums, or its executions, too. */
-enum { SG_SUMS_CHANGED = 1, SG_ALL_CHANGED = 3 };
-
 extern const uint8_t sg_category_group[SG_CATEGORY_COUNT];
 
 void sg_cost_open(void);

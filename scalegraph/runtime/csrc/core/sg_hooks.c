@@ -94,7 +94,6 @@ static __attribute__((noinline)) void overlap_all(sg_processor *p, const sg_site
 
 static inline void overlap(sg_processor *p, const sg_site_count *site)
 {
-    uint64_t *stall = sg->outcome.stall;
     if (sg->config.memory_parallelism <= 1000)
         return;
     if (SG_UNLIKELY(sg->overlaps)) {
@@ -102,16 +101,15 @@ static inline void overlap(sg_processor *p, const sg_site_count *site)
         return;
     }
     for (int category = SG_CATEGORY_STALL_LOCAL; category <= SG_CATEGORY_STALL_UPGRADE; category++)
-        stall[category] = overlapped(p, site, stall[category]);
+        sg->outcome.stall[category] = overlapped(p, site, sg->outcome.stall[category]);
 }
 
 /* Adds what the memory system did to a site's record. */
 static inline void count_at(sg_site_count *site, const sg_pending *r, const sg_outcome *o)
 {
-    uint32_t invalidations = o->count[SG_COUNTER_INVALIDATIONS];
     site->remote += o->count[SG_COUNTER_REMOTE_READS] + o->count[SG_COUNTER_REMOTE_WRITES];
     site->upgrades += o->count[SG_COUNTER_UPGRADES];
-    site->invalidations += invalidations;
+    site->invalidations += o->count[SG_COUNTER_INVALIDATIONS];
     site->causes[r->cause] += o->count[SG_COUNTER_MISSES];
 }
 
@@ -327,12 +325,10 @@ void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_ca
 void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site)
 {
     sg_processor *p = sg_now;
-    if (size == 0 || p->coroutine == NULL)
-        return;
     uint64_t words = (size + 7) / 8;
     uint32_t issue = sg->config.op_millicycles[kind == SG_READ ? SG_OP_LOAD : SG_OP_STORE];
     uint64_t cycles = (sg_moves(words) * issue + 999) / 1000;
-    if (SG_UNLIKELY(sg_observed.library != NULL) && sg_observed.library(cycles))
+    if (size == 0 || p->coroutine == NULL || (sg_observed.library != NULL && sg_observed.library(cycles)))
         return;
     sg_count(p, SG_COUNTER_OPS, words);
     p->site = site;

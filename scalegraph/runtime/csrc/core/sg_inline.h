@@ -45,6 +45,9 @@ bool sg_inline_open_code(bool writable);
 /* The program has crashed at `site`: uncounts the references it did not reach. */
 void sg_inline_crashed(sg_processor *p, uintptr_t site);
 
+/* What may have changed in an account: its sums, or its executions, too. */
+enum { SG_SUMS_CHANGED = 1, SG_ALL_CHANGED = 3 };
+
 /* Makes `account` the account of p's current region. */
 static inline void sg_account_set(sg_processor *p, sg_account *account)
 {

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "sg_array.h"
+#include "sg_inline.h"
 #include "sg_skim.h"
 
 /* Stretches grow faster while half the confidence interval of the time, including the next stretch, is at
