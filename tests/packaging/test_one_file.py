@@ -256,7 +256,7 @@ print(json.dumps({
     "file": "bell_cycles = 8" in request.to_toml() and 'mood = "calm"' in request.to_toml(),
     "study": of_study(json.loads(request.model_dump_json()), "s").program.bell_cycles,
     "order": order.job(build, None).options.bell_cycles,
-    "simulator": simulated._config(job, Path(), {}, Path("r"), Path("b"))["run.quantum_cycles"],
+    "simulator": simulated._config(job, Path(), {}, Path("r"))["run.quantum_cycles"],
     "reference": [all(text in pages[name] for text in ("--bell", "How long a bell rings", "--mood", "How everybody is"))
                   for name in ("commands.md", "request-keys.md")],
 }))
