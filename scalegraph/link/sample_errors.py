@@ -230,14 +230,21 @@ class Stratum:
         work = sum(visit.copies * visit.work for visit in self.used)
         alike = made - visits * float(line @ mean[1:])
         most = pace * abs(skipped - work)
-        if abs(skipped - work) > _UNEXPECTED * work:
+        if made == 0 or abs(skipped - work) > _UNEXPECTED * work:
             by_line, other = abs(alike), most
         else:
             slope = float(line[1]) * (skipped - visits * float(mean[2]))
             by_line = abs(alike - math.copysign(min(abs(slope), most), slope))
             other = min(abs(made * (skipped / work - 1)) if work else 0.0, most)
         of_one_category = abs(skipped - work) / PART if name.startswith("busy") else 0.0
-        return abs(float(mean[0])) / 2 + of_one_category + by_line + other
+        last = self._waiting if name == "idle_finished" else abs(float(mean[0])) / 2
+        return last + of_one_category + by_line + other
+
+    @cached_property
+    def _waiting(self) -> float:
+        """The mean waiting of a visit: that of the run's last one becomes `idle_finished`."""
+        idle = [name for name in WAITING if name.startswith("idle")]
+        return sum(visit.values[name] for visit in self.used for name in idle) / len(self.used)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,9 @@ static struct {
     uint64_t quota;      /* visits in a skimmed stretch */
     uint32_t periods;    /* in a skimmed stretch */
     uint32_t in_vain;
-    uint64_t cut; /* work of the part of this visit that was skipped; 0: none was */
+    uint64_t left;   /* of that, when a visit with other work ended the stretch */
+    uint32_t random; /* last number */
+    uint64_t cut;    /* work of the part of this visit that was skipped; 0: none was */
 } sampling = {.mode = WAITING};
 
 static bool takes_part(void)
@@ -136,6 +138,14 @@ static void begin_stretch(enum mode mode)
     sampling.visits = 0;
 }
 
+/* Up to a quarter more, at random but the same in each run: a stretch must not keep step with a loop around
+ * it, or all samples would be of the same turn. */
+static uint64_t varied(uint32_t periods)
+{
+    sampling.random = sampling.random * 1664525u + 1013904223u; /* Numerical Recipes, section 7.1 */
+    return periods + ((uint64_t)sampling.random * (periods / 4 + 1) >> 32);
+}
+
 static void begin_skimming(uint64_t period)
 {
     if (!skim())
@@ -150,7 +160,7 @@ static void begin_skimming(uint64_t period)
         sampling.periods += FIRST_SKIPPED;
     else
         sampling.periods = MOST_SKIPPED;
-    sampling.quota = sampling.periods * period;
+    sampling.quota = varied(sampling.periods) * period;
     sampling.in_vain = 0;
     begin_stretch(SKIMMING);
 }
@@ -187,6 +197,7 @@ static void end_alone(sg_phase *p)
         sg_phase_end(p, SG_SAMPLE_UNLIKE);
         sg_sampled.last_work += sampling.cut;
         sampling.cut = 0;
+        sampling.left = sampling.quota > sampling.visits ? sampling.quota - sampling.visits : 0;
         begin_stretch(WARMING); /* the caches hold what was there when skipping began */
         return;
     }
@@ -224,6 +235,11 @@ static void wait_for_more(void)
 static void choose(const sg_phase *next, bool recurs)
 {
     if (sampling.mode == SKIMMING || sampling.mode == ALONE) {
+        go_on(next);
+    } else if (recurs && sampling.mode == WARMING && sampling.left > 0) {
+        begin_stretch(ALONE);
+        sampling.quota = sampling.left;
+        sampling.left = 0;
         go_on(next);
     } else if (recurs && sampling.mode == WARMING) {
         begin_stretch(MEASURING);
