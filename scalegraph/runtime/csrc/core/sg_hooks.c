@@ -325,10 +325,11 @@ void sg_touch(sg_processor *p, uint64_t address, enum sg_access kind, enum sg_ca
 void sg_reference_range(const void *address, size_t size, enum sg_access kind, const void *site)
 {
     sg_processor *p = sg_now;
-    uint64_t words = (size + 7) / 8;
+    if (size == 0 || p->coroutine == NULL)
+        return;
     uint32_t issue = sg->config.op_millicycles[kind == SG_READ ? SG_OP_LOAD : SG_OP_STORE];
-    uint64_t cycles = (sg_moves(words) * issue + 999) / 1000;
-    if (size == 0 || p->coroutine == NULL || (sg_observed.library != NULL && sg_observed.library(cycles)))
+    uint64_t words = (size + 7) / 8, cycles = (sg_moves(words) * issue + 999) / 1000;
+    if (SG_UNLIKELY(sg_observed.library != NULL) && sg_observed.library(cycles))
         return;
     sg_count(p, SG_COUNTER_OPS, words);
     p->site = site;
