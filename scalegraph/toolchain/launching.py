@@ -13,7 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from scalegraph.base.errors import BuildError, WorkError
+from scalegraph.base.errors import BuildError, InputError, WorkError
+from scalegraph.base.private import write_private
 from scalegraph.instrument import headers, source, syntax, units
 from scalegraph.runtime import compiler as compilers
 from scalegraph.runtime.cache import cache_root, get_or_make
@@ -32,14 +33,11 @@ def offer(compiler: Compiler) -> None:
     if compiler.language != "c" or not usual or not inlining.in_line(compiler):
         return
     place = Path(start.plan_path(str(cache_root())))
-    with suppress(BuildError, WorkError, OSError):
+    with suppress(BuildError, InputError, WorkError, OSError):
         text = _plan(compiler, _launcher(compiler))
         if "\n\n" in text or (place.exists() and place.read_text(encoding="utf-8") == text):
             return
-        fresh = place.with_suffix(f".{os.getpid()}")
-        fresh.write_text(text, encoding="utf-8")
-        fresh.chmod(0o600)
-        fresh.replace(place)
+        write_private(place, text)
 
 
 def _launcher(compiler: Compiler) -> Path:

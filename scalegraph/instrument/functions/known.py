@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+from scalegraph.base.errors import WorkError
+from scalegraph.base.files import write_atomic
 
 _DIGEST_BYTES: Final = 32  # at the end of the file, of all before it
 
@@ -27,16 +28,9 @@ def write_known(path: Path, table: bytes) -> None:
     others = known_table(path)
     if others is not None and len(others) == len(table):
         table = _joined(table, others)
-    with suppress(OSError):
+    with suppress(OSError, WorkError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        number, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-        try:
-            with os.fdopen(number, "wb") as file:
-                file.write(table + hashlib.sha256(table).digest())
-            Path(name).replace(path)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_atomic(path, table + hashlib.sha256(table).digest(), private=True, brief=True)
 
 
 def _joined(table: bytes, others: bytes) -> bytes:
