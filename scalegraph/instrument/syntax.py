@@ -283,7 +283,9 @@ class _FunctionWalk:
                 self.reader.remark(token.start, "loop left without probes: what is around it is not plain C")
 
     def _visit(self, node: Node, loops: int) -> None:
-        for child in node.children:
+        pending = [(child, loops) for child in reversed(node.children)]
+        while pending:  # not by recursion: a sum of a thousand terms is a thousand levels deep
+            child, loops = pending.pop()
             kind = child.type
             if kind == "function_definition":
                 continue  # a nested function is walked by itself
@@ -297,7 +299,8 @@ class _FunctionWalk:
                 if (chain or kind in LOOPS) and is_whole_statement(child):
                     opaque = self._statement(child, chain, loops)
             if not opaque and child.child_count:
-                self._visit(child, loops + (kind in LOOPS))
+                inside = loops + (kind in LOOPS)
+                pending.extend((below, inside) for below in reversed(child.children))
 
     def _lambda(self, node: Node) -> None:
         """Walk a lambda; if it has loops or constructs, like the body of a thread, it is a region of its own."""

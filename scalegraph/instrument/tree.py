@@ -72,13 +72,14 @@ def only_loop(node: Node | None) -> Node | None:
 
 def has_foreign_case(node: Node) -> bool:
     """Return whether a case label inside *node* belongs to a switch around it."""
-    for child in node.children:
-        kind = child.type
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        kind = current.type
         if kind == "case_statement":
             return True
-        inner = kind != "switch_statement" and not kind.endswith(_WITHOUT_CASES)
-        if inner and child.child_count and has_foreign_case(child):
-            return True
+        if kind != "switch_statement" and not kind.endswith(_WITHOUT_CASES):
+            pending.extend(current.children)
     return False
 
 

@@ -116,6 +116,8 @@ def compile_source(compilation: Compilation, source: Source, target: Path) -> Co
         # The compiler's messages must refer to the source as the user wrote it.
         result = compilation.compile(source.file, place / "plain" if worked else target)
         if result.returncode != 0:
+            if worked:  # warnings count as errors: make must not find the object
+                (compilation.cwd / target).unlink(missing_ok=True)
             raise BuildError(first_error(result.stderr, source.file), result.stderr)
         if worked:
             return Compiled(result.stderr, remarks)
@@ -178,7 +180,9 @@ def _compile_text(
     """Compile *text* instead of the source, with the source's headers and name."""
     copy = place / f"{Path(source.file).stem}{_SUFFIX[source.language]}"
     copy.write_bytes(text.encode("utf-8", "surrogateescape"))
-    ours = ["-iquote", str(Path(source.file).parent), "-Wno-error", _as_source(compilation, source, copy)]
+    ours = ["-iquote", str(Path(source.file).parent), "-Wno-error"]
+    ours.append(f"-fdebug-prefix-map={copy}={compilation.cwd / source.file}")  # where debuggers find the source
+    ours.append(f"-fmacro-prefix-map={copy}={source.file}")  # __BASE_FILE__
     if compilation.loops:
         result = compile_asking(
             compilation.compiler,

@@ -55,6 +55,8 @@ def _launched(words: list[str]) -> int:
         return _LEFT
     try:
         code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    except ChildProcessError:  # whoever started us ignores SIGCHLD
+        return _LEFT
     except KeyboardInterrupt:
         return 130
     return code if code >= 0 else _LEFT

@@ -10,6 +10,7 @@ they are needed: a build calls a wrapper a thousand times.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -113,6 +114,7 @@ def _run(language: Language, words: Sequence[str], *, for_host: bool = False, mp
         )
         return 1
     os.environ[_INSIDE] = language
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # as gcc: if it is ignored, a compiler's exit code is lost
     return main(language, words, for_host=for_host, mpi_libraries=mpi_libraries)
 
 
@@ -136,6 +138,9 @@ def main(language: Language, words: Sequence[str], *, for_host: bool = False, mp
     except ScaleGraphError as error:
         for line in str(error).splitlines():
             sys.stderr.write(f"{NAMES[language]}: error: {line}\n")
+        return 1
+    except OSError as error:  # a full disk
+        sys.stderr.write(f"{NAMES[language]}: error: {error.filename or tempfile.gettempdir()}: {error.strerror}\n")
         return 1
     except KeyboardInterrupt:
         return 130
@@ -217,6 +222,8 @@ class _Work:
 
         compiler = find_compiler(item.language or self.name)
         self._refuse_openmp(compiler)
+        if target.exists() and (self.cwd / item.file).exists() and target.samefile(self.cwd / item.file):
+            raise InputError(f"input file '{item.file}' is the same as output file")
         mode = "-S" if self.command.mode == "assemble" else "-c"
         options = [*self._with_debug(), *self._with_rule(item)]
         loops = os.environ.get(LOOPS, "") == "1"

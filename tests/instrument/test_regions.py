@@ -179,6 +179,17 @@ def test_an_unknown_macro_inside_does_not_cost_the_loop_its_region() -> None:
     assert names(text) == ["function f", "loop f:1"]
 
 
+def test_a_construct_around_a_switch_is_a_region() -> None:
+    text = "void f(int x)\n{\n#pragma omp single\n    switch (x) {\n    case 1: x++;\n    }\n}\n"
+    assert "single f:3" in names(text)
+
+
+def test_long_expressions_and_deep_statements_are_read() -> None:
+    terms = " + ".join(["x"] * 5000)
+    assert names(f"int f(int x) {{ for (;;) x = {terms}; }}") == ["function f", "loop f:1"]
+    assert names(f"int f(int x) {{ {'if (x) ' * 3000} for (;;) ; }}") == ["function f", "loop f:1"]
+
+
 def test_conditional_code_is_read_in_all_its_branches() -> None:
     text = """\
 #ifdef FAST

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,7 @@ void f(double *a, int n)
 """,
     "branches between functions": "#ifdef _OPENMP\n#include <omp.h>\n#endif\n#if A\nint f(int a) { return g(a); }\n"
     "#else\nint f(int a) { return h(a); }\n#endif\n#if 0\nint k(void) { return h(1); }\n#endif\n",
+    "a construct around cases": "int f(int a) {\n#pragma omp single\nswitch (a) { case 1: for (;;) ; }\nreturn a; }",
     "cases": "int f(int a) { switch (a) { case 1: for (;;) ; case 'x': return 2; default: break; } "
     "return (int)(a + 1); }",
     "letters": '/* ä€😀 */ const char *f(void) { return g("\\"ü\\n"), "\x7f"; }',
@@ -64,6 +66,11 @@ OTHER = {
     "bytes that are no text": "/* \udcff */ void f(void) { for (;;) ; }",
     "braces that do not pair up": "void f(void) { for (;;) { }",
     "parameters as before C89": "int f(a) int a; { return g(a); }",
+    "a header's macro that opens a body": '#include "b.h"\nvoid f(int s) { for (;;) BEGIN s = 1; s += 2; END }',
+    "a header's macro before a name": '#include "b.h"\nvoid f(int *s) { for (;;) BEGIN *s = 1; *s += 2; END }',
+    "a header's macro in a construct": "void f(int s) {\n#pragma omp critical\nBEGIN s = 1; f(s); END\n}",
+    "a header's macro at the end of a block": "void f(int s) { for (;;) { s++; END } g(s); }",
+    "a suffix": "void f(int *a) { for (int i = 0; i < 9; i++) a[i] LATER = i; }",
     "a statement in an expression": "int f(int a) { return ({ for (;;) ; a; }); }",
 }
 
@@ -122,6 +129,47 @@ def test_whatever_is_not_plain_is_left_to_the_wrapper(launcher: list[str], text:
 def test_other_commands_are_left_to_the_wrapper(launcher: list[str], words: list[str], tmp_path: Path) -> None:
     (tmp_path / "p.c").write_text(PLAIN["cases"])
     assert subprocess.run([*launcher, *words], cwd=tmp_path, check=False).returncode == LEFT
+
+
+def test_a_launcher_that_is_ended_ends_its_compiler_and_leaves_nothing(tmp_path: Path) -> None:
+    build_launcher(find_compiler(), tmp_path / "launcher")
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "slow").write_text("#!/bin/sh\necho $$ >pid.new\nmv pid.new pid\nexec sleep 600\n")
+    (tmp_path / "slow").chmod(0o755)
+    (tmp_path / "plan").write_text(f"word {tmp_path / 'slow'}\nheader {objects.PROBE_HEADER}\n")
+    (tmp_path / "p.c").write_text(PLAIN["cases"])
+    words = [str(tmp_path / "launcher"), "plan", "-c", "p.c", "-o", "p.o"]
+    started = subprocess.Popen(words, cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path / "scratch")})
+    while not (tmp_path / "pid").exists():
+        time.sleep(0.01)
+    started.terminate()
+    assert started.wait() == LEFT
+    assert not list((tmp_path / "scratch").iterdir())
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_ignored_ends_of_children_do_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(PLAIN["cases"])
+    (tmp_path / "bad.c").write_text("int f(void) { return 1 }\n")
+    cache = {**os.environ, "SCALEGRAPH_CACHE": str(tmp_path / "cache")}
+    ignoring = "import os, signal, sys\n"
+    ignoring += "signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.executable, sys.argv[1:])"
+    for name, code in (("p.c", 0), ("p.c", 0), ("bad.c", 1)):
+        start_with = [sys.executable, "-c", ignoring, sys.executable, "-m", "scalegraph.toolchain.start"]
+        words = [*start_with, "-c", name, "-o", "p.o"]
+        done = subprocess.run(words, cwd=tmp_path, env=cache, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_source_is_never_its_own_object(launcher: list[str], tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(PLAIN["cases"])
+    (tmp_path / "same.c").symlink_to("p.c")
+    for target in ("p.c", "same.c"):
+        words = [*launcher, "-c", "p.c", "-o", target]
+        assert subprocess.run(words, cwd=tmp_path, check=False).returncode == LEFT
+    assert (tmp_path / "p.c").read_text() == PLAIN["cases"]
 
 
 def test_the_started_launcher_makes_the_wrappers_object_and_shows_its_warnings(tmp_path: Path) -> None:

@@ -65,6 +65,30 @@ def test_a_program_does_not_see_that_a_sanitizers_hooks_are_used(run: Run, proje
         assert simulated(adopt("seen"), 1).exit_code == 7
 
 
+def test_a_source_that_fails_leaves_no_object_for_make(run: Run, project: Path) -> None:
+    (project / "warned.c").write_text("int main(void) { int unused; for (;;) ; }\n")
+    run("scalegraph-cc", "-Wall", "-Werror", "-c", "warned.c", "-o", "warned.o", code=1)
+    assert not (project / "warned.o").exists()
+
+
+def test_a_source_is_not_overwritten_by_its_object(run: Run, project: Path) -> None:
+    (project / "hello.c").write_text(HELLO)
+    said = run("scalegraph-cc", "-c", "hello.c", "-o", "hello.c", code=1).stderr
+    assert "input file 'hello.c' is the same as output file" in said
+    assert (project / "hello.c").read_text() == HELLO
+
+
+@pytest.mark.parametrize("name", ["base.c", "src/../base.c"])
+def test_a_program_sees_its_source_under_the_name_that_was_given(run: Run, project: Path, name: str) -> None:
+    (project / "base.c").write_text(
+        "#include <stdio.h>\nint main(void)\n{\n    for (int i = 0; i < 1; i++)\n"
+        '        puts(__FILE__ " " __BASE_FILE__);\n    return 0;\n}\n'
+    )
+    run("scalegraph-cc", "-c", name, "-o", "base.o")
+    run("scalegraph-cc", "base.o", "-o", "base")
+    assert run("./base").stdout == f"{name} {name}\n"
+
+
 def test_cmake_knows_the_wrappers_as_gcc(run: Run, project: Path) -> None:
     need("cmake", "make", "g++")
     said = run(

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -231,6 +232,10 @@ static void read_command(char **given, words *options, const char **object, cons
     }
     if (!compiles || *object == NULL || *source == NULL || (*object)[0] == '-')
         leave();
+    struct stat in, out;
+    if (stat(*source, &in) == 0 && stat(*object, &out) == 0 && in.st_ino == out.st_ino &&
+        in.st_dev == out.st_dev)
+        leave();
     /* Names that would have to be quoted or made shorter. */
     if (strpbrk(*source, "\\\"\n ") || strstr(*source, "//") || strstr(*source, "/./") ||
         strncmp(*source, "./", 2) == 0)
@@ -347,16 +352,35 @@ static void record(text *to, const char *file, const text *source, const text *p
     say(to, "\".popsection\\n\");\n#pragma GCC diagnostic pop\n");
 }
 
+static volatile sig_atomic_t working, ended;
+static sigset_t usual; /* signals that the compiler does not ignore as we do */
+
+/* End the compiler, too; what waits for it tidies up. */
+static void end(int number)
+{
+    ended = number;
+    if (working > 0)
+        kill(working, SIGTERM);
+}
+
+static void heed_signals(void)
+{
+    static const int numbers[] = {SIGTERM, SIGHUP};
+    for (int i = 0; i < 2; i++)
+        if (signal(numbers[i], end) == SIG_IGN)
+            signal(numbers[i], SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (signal(SIGINT, SIG_IGN) != SIG_IGN) /* the compiler ends, and then we tidy up */
+        sigaddset(&usual, SIGINT);
+}
+
 /* Run a command with its messages in *messages*, a file; return whether it succeeded. */
 static bool run(words *command, int messages)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t usual;
     pid_t child;
     int status;
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGINT);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &usual);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
@@ -364,9 +388,14 @@ static bool run(words *command, int messages)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, messages, 2);
-    if (posix_spawnp(&child, command->at[0], &actions, &attributes, command->at, environ) != 0 ||
-        waitpid(child, &status, 0) != child)
+    if (ended || posix_spawnp(&child, command->at[0], &actions, &attributes, command->at, environ) != 0)
         leave();
+    working = child;
+    if (ended)
+        kill(child, SIGTERM);
+    if (waitpid(child, &status, 0) != child)
+        leave();
+    working = 0;
     return status == 0;
 }
 
@@ -387,7 +416,7 @@ static words compiling(const plan *p, const words *options)
 /* Write *probes* as the copy of *source* that is compiled, and return the options for it. */
 static words written(const char *source, const text *probes)
 {
-    static char mapped[20000], beside[4096];
+    static char mapped[20000], named[8192], beside[4096];
     const char *folder = getenv("TMPDIR"), *slash = strrchr(source, '/'),
                *name = slash != NULL ? slash + 1 : source;
     char *directory = getcwd(NULL, 0);
@@ -402,8 +431,9 @@ static words written(const char *source, const text *probes)
     sprintf(beside, "%.*s", slash != NULL ? (int)(slash - source) + (slash == source) : 1,
             slash != NULL ? source : ".");
     bool whole = source[0] == '/';
-    snprintf(mapped, sizeof mapped, "-ffile-prefix-map=%s=%s%s%s", copy, whole ? "" : directory,
+    snprintf(mapped, sizeof mapped, "-fdebug-prefix-map=%s=%s%s%s", copy, whole ? "" : directory,
              whole ? "" : "/", source);
+    snprintf(named, sizeof named, "-fmacro-prefix-map=%s=%s", copy, source);
     int file = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     for (size_t at = 0; at < probes->length;) {
         ssize_t put_ = write(file, probes->start + at, probes->length - at);
@@ -417,6 +447,7 @@ static words written(const char *source, const text *probes)
     put(&made, beside);
     put(&made, "-Wno-error");
     put(&made, mapped);
+    put(&made, named);
     return made;
 }
 
@@ -426,7 +457,7 @@ int main(int count, char **given)
     const char *object = NULL, *source = NULL;
     if (count < 4)
         leave();
-    signal(SIGINT, SIG_IGN); /* the compiler ends, and then we tidy up */
+    heed_signals();
     read_command(given + 2, &options, &object, &source);
     plan p = read_plan(given[1]);
     text content = read_file(source), probes = {NULL, 0, 0}, all = read_file(p.header),
@@ -458,6 +489,8 @@ int main(int count, char **given)
         for (int i = 0; i < 4; i++)
             put(&command, again[i]);
         worked = run(&command, 2);
+        if (!worked)
+            unlink(object);
     }
     tidy();
     return worked ? 0 : 1;

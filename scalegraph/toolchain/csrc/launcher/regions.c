@@ -129,7 +129,7 @@ static void walk(int n, int loops, const char *function, bool *found_any)
             *found_any |= its->is;
             opaque |= its->opaque;
             shared |= its->is_loop && *its->kind;
-            if (its->is && a_type(nodes[c].from))
+            if (its->is && nodes[c].kind == SIMPLE && (a_type(nodes[c].from) || declares(nodes[c].from)))
                 leave();
             if (its->is_loop)
                 reserve(c, its->depth);

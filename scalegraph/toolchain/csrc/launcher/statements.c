@@ -91,6 +91,7 @@ static void parenthesis(int from, int i)
 static void plain(int from, int to)
 {
     int depth = 0;
+    bool head = true; /* of a declaration */
     for (int i = from; i < to; i++) {
         token *t = at(i);
         if (t->kind == WORD && (one_of(r, t, strange) || (i > from && one_of(r, t, statements))))
@@ -105,8 +106,14 @@ static void plain(int from, int to)
         if (beside && t->kind == WORD && before->kind == WORD && i - from > 1 && word_at(i - 2) &&
             !a_type(i - 1) && !a_type(i - 2) && !(i - from > 2 && a_type(i - 3)))
             leave(); /* three names */
-        if (beside && its(i - 1, ")") && depth == 0 && at(i - 1)->match > from &&
-            word_at(at(i - 1)->match - 1) && !one_of(r, at(at(i - 1)->match - 1), sizes))
+        head = head && (t->kind == WORD || its(i, "*"));
+        if (beside && t->kind == WORD && before->kind == WORD && !head && !(depth > 0 && a_type(i - 1)) &&
+            !one_of(r, before, sizes))
+            leave(); /* a macro: two names that declare nothing */
+        if (beside && (its(i - 1, "]") || its(i - 1, "}")))
+            leave();
+        if (beside && its(i - 1, ")") && at(i - 1)->match > from && word_at(at(i - 1)->match - 1) &&
+            !one_of(r, at(at(i - 1)->match - 1), sizes))
             if (!its(at(i - 1)->match - 1, "return"))
                 leave(); /* a macro */
         if (its(i, "("))
@@ -183,13 +190,25 @@ static int headed(int made, int head)
     return function_tree.nodes[body].to;
 }
 
-static int simple(int i)
+bool declares(int i)
+{
+    if (!word_at(i) || its(i, "return") || one_of(r, at(i), sizes))
+        return false;
+    for (i++; its(i, "*"); i++)
+        ;
+    return word_at(i);
+}
+
+static int simple(int i, bool is_item)
 {
     int from = i;
     if (word_at(i) && its(i + 1, ":"))
         leave(); /* a label */
-    while (!its(i, ";"))
-        i = at(i)->match > i ? past(i) : i + 1;
+    if (!is_item && declares(i))
+        leave(); /* a macro, which may hide a brace: a declaration cannot be a body */
+    for (; !its(i, ";"); i = at(i)->match > i ? past(i) : i + 1)
+        if (its(i, "}"))
+            leave();
     bool returns = its(from, "return");
     if (its(from, "break") || its(from, "continue"))
         from++;
@@ -246,7 +265,7 @@ static int statement(int i, bool is_item)
         plain(end + 2, past(end + 1) - 1);
         end = past(end + 1) + 1;
     } else
-        end = simple(i);
+        end = simple(i, is_item);
     function_tree.nodes[made].to = end;
     return made;
 }

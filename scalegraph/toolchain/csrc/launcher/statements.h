@@ -31,6 +31,8 @@ bool word_at(int i);
 bool a_type(int i);
 bool strange_at(int i);
 int past(int i);
+/* Whether the statement at token *i* may declare a name, or begin with a macro of any content. */
+bool declares(int i);
 /* Read the function with the body that begins at token *body* into `function_tree`. */
 void read_body(int body);
 
