@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +16,7 @@ from scalegraph.base.cancel import CancelToken
 from scalegraph.base.errors import BuildError, MissingTool
 from scalegraph.base.events import Building, EventSink, build_sink
 from scalegraph.runtime.cache import cache_root, get_or_make, tidy
-from scalegraph.runtime.compiler import INSTALL, Compiler
+from scalegraph.runtime.compiler import INSTALL, Compiler, find_compiler
 from scalegraph.runtime.objects import Compilation, Unit
 from scalegraph.runtime.unchanged import digest_of
 
@@ -169,11 +170,22 @@ def _digest(compiler: Compiler) -> str:
     return hashlib.sha256(f"{compiler.identity}\0{sources_digest()}\0{archives}".encode()).hexdigest()
 
 
+def write_objects(directory: Path) -> None:
+    """Write what a wheel has for whoever has the same compiler, in the folder `runtime.objects.SHIPPED`.
+
+    Raises the same as `library`.
+    """
+    compiler = find_compiler()
+    for made in (_own_sources, _mpi_sources):
+        with tempfile.TemporaryDirectory() as place:
+            where = Path(place)
+            shared, units = _compilation(compiler, where, made(where), CancelToken())
+            shared.objects(units, lambda _done, _of, _left: None)
+            shared.ship(units, directory)
+
+
 def _build(compiler: Compiler, where: Path, emit: EventSink, cancel: CancelToken) -> None:
-    sources = [path for path in _files() if path.suffix in (".c", ".S") and path != _DESCRIBER_SOURCE]
-    sources = [path for path in sources if not _is_of_mpi(path)]
-    (where / _STANDALONE).write_text(_standalone(), encoding="utf-8")
-    (where / _SCHEDULE_LIST).write_text(schedule_list(), encoding="utf-8")
+    sources = _own_sources(where)
     objects = _objects(compiler, where, sources, _TITLE, emit, cancel)
     launcher = objects.pop(sources.index(_LAUNCHER_SOURCE))
     linked = compiler.run(["-no-pie", str(launcher), "-o", str(where / LAUNCHER)])
@@ -189,13 +201,25 @@ def _build(compiler: Compiler, where: Path, emit: EventSink, cancel: CancelToken
 
 
 def _build_mpi(compiler: Compiler, where: Path, emit: EventSink, cancel: CancelToken) -> None:
-    bindings = where / _BINDINGS
-    bindings.write_text(_fortran_bindings(), encoding="utf-8")
-    sources = [bindings, *(path for path in _files() if path.suffix == ".c" and _is_of_mpi(path))]
-    objects = _objects(compiler, where, sources, _MPI_TITLE, emit, cancel)
+    objects = _objects(compiler, where, _mpi_sources(where), _MPI_TITLE, emit, cancel)
     _put_together(compiler, where / MPI_ARCHIVE, objects)
     for item in objects:
         item.unlink()
+
+
+def _own_sources(where: Path) -> list[Path]:
+    """Return the sources of everything but MPI, after writing the headers that they need into *where*."""
+    (where / _STANDALONE).write_text(_standalone(), encoding="utf-8")
+    (where / _SCHEDULE_LIST).write_text(schedule_list(), encoding="utf-8")
+    sources = [path for path in _files() if path.suffix in (".c", ".S") and path != _DESCRIBER_SOURCE]
+    return [path for path in sources if not _is_of_mpi(path)]
+
+
+def _mpi_sources(where: Path) -> list[Path]:
+    """Return the sources of MPI; one of them is written into *where*."""
+    bindings = where / _BINDINGS
+    bindings.write_text(_fortran_bindings(), encoding="utf-8")
+    return [bindings, *(path for path in _files() if path.suffix == ".c" and _is_of_mpi(path))]
 
 
 def _folder(source: Path) -> str:
@@ -211,13 +235,20 @@ def _objects(
     compiler: Compiler, where: Path, sources: list[Path], title: str, emit: EventSink, cancel: CancelToken
 ) -> list[Path]:
     """Return the objects of *sources*, compiled into *where*."""
-    objcopy = _binutil(compiler, "objcopy")
 
     def progress(done: int, of: int, left_s: float | None) -> None:
         emit(Building(title, done, of, left_s))
 
-    shared = Compilation(compiler, _folders(), where, cancel)
-    return shared.objects([_unit(compiler, source, objcopy) for source in sources], progress)
+    shared, units = _compilation(compiler, where, sources, cancel)
+    return shared.objects(units, progress)
+
+
+def _compilation(
+    compiler: Compiler, where: Path, sources: list[Path], cancel: CancelToken
+) -> tuple[Compilation, list[Unit]]:
+    objcopy = _binutil(compiler, "objcopy")
+    units = [_unit(compiler, source, objcopy) for source in sources]
+    return Compilation(compiler, _folders(), where, cancel), units
 
 
 def _put_together(compiler: Compiler, archive: Path, objects: list[Path]) -> None:

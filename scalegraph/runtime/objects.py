@@ -1,10 +1,14 @@
-"""Objects of the simulator's own sources: compiled in parallel and cached, so that a change recompiles only part."""
+"""Objects of the simulator's own sources: compiled in parallel and cached, so that a change recompiles only part.
+
+A wheel has those that the computer's compiler made when the wheel was built, for whoever has the same compiler.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import re
+import subprocess
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -21,6 +25,8 @@ from scalegraph.runtime.compiler import INSTALL, Compiler
 Progress = Callable[[int, int, float | None], None]
 """Called with the number of files compiled, their total, and the seconds left (None: not known yet)."""
 
+SHIPPED: Final = Path(__file__).parent / "compiled"
+"""What the wheel has: a folder for each `_tools`, see `Compilation.ship`."""
 _INCLUDE: Final = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 _LIMIT_BYTES: Final = 64 * 2**20
 _KNOWN: Final = 10  # files after which the time left can be estimated
@@ -51,7 +57,10 @@ class Compilation:
         """
         from concurrent.futures import ThreadPoolExecutor  # imported late: the compiler wrappers rarely get here
 
-        missing = [unit for unit in units if not _taken(self._key(unit), self._target(unit))]
+        places = [_kept()]
+        if SHIPPED.is_dir():
+            places.append(SHIPPED / _tools(self.compiler))
+        missing = [unit for unit in units if not _taken(self._key(unit), self._target(unit), places)]
         progress(len(units) - len(missing), len(units), None)
         began = time.monotonic()
         largest = sorted(missing, key=lambda unit: -unit.source.stat().st_size)  # no long one is left at the end
@@ -67,6 +76,14 @@ class Compilation:
                 raise
         tidy(_kept(), _LIMIT_BYTES)
         return [self._target(unit) for unit in units]
+
+    def ship(self, units: Sequence[Unit], directory: Path) -> None:
+        """Copy the objects of *units*, which `objects` compiled, to *directory*, which the wheel has as `SHIPPED`."""
+        place = directory / _tools(self.compiler)
+        place.mkdir(parents=True, exist_ok=True)
+        for unit in units:
+            content = self._target(unit).read_bytes()
+            (place / _name(self._key(unit), content)).write_bytes(content)
 
     def _target(self, unit: Unit) -> Path:
         return self.where / f"{unit.source.stem}.o"
@@ -109,14 +126,28 @@ def _kept() -> Path:
     return cache_root() / "objects"
 
 
-def _taken(key: str, target: Path) -> bool:
-    """Copy the object kept for *key* to *target*; return False if there is no intact one."""
-    for path in _kept().glob(f"{key}-*.o"):
+def _tools(compiler: Compiler) -> str:
+    """Return what decides about an object beside its key if it was compiled on another computer.
+
+    That is the package's version of the compiler, the assembler, and the C library with its headers. The processor does
+    not: our sources are compiled for any of its architecture.
+    """
+    assembler = subprocess.run([compiler.tool("as"), "--version"], capture_output=True, text=True, check=False).stdout
+    libc = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in os.confstr_names else ""
+    said = (compiler.run(["--version"]).stdout, assembler)
+    first = [text.partition("\n")[0] for text in said]
+    return hashlib.sha256("\0".join([*first, libc or ""]).encode()).hexdigest()[:16]
+
+
+def _taken(key: str, target: Path, places: Sequence[Path]) -> bool:
+    """Copy the object kept for *key* in one of *places* to *target*; return False if there is no intact one."""
+    for path in (path for place in places for path in place.glob(f"{key}-*.o")):
         with suppress(OSError):
             content = path.read_bytes()
             if path.name == _name(key, content):
                 target.write_bytes(content)
-                touch(path)
+                if path.parent == places[0]:
+                    touch(path)
                 return True
     return False
 

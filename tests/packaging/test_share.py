@@ -15,7 +15,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from scalegraph.base.events import Building, Event, builds_shown
 from scalegraph.cli.main import COMMANDS
+from scalegraph.runtime import objects
+from scalegraph.runtime.compiler import find_compiler
+from scalegraph.runtime.library import library
 
 ID = "scalegraph"
 
@@ -72,6 +76,37 @@ def test_the_wheel_has_every_source_of_the_runtime(built: Path, root: Path) -> N
     assert any(name.startswith("scalegraph/runtime/native/") and name.endswith(".c") for name in sources)
     assert any(name.startswith("scalegraph/runtime/csrc/schedules/kinds/") for name in sources)
     assert sources <= names
+
+
+@pytest.mark.slow
+@pytest.mark.compiler
+def test_the_first_command_after_installing_compiles_nothing_of_the_simulator(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    monkeypatch.setattr(objects, "SHIPPED", tmp_path / "scalegraph" / "runtime" / "compiled")
+    monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / "cache"))
+    seen: list[Event] = []
+    runtime = library(find_compiler(), seen.append)
+    with builds_shown(seen.append):
+        assert runtime.mpi().exists()
+    counts = [(event.done, event.of) for event in seen if isinstance(event, Building)]
+    assert len(counts) == 2
+    assert all(done == of for done, of in counts)
+
+
+@pytest.mark.slow
+def test_a_wheel_is_built_without_a_compiler(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("hatchling", reason="pip install -e '.[dev]'")
+    monkeypatch.setenv("CC", "no-such-compiler")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        assert not [name for name in archive.namelist() if name.startswith("scalegraph/runtime/compiled/")]
 
 
 @pytest.mark.slow

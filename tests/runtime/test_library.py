@@ -19,6 +19,7 @@ from scalegraph.base.events import Building, Event, builds_shown
 from scalegraph.base.working_words import building_words
 from scalegraph.control.build import build
 from scalegraph.runtime import library as building
+from scalegraph.runtime import objects
 from scalegraph.runtime.cache import get_or_make, tidy, trim
 from scalegraph.runtime.compiler import Compiler, find_compiler
 
@@ -252,6 +253,33 @@ def test_a_damaged_object_is_compiled_again(compiled: list[str]) -> None:
     compiled.clear()
     assert building.library(compiler).archive.exists()
     assert compiled == ["sg_two.c"]
+
+
+@pytest.mark.slow
+@pytest.mark.compiler
+def test_shipped_objects_are_taken_if_they_are_what_would_be_compiled(
+    small: Path, compiled: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shipped = tmp_path / "shipped"
+    monkeypatch.setattr(building, "_mpi_sources", lambda _where: [])
+    building.write_objects(shipped)
+    assert sorted(compiled) == ALL
+    monkeypatch.setattr(objects, "SHIPPED", shipped)
+    for number, (change, expected) in enumerate(
+        (
+            (lambda: None, []),
+            (lambda: (small / "one.h").write_text("#define ONE 11\n"), ["sg_one.c"]),
+            (lambda: (small / "compile.flags").write_text("-O1\n"), ["sg_one.c", "sg_two.c"]),
+            (lambda: monkeypatch.setattr(objects, "_tools", lambda _compiler: "of another computer"), ALL),
+        )
+    ):
+        compiled.clear()
+        change()
+        building.sources_digest.cache_clear()
+        monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / f"cache{number}"))
+        assert building.library(find_compiler()).archive.exists()
+        assert sorted(compiled) == expected
+    building.sources_digest.cache_clear()
 
 
 @pytest.mark.slow
