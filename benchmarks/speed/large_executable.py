@@ -9,7 +9,8 @@ without hooks (*plain*), as a run on a machine with a pipeline does, and times t
 Then it simulates the program, which takes next to no time itself, and waits for the times of the functions that it
 executes (*running*). With `--whole`, the times of all functions are found before (*timing*), as for a run with a
 virtual speedup. The second run finds all of it in the cache; the third one, after the cache has lost what is known of
-the program's blocks, finds the times of its functions (*again*). Figures are processor seconds of all processes, and
+the program's blocks, finds the times of its functions (*again*). Before the fourth, one of the sources gets one more
+line, and the program is built again. Figures are processor seconds of all processes, and
 seconds by the clock in brackets; `objdump -d` disassembles the same code. The cache is fresh, but for the simulator
 itself.
 """
@@ -132,15 +133,23 @@ def main() -> None:
         write(asked.files, asked.functions, where)
         compiling = [sys.executable, "-c", START, "-O2", "-g"]
         sources = sorted(path.name for path in where.glob("*.cpp"))
-        for source in sources:
-            told([*compiling, "-c", source], where)
-        told([*compiling, *(name.replace(".cpp", ".o") for name in sources), "-o", "program"], where)
+
+        def build(changed: Sequence[str]) -> None:
+            for source in changed:
+                told([*compiling, "-c", source], where)
+            told([*compiling, *(name.replace(".cpp", ".o") for name in sources), "-o", "program"], where)
+
+        build(sources)
         print(f"executable: {(where / 'program').stat().st_size / 1e6:.1f} MB, load {os.getloadavg()[0]:.1f}")
         os.environ["SCALEGRAPH_CACHE"] = str(where / "cache")
         library(find_compiler())
         forms = "plain" if asked.plain else "hooks"
         steps = ["describing", *(["plain"] if asked.plain else []), *(["timing"] if asked.whole else []), "running"]
-        for number, more in (("first", steps), ("second", steps), ("third", [*steps[:-1], "again"])):
+        for number, more in (("first", steps), ("second", steps), ("third", [*steps[:-1], "again"]), ("fourth", steps)):
+            if number == "fourth":
+                with (where / sources[-1]).open("a") as stream:
+                    stream.write("int more() { return 1; }\n")
+                build(sources[-1:])
             text, cpu, clock = told([sys.executable, "-c", RUN, "program", asked.machine, forms, *more], where)
             print(f"{number} run: {text} with start and imports {cpu:.1f} ({clock:.1f})")
         _, cpu, clock = told(["/bin/sh", "-c", "objdump -d program > /dev/null"], where)

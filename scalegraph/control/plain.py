@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +15,11 @@ from scalegraph.base.errors import BuildError, InputError
 from scalegraph.runtime.cache import cache_root, get_or_make, tidy
 from scalegraph.runtime.compiler import Compiler, find_compiler
 from scalegraph.runtime.languages import Language
+from scalegraph.runtime.unchanged import digest_of
 from scalegraph.toolchain.command import with_arguments
 from scalegraph.toolchain.linking import driver
+from scalegraph.toolchain.objects import Compilation
+from scalegraph.toolchain.preprocessing import about
 
 if TYPE_CHECKING:
     from scalegraph.instrument.plain import Plain
@@ -23,10 +28,15 @@ if TYPE_CHECKING:
 PLACES: Final = "places.json"
 _PROGRAM: Final = "program"
 _LIMIT_BYTES: Final = 512 * 2**20
+_OBJECT: Final = "object.o"
 _MOST_BYTES: Final = 64 << 20  # of a file that may be one of our objects
 # Where optimised code has its local variables is not read, and takes gcc a sixth of its time to find. Without
 # assignments its line table would have other rows.
 _LINES_ONLY: Final = ("-fno-var-tracking", "-fvar-tracking-assignments")
+# Options and statements with which a compiler reads more than a source and its headers, or writes more than an object.
+_MORE: Final = re.compile(r"-fprofile|-fauto-profile|-fbranch-prob|-gsplit-dwarf|-m(arch|tune|cpu)=native")
+_READS: Final = b".incbin"
+_FILES: Final = re.compile(rb'^# \d+ "((?:[^"\\]|\\.)+)"', re.MULTILINE)
 # Options for a program that is disassembled but never run: without libraries.
 _UNDEFINED: Final = (
     "-nostdlib",
@@ -117,8 +127,7 @@ def _make(sources: Sequence[PlainSource], linking: Linking, place: Path, cancel:
     from scalegraph.instrument.debuginfo import lines
     from scalegraph.instrument.places import Places, save
 
-    objects = [str(place / f"{number}.o") for number in range(len(sources))]
-    _compile(list(zip(sources, objects, strict=True)), place, cancel)
+    objects = _compile(sources, place, cancel)
     compiler: Compiler = find_compiler(driver({source.language for source in sources}))
     for words in ([*objects, *linking.words], [*_UNDEFINED, *objects]):
         command = [*compiler.linking, *words, "-o", str(place / _PROGRAM)]
@@ -127,36 +136,79 @@ def _make(sources: Sequence[PlainSource], linking: Linking, place: Path, cancel:
             break
     else:
         raise BuildError("it does not link", result.stderr)
-    for item in objects:
-        Path(item).unlink()
+    for item in place.glob("*.o"):
+        item.unlink()
     try:
         save(Places(lines(place / _PROGRAM, root, moves=True), ()), place / PLACES)
     except InputError as error:
         raise BuildError(str(error)) from error
 
 
-def _compile(objects: Sequence[tuple[PlainSource, str]], place: Path, cancel: CancelToken) -> None:
-    """Compile each source into its object, as many at a time as there are processors.
+def _compile(sources: Sequence[PlainSource], place: Path, cancel: CancelToken) -> list[str]:
+    """Return the objects of *sources*, made as many at a time as there are processors.
 
     Fortran sources are compiled one after the other, because they may use modules of those before them.
     """
     from concurrent.futures import ThreadPoolExecutor  # imported late: most commands find the result in the cache
 
-    def compile_all(some: Sequence[tuple[PlainSource, str]]) -> None:
-        for source, to in some:
-            words = [*_options(source, place), "-c", source.file, "-o", to]
-            result = find_compiler(source.language).run(words, cwd=source.cwd, cancel=cancel)
-            if result.returncode != 0:
-                raise BuildError(f"{source.file}: does not compile", result.stderr)
+    objects = [place / f"{number}.o" for number in range(len(sources))]
 
-    fortran = [one for one in objects if one[0].language == "fortran"]
-    parts = [fortran, *([one] for one in objects if one[0].language != "fortran")]
+    def compile_all(numbers: Sequence[int]) -> None:
+        for number in numbers:
+            objects[number] = _object(sources[number], objects[number], cancel)
+
+    fortran = [number for number, source in enumerate(sources) if source.language == "fortran"]
+    parts = [fortran, *([number] for number in range(len(sources)) if number not in fortran)]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         try:
             list(pool.map(compile_all, parts))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+    tidy(_kept(), _LIMIT_BYTES)
+    return list(map(str, objects))
+
+
+def _kept() -> Path:
+    return cache_root() / "plain-objects"
+
+
+def _object(source: PlainSource, target: Path, cancel: CancelToken) -> Path:
+    """Return the object of *source*, from the cache if the same was compiled before; *target*: its place if not kept.
+
+    Raises `BuildError`, `Cancelled`.
+    """
+    compiler = find_compiler(source.language)
+    compilation = Compilation(compiler, tuple(_options(source, target.parent)), source.cwd, cancel, native=True)
+
+    def make(to: Path) -> None:
+        words = [*compilation.options, "-c", source.file, "-o", str(to)]
+        result = compiler.run(words, cwd=source.cwd, cancel=cancel)
+        if result.returncode != 0:
+            raise BuildError(f"{source.file}: does not compile", result.stderr)
+
+    key = _key(compilation, source)
+    if key is None:
+        make(target)
+        return target
+    return get_or_make(_kept() / key, lambda directory: make(directory / _OBJECT)) / _OBJECT
+
+
+def _key(compilation: Compilation, source: PlainSource) -> str | None:
+    """Return what determines an object: how it is compiled, the expanded text, and the files that this comes from.
+
+    Columns of the line table are those of the files. None if more could.
+    """
+    name = None if any(map(_MORE.match, compilation.options)) else about(compilation, source.file)
+    text = compilation.preprocessed(source.file)[0] if name is not None else b""
+    if name is None or not text or _READS in text:
+        return None
+    named = (re.sub(rb"\\(.)", rb"\1", file) for file in _FILES.findall(text))
+    paths = (os.path.join(source.cwd, os.fsdecode(file)) for file in dict.fromkeys(named))  # noqa: PTH118
+    files = digest_of([path for path in paths if os.path.isfile(path)])  # noqa: PTH113
+    total = hashlib.sha256(f"{name}\0{files}".encode("utf-8", "surrogateescape"))
+    total.update(text)
+    return total.hexdigest()[:32]
 
 
 def _options(source: PlainSource, place: Path) -> list[str]:

@@ -50,7 +50,7 @@ def preprocessed(compilation: Compilation, file: str) -> bytes:
 
     Raises `Cancelled`, `WorkError`.
     """
-    name = _name(compilation, file)
+    name = about(compilation, file)
     if name is None:
         return _digest(compilation.preprocessed(file)[0])
     note = kept(_KIND, name)
@@ -80,8 +80,11 @@ def _digest(text: bytes) -> bytes:
     return hashlib.sha256(text).hexdigest().encode()
 
 
-def _name(compilation: Compilation, file: str) -> str | None:
-    """Return the name under which a note is filed, None if the preprocessor has to run each time."""
+def about(compilation: Compilation, file: str) -> str | None:
+    """Return what decides about a compilation of *file* beside the text of files, None if that cannot be known.
+
+    That is the compiler, its options and its environment: the name under which a note is filed.
+    """
     compiler = compilation.compiler
     path = shutil.which(compiler.command[0])
     words = (*compiler.command[1:], *compilation.options)

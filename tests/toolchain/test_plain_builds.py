@@ -1,6 +1,10 @@
 """Programs of the user's own build, recompiled without the simulator's hooks."""
 
+import shutil
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +14,7 @@ from scalegraph.control import adopt
 from scalegraph.instrument.places import load
 from scalegraph.instrument.plain import Plain
 from scalegraph.instrument.units import section
+from scalegraph.runtime.compiler import Compiler
 from tests.toolchain.conftest import Run, need
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiler]
@@ -73,6 +78,47 @@ def test_files_have_the_names_that_they_have_in_the_users_build(run: Run, tmp_pa
     run("scalegraph-cc", "-O2", "-g", named.format(tmp_path), "-o", "prog")
     assert "main.c" in adopt("prog").lines.names
     assert "main.c" in load(plain("prog").places).lines.names  # loops of both builds are matched by file and line
+
+
+def test_only_what_changed_is_compiled_again(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCALEGRAPH_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "two.h").write_text("#define TWO 2\n")
+    (tmp_path / "two.c").write_text('#include "two.h"\nint two(void) { return TWO; }\n')
+    (tmp_path / "main.c").write_text("int two(void);\nint main(void) { return two(); }\n")
+    words = ("-O2", "-g", "main.c", "two.c", "-o", "prog")
+    made: list[str] = []
+    compile_one = Compiler.run
+
+    def counted(self: Compiler, arguments: Sequence[str], **more: Any) -> subprocess.CompletedProcess[str]:
+        made.extend(str(one) for one in arguments if "-c" in arguments and str(one).endswith(".c"))
+        return compile_one(self, arguments, **more)
+
+    def made_for(*words: str) -> tuple[list[str], bytes]:
+        run("scalegraph-cc", *words)
+        made.clear()
+        monkeypatch.setattr(Compiler, "run", counted)
+        found = plain("prog").executable.read_bytes()
+        monkeypatch.setattr(Compiler, "run", compile_one)
+        return sorted(made), found
+
+    whole, first = made_for(*words)
+    assert whole == ["main.c", "two.c"]
+    for name, text, expected in (
+        ("two.h", "#define TWO 3\n", ["two.c"]),
+        ("main.c", "int two(void);\nint main(void) { return   two(); }\n", ["main.c"]),  # other columns
+        ("two.h", "#define TWO 2\n", []),  # as before
+        ("main.c", "int two(void);\nint main(void) { return two(); }\n", []),
+    ):
+        (tmp_path / name).write_text(text)
+        assert made_for(*words)[0] == expected
+    assert plain("prog").executable.read_bytes() == first
+    assert made_for("-O1", *words[1:])[0] == ["main.c", "two.c"]
+    (damaged, *_) = sorted((tmp_path / "cache" / "plain-objects").glob("[0-9a-f]*/object.o"))
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    shutil.rmtree(tmp_path / "cache" / "plain")
+    for options in (words, ("-O1", *words[1:])):
+        made_for(*options)
+    assert len(damaged.read_bytes()) > 100
 
 
 def test_sources_that_changed_or_went_are_named(run: Run, project: Path) -> None:
