@@ -250,7 +250,7 @@ sg_account *sg_account_of(sg_processor *p, uint32_t region)
         sg_account *account = new_account();
         account->rest.processor = p->id;
         account->rest.region = region;
-        account->changed = SG_ALL_CHANGED;
+        sg_account_change(account, SG_ALL_CHANGED);
         p->accounts[region] = account;
     }
     return p->accounts[region];

@@ -48,13 +48,22 @@ void sg_inline_crashed(sg_processor *p, uintptr_t site);
 /* What may have changed in an account: its sums, or its executions, too. */
 enum { SG_SUMS_CHANGED = 1, SG_ALL_CHANGED = 3 };
 
+static inline void sg_account_change(sg_account *account, uint64_t what)
+{
+    if (SG_UNLIKELY(account->changed == 0)) {
+        account->next_changed = sg->changed;
+        sg->changed = account;
+    }
+    account->changed |= what;
+}
+
 /* Makes `account` the account of p's current region. */
 static inline void sg_account_set(sg_processor *p, sg_account *account)
 {
     p->account->parts = p->parts;
     p->parts = account->parts;
     p->account = account;
-    account->changed = SG_ALL_CHANGED;
+    sg_account_change(account, SG_ALL_CHANGED);
     p->executed = (uintptr_t)account + p->executed_from;
 }
 

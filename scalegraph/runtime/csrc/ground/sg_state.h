@@ -90,10 +90,9 @@ typedef struct sg_behind {
     uint16_t reads, writes;
 } sg_behind;
 
-/* What a processor has spent and done in a region. The members that change at every reference and every
- * miss lie side by side; the result file's record, to which sg_account_total adds everything at the end,
- * holds the rest. For blocks only executions are counted; their total cost is computed at the end
- * (sg_accounts_settle). */
+/* The account of a region on a processor. What changes with each reference or miss lies side by side; the
+ * result file's record, to which sg_account_total adds everything at the end, holds the rest. Of blocks only
+ * executions are counted until the end (sg_accounts_settle). */
 typedef struct sg_account {
     uint64_t changed; /* SG_SUMS_CHANGED, .., since the last snapshot (observe/sg_cells.c) */
     uint64_t reads, writes;
@@ -105,7 +104,7 @@ typedef struct sg_account {
     sg_cost rest;
     bool alone;   /* a lone processor executed something, see observe/sg_blame.c */
     bool touched; /* since elements of a SIMD machine were together, see messages/sg_step.c */
-    struct sg_account *next_touched;
+    struct sg_account *next_touched, *next_changed;
     uint64_t executions[]; /* by block, then by slot; then the same for a lone processor */
 } __attribute__((aligned(64))) sg_account;
 
@@ -400,6 +399,7 @@ typedef struct sg_context {
     uint32_t *uncosted;        /* indices that count only references */
     uint32_t uncosted_count;
     sg_behind *behind;   /* by offset in the text */
+    sg_account *changed; /* accounts since the last snapshot */
     char *accounts_next; /* free memory for accounts */
     size_t accounts_left;
     uint32_t *site_index;

@@ -22,7 +22,10 @@ static struct {
     sg_table number; /* number of a range, + 1, by its key */
     range *ranges;
     uint32_t count, ranges_room;
-    uint64_t copies; /* snapshots */
+    uint64_t copies;      /* snapshots */
+    uint64_t complete;    /* the last one that is complete */
+    sg_account **account; /* copied in the last one */
+    uint32_t accounts, accounts_room;
 } kept = {.count = 0};
 
 static uint32_t number_of(const void *key)
@@ -45,6 +48,21 @@ static void hold(range *r, size_t size)
     r->room = room;
 }
 
+/* Most records are short, and many: a loop over their counts is then faster than a call for each. */
+static void gather(uint64_t *to, const char *first, size_t stride, size_t width, size_t count)
+{
+    if (stride == width * sizeof *to)
+        memcpy(to, first, count * stride);
+    else if (width == 2)
+        for (size_t i = 0; i < count; i++, first += stride, to += 2) {
+            to[0] = ((const uint64_t *)first)[0];
+            to[1] = ((const uint64_t *)first)[1];
+        }
+    else
+        for (size_t i = 0; i < count; i++)
+            memcpy(to + i * width, first + i * stride, width * sizeof *to);
+}
+
 static void copy(range *r, const char *first, size_t stride, size_t width, size_t count)
 {
     hold(r, width * count);
@@ -54,8 +72,7 @@ static void copy(range *r, const char *first, size_t stride, size_t width, size_
     r->size_before = r->size;
     r->size = width * count;
     r->copied = kept.copies;
-    for (size_t i = 0; i < count; i++)
-        memcpy(r->now + i * width, first + i * stride, width * sizeof(uint64_t));
+    gather(r->now, first, stride, width, count);
 }
 
 static void restore(const range *r, char *first, size_t stride, size_t width, size_t count)
@@ -153,20 +170,11 @@ static void add_snapshot(sg_cost *sum, const sg_account *a, uint64_t times)
     add_cost(sum, &total, times);
 }
 
-/* Does the difference that is added to all counts have any of this account? */
-static bool adds_to(const sg_cells *cells, const sg_account *a)
-{
-    uint32_t number = number_of(&a->reads);
-    return number < cells->difference->ranges && cells->difference->size[number] > 0;
-}
-
-/* Accounts that have not changed since the last snapshot are neither copied nor restored. */
-static void visit_changed(sg_cells *cells, sg_account *a)
+/* The step with one account. */
+static void visit_account_of(sg_cells *cells, sg_account *a)
 {
     uint64_t parts = a->parts;
     bool copies = cells->step == SG_CELLS_COPY;
-    if (cells->step == SG_CELLS_ADD ? !adds_to(cells, a) : kept.copies > 1 && !a->changed)
-        return;
     if (a->changed == SG_ALL_CHANGED)
         sg_account_settle(a, NULL);
     if (copies)
@@ -175,19 +183,36 @@ static void visit_changed(sg_cells *cells, sg_account *a)
     if (copies)
         add_snapshot(cells->sum, a, 1);
     mend_parts(a, parts);
-    bool goes_on = a == sg->processor[a->rest.processor].account;
-    a->changed = goes_on ? SG_ALL_CHANGED : copies ? 0 : SG_SUMS_CHANGED;
 }
 
-static void visit(sg_cells *cells)
+static void save_parts(void)
 {
-    for (uint32_t i = 0; i < sg->processors; i++) {
-        sg_processor *p = &sg->processor[i];
-        p->account->parts = p->parts;
-        for (uint32_t region = 0; region < p->accounts_size; region++)
-            if (p->accounts[region] != NULL)
-                visit_changed(cells, p->accounts[region]);
+    for (uint32_t i = 0; i < sg->processors; i++)
+        sg->processor[i].account->parts = sg->processor[i].parts;
+}
+
+/* The step with the accounts that have changed since the last snapshot. All have, before the first one. */
+static void visit_changed(sg_cells *cells)
+{
+    sg_account *next = sg->changed;
+    sg->changed = NULL;
+    for (sg_account *a = next; a != NULL; a = next) {
+        next = a->next_changed;
+        visit_account_of(cells, a);
+        if (cells->step == SG_CELLS_COPY) {
+            SG_ARRAY_HOLD(kept.account, kept.accounts_room, kept.accounts, 64);
+            kept.account[kept.accounts++] = a;
+        }
+        a->changed = 0;
+        if (cells->step != SG_CELLS_COPY)
+            sg_account_change(a, SG_SUMS_CHANGED);
     }
+    for (uint32_t i = 0; i < sg->processors; i++)
+        sg_account_change(sg->processor[i].account, SG_ALL_CHANGED);
+}
+
+static void visit_others(sg_cells *cells)
+{
     visit_code(cells);
     sg_observe_cells(cells);
 }
@@ -195,18 +220,38 @@ static void visit(sg_cells *cells)
 void sg_cells_copy(sg_cost *sum)
 {
     kept.copies++;
-    visit(&(sg_cells){.step = SG_CELLS_COPY, .sum = sum});
+    kept.accounts = 0;
+    save_parts();
+    visit_changed(&(sg_cells){.step = SG_CELLS_COPY, .sum = sum});
+}
+
+void sg_cells_complete(void)
+{
+    if (kept.complete == kept.copies)
+        return;
+    kept.complete = kept.copies;
+    visit_others(&(sg_cells){.step = SG_CELLS_COPY});
 }
 
 void sg_cells_restore(void)
 {
-    visit(&(sg_cells){.step = SG_CELLS_RESTORE});
+    sg_cells cells = {.step = SG_CELLS_RESTORE};
+    save_parts();
+    visit_changed(&cells);
+    visit_others(&cells);
 }
 
 void sg_cells_multiply(const sg_difference *difference, uint64_t times)
 {
-    if (times > 0)
-        visit(&(sg_cells){SG_CELLS_ADD, difference, times, NULL});
+    if (times == 0)
+        return;
+    sg_cells cells = {SG_CELLS_ADD, difference, times, NULL};
+    save_parts();
+    for (uint32_t i = 0; i < difference->accounts; i++) {
+        visit_account_of(&cells, difference->account[i]);
+        sg_account_change(difference->account[i], SG_SUMS_CHANGED);
+    }
+    visit_others(&cells);
 }
 
 /* ---- differences ---- */
@@ -222,9 +267,28 @@ static void hold_ranges(sg_difference *d)
     d->ranges = kept.count;
 }
 
+static void subtract(uint64_t *restrict difference, const range *r)
+{
+    size_t both = r->size < r->size_before ? r->size : r->size_before;
+    for (size_t k = 0; k < both; k++)
+        difference[k] = r->now[k] - r->before[k];
+    memcpy(difference + both, r->now + both, (r->size - both) * sizeof *difference);
+}
+
+static void hold_accounts(sg_difference *d)
+{
+    if (kept.accounts > d->accounts_room) {
+        d->accounts_room = kept.accounts_room;
+        d->account = sg_larger(d->account, 0, d->accounts_room * sizeof *d->account);
+    }
+    d->accounts = kept.accounts;
+    memcpy(d->account, kept.account, kept.accounts * sizeof *kept.account);
+}
+
 void sg_cells_differ(sg_difference *d)
 {
     hold_ranges(d);
+    hold_accounts(d);
     for (uint32_t i = 0; i < kept.count; i++) {
         const range *r = &kept.ranges[i];
         d->size[i] = 0;
@@ -235,7 +299,6 @@ void sg_cells_differ(sg_difference *d)
             d->range[i] = sg_new(d->room[i] * sizeof **d->range);
         }
         d->size[i] = r->size;
-        for (size_t k = 0; k < r->size; k++)
-            d->range[i][k] = r->now[k] - (k < r->size_before ? r->before[k] : 0);
+        subtract(d->range[i], r);
     }
 }

@@ -12,12 +12,14 @@ enum sg_cells_step {
     SG_CELLS_ADD      /* adds the difference of two snapshots, several times */
 };
 
-/* Differences of two snapshots, by range. */
+/* Differences of two snapshots, by range; and the accounts that have one. */
 typedef struct sg_difference {
     uint64_t **range;
     size_t *size; /* counts per range */
     size_t *room;
     uint32_t ranges;
+    sg_account **account;
+    uint32_t accounts, accounts_room;
 } sg_difference;
 
 typedef struct sg_cells sg_cells;
@@ -36,12 +38,14 @@ static inline uint64_t sg_latest(void)
  * `key` identifies a range even if it moves; it grows only at its end. */
 void sg_cells_add(sg_cells *cells, const void *key, void *first, size_t stride, size_t bytes, size_t count);
 
-/* Does the step with all counts of the run. A copy brings `sum`, over all accounts in the last snapshot, up
- * to date. */
+/* Takes a snapshot of the accounts, and brings `sum` over all of them up to date. */
 void sg_cells_copy(sg_cost *sum);
+/* Adds all other counts to it; nothing has happened since. */
+void sg_cells_complete(void);
+/* Restores the last snapshot, a complete one. */
 void sg_cells_restore(void);
 void sg_cells_multiply(const sg_difference *difference, uint64_t times);
-/* The difference of the last two snapshots. */
+/* The difference of the last two snapshots, both complete. */
 void sg_cells_differ(sg_difference *difference);
 
 #endif

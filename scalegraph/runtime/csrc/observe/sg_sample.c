@@ -90,6 +90,7 @@ static const sg_observer skimmer = {
 /* Starts skimming, from the counts that were marked. False: that is impossible. */
 static bool skim(void)
 {
+    sg_cells_complete();
     if (!sg_skim_can() || !sg_skim(true)) {
         sg_warn(
             "the run is not sampled: the hooks of the program are not in its code (gcc for x86-64 puts them "
@@ -321,6 +322,8 @@ static void come_to(uint64_t place)
         return;
     }
     choose(next, next->stretch == sampling.stretch && next->record.visits > 0);
+    if (sampling.mode == MEASURING || !next->known)
+        sg_cells_complete(); /* this visit may be a sample */
     sampling.visits++;
     next->stretch = sampling.stretch;
     next->boundary = sampling.boundaries++;

@@ -89,7 +89,7 @@ void sg_phase_level(uint64_t when, int sign)
         enum sg_category category;
         sg_account *a = waiting_in(p, &category);
         a->rest.categories[category] += (uint64_t)sign * (when - p->clock);
-        a->changed |= SG_SUMS_CHANGED;
+        sg_account_change(a, SG_SUMS_CHANGED);
     }
 }
 
@@ -267,6 +267,7 @@ static void use_sample(sg_phase *p, const sg_sample *sample)
     p->known = p->record.why == SG_SAMPLES_STEADY;
     if (p->last_sample == 0 || !goes_by_work(p) || is_typical(p, sample->work)) {
         p->last_sample = sg_sampled.samples_count;
+        sg_cells_complete();
         sg_cells_differ(&p->difference);
     }
     sg_left_out behind = p->behind;
