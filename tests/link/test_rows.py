@@ -177,6 +177,18 @@ def test_a_run_says_that_nobody_answers(asking: Running, monkeypatch: pytest.Mon
     assert "the process that times the program's functions has ended" in record.message
 
 
+def test_a_program_may_close_all_descriptors(asking: Running, empty_cache: Path, tmp_path: Path) -> None:
+    source = tmp_path / "closing.c"
+    source.write_text(
+        "#include <unistd.h>\n__attribute__((noinline)) static int f(int n) { return n > 5 ? f(n - 1) : n; }\n"
+        "int main(int n, char **words) { for (int i = 3; i < 70000; i++) close(i); return f(6 + n) + !words; }\n"
+    )
+    program = build([source], cflags="-O1")
+    first = asking(program)
+    assert first.exit_code == 5, first.message
+    assert simulated(asking(program)) == simulated(first)
+
+
 def test_rows_of_several_runs_are_joined(tmp_path: Path, asking: Running, empty_cache: Path) -> None:
     asking()
     (path,) = (empty_cache / "known").glob("[0-9a-f]*")

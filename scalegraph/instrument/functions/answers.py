@@ -5,8 +5,8 @@
 The request, a line of JSON: *table*, the block table without these rows; *known*, a file with the rows that are known,
 which this process updates at the end; *program*; *processor*; *lines* and *plain* (the plain build and its places),
 files or null; *socket*, the number of a listening socket. A line is printed when the program has been read, and one
-when the run has connected. The process ends when the run has closed its connection, or if the standard input ends
-before it has made one.
+when the run has connected (it connects again if the program closes all descriptors). The process ends when there is no
+connection and the standard input has ended.
 """
 
 from __future__ import annotations
@@ -111,14 +111,15 @@ def main() -> None:
         except (*DAMAGE, InputError) as error:
             answers = _failed(error)
         print("ready", flush=True)
-        ready, _, _ = select.select([listening, sys.stdin], [], [])
-        if listening not in ready:
-            return
-        connection, _ = listening.accept()
-        print("connected", flush=True)
-        with connection, suppress(ConnectionError):  # the run was killed
-            _serve(connection, answers)
-        if isinstance(answers, Answers):
+        connected = False
+        while listening in select.select([listening, sys.stdin], [], [])[0]:
+            connection, _ = listening.accept()
+            if not connected:
+                print("connected", flush=True)
+            connected = True
+            with connection, suppress(ConnectionError):  # the run was killed
+                _serve(connection, answers)
+        if connected and isinstance(answers, Answers):
             write_known(Path(asked["known"]), answers.table())
 
 

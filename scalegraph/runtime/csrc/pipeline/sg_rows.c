@@ -29,21 +29,29 @@ static void lost(void)
                                 "reached; run the program again");
 }
 
+static void reach(void)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    if (strlen(sg->config.rows_path) >= sizeof at.sun_path)
+        lost();
+    strcpy(at.sun_path, sg->config.rows_path);
+    rows.socket = sg_descriptor_high(sg_arch_syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, 0));
+    if (rows.socket < 0 || sg_arch_syscall(SYS_connect, rows.socket, (long)&at, (long)sizeof at, 0) != 0)
+        lost();
+}
+
 static void ask(uint32_t number)
 {
-    if (rows.socket < 0) {
-        struct sockaddr_un at = {.sun_family = AF_UNIX};
-        if (strlen(sg->config.rows_path) >= sizeof at.sun_path)
-            lost();
-        strcpy(at.sun_path, sg->config.rows_path);
-        rows.socket =
-            sg_descriptor_high(sg_arch_syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, 0));
-        if (rows.socket < 0 || sg_arch_syscall(SYS_connect, rows.socket, (long)&at, (long)sizeof at, 0) != 0)
-            lost();
-    }
+    bool again = rows.socket >= 0;
+    if (!again)
+        reach();
     const long a[6] = {rows.socket, (long)&number, sizeof number, MSG_NOSIGNAL, 0, 0};
-    if (sg_arch_syscall6(SYS_sendto, a) != (long)sizeof number)
+    if (sg_arch_syscall6(SYS_sendto, a) == (long)sizeof number)
+        return;
+    if (!again)
         lost();
+    rows.socket = -1; /* the program has closed all descriptors */
+    ask(number);
 }
 
 static void receive(void *to, size_t size)
