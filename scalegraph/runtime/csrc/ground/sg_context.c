@@ -4,7 +4,7 @@
 
 /* What hooks see before and after the simulation: nothing happens. */
 static uint64_t idle_filter[1] = {0};
-const sg_quick sg_quick_none = {0, 0};
+sg_quick sg_quick_none = {0};
 static sg_account idle_account = {.executions = {0}}; /* for code without a block */
 sg_processor sg_idle_processor = {
     .time_limit = UINT64_MAX,

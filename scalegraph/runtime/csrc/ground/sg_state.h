@@ -168,7 +168,9 @@ typedef struct sg_coroutine {
 /* A step of a processor's path that needs no more than being followed: see sg_branch.h. */
 typedef struct sg_quick {
     uint32_t site; /* low half of the address that the next block's hook returns to; 0: none */
-    int32_t way;   /* from here to what is expected after that block, in entries */
+    int32_t way;   /* bytes from here to what is expected after that block */
+    int32_t left;  /* how many such steps may be taken; 0: none */
+    int32_t most;  /* `left` when the predictor was last told of them */
 } sg_quick;
 
 struct sg_processor {
@@ -191,7 +193,7 @@ struct sg_processor {
     uintptr_t executed;         /* execution counts of slots there (biased: plus a slot's address) */
     const uint64_t *slot_parts; /* of sg_speed */
     const uint64_t *fast;       /* searched by inlined hooks: the filter, or one that never hits */
-    const sg_quick *quick;      /* what is expected next, see sg_branch.h */
+    sg_quick *quick;            /* what is expected next, see sg_branch.h */
     uint32_t shift;
     uint32_t id;
     /* The next line: for hooks that are called, for switches and slow references. */
@@ -471,7 +473,7 @@ extern sg_processor *sg_now;
 /* Value of sg_now before and after the simulation: hooks do nothing on it. */
 extern sg_processor sg_idle_processor;
 /* Nothing is expected. */
-extern const sg_quick sg_quick_none;
+extern sg_quick sg_quick_none;
 /* From now on the hooks do nothing. */
 void sg_finish_hooks(void);
 /* Set by sg_start.c: starts simulating the program, which entered the runtime at `site` before main. False:

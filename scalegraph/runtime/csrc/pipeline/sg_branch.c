@@ -12,53 +12,15 @@
  * its first rounds and its end is predicted, it overlaps with what follows, and so with its next visit:
  * the time its rounds save is taken off the rounds of that visit. Blocks in loops with several paths cost
  * what they take on the usual path; a step off that path costs the difference it makes to the round. */
-#include "sg_branch.h"
+#include "sg_branch_state.h"
 #include "sg_inline.h"
 #include "sg_observer.h"
 #include "sg_overlap.h"
-#include "sg_predictor.h"
 #include "sg_runtime.h"
 
-#define PURPOSE "the prediction of branches"
-#define SINGLE  4u /* rounds of a one-block loop that are steps of their own */
+#define SINGLE 4u /* rounds of a one-block loop that are steps of their own */
 
-/* Parts of a cycle, in total and by busy category. */
-typedef struct share {
-    int64_t all, of[4];
-} share;
-
-/* A block entered from a branch; targets have their own numbers, from 1 on. */
-typedef struct target {
-    uint32_t turns[SG_TURNS]; /* next targets off the usual path; 0: none */
-    uint32_t saved;           /* see sg_timing, in parts */
-    uint32_t block;
-} target;
-
-/* Its other costs. */
-typedef struct costs {
-    uint32_t reach, early;
-    share more[SG_TURNS], less; /* of the turns, and of a round that saves; valid if branches.same_costs */
-} costs;
-
-typedef struct state {
-    uint32_t last;   /* the last target entered */
-    uint32_t rounds; /* of the one-block loop `last`, so far */
-    uint32_t loop;   /* whose last visit saved this many parts */
-    uint64_t saved;
-    sg_quick *quick; /* by target */
-    sg_predictor predictor;
-} __attribute__((aligned(64))) state;
-
-static struct {
-    state *of;    /* by processor; NULL: no prediction */
-    uint32_t *at; /* target number, by offset in the text */
-    target *targets;
-    costs *costs;
-    uint32_t count;   /* one more than the largest target number */
-    uint64_t penalty; /* in parts of a cycle */
-    const sg_timing *timing;
-    bool same_costs; /* executions of a block cost the same everywhere */
-} branches = {0};
+struct sg_branches sg_branches = {0};
 
 /* ---- steps that the hook takes ---- */
 
@@ -67,6 +29,11 @@ static inline void catch_up(const sg_processor *p, state *s)
 {
     if (p->quick != &sg_quick_none)
         s->last = (uint32_t)(p->quick - s->quick);
+    sg_quick *quick = &s->quick[s->last];
+    if (quick->most != quick->left) {
+        sg_predictor_repeat(&s->predictor, s->last, (uint32_t)(quick->most - quick->left));
+        quick->most = quick->left;
+    }
 }
 
 /* What the hook may do next: only after one of its own steps could `s` say that a loop has been left. */
@@ -75,17 +42,23 @@ static inline void let_follow(sg_processor *p, const state *s)
     p->quick = s->rounds == 0 ? &s->quick[s->last] : &sg_quick_none;
 }
 
-/* The step from `from` to `to` was predicted and cost nothing extra. Will it be the same as long as the path
- * does not change? Then the hook may take it. */
+/* The hook may take the next steps from `from` that go the usual way and are predicted. */
+static inline void renew_quick(state *s, uint32_t from)
+{
+    sg_quick *quick = &s->quick[from];
+    quick->left = quick->most = sg_way_goes_on(&s->predictor.way[from]);
+}
+
+/* The step from `from` to `to` was predicted and cost nothing extra. */
 static inline void learn_quick(state *s, uint32_t from, uint32_t to)
 {
-    const sg_way *way = s->predictor.way;
-    if (from == to || s->quick[from].site != 0 || !sg_way_is_steady(&way[from]) ||
-        (!sg_way_is_settled(&way[to]) && !sg_way_is_regular(&way[to])) || branches.targets[to].saved != 0 ||
-        sg->attention != 0)
-        return;
-    uint64_t site = sg->block_address[branches.targets[to].block];
-    s->quick[from] = (sg_quick){(uint32_t)site, (int32_t)(to - from)};
+    sg_quick *quick = &s->quick[from];
+    if (quick->site == 0 && from != to && s->predictor.way[from].next == to &&
+        sg_branches.targets[to].saved == 0 && sg->attention == 0) {
+        quick->site = (uint32_t)sg->block_address[sg_branches.targets[to].block];
+        quick->way = (int32_t)(to - from) * (int32_t)sizeof *quick;
+    }
+    renew_quick(s, from);
 }
 
 /* ---- rounds without calls ---- */
@@ -108,7 +81,7 @@ static uint64_t executions(void)
 void sg_branch_wake_slow(void)
 {
     uint64_t now = executions();
-    state *s = &branches.of[sg_branch_quiet->id];
+    state *s = &sg_branches.of[sg_branch_quiet->id];
     if (now > quiet.before && now - quiet.before < UINT32_MAX - s->rounds)
         s->rounds += (uint32_t)(now - quiet.before);
     for (int i = 0; i < 3; i++)
@@ -134,8 +107,7 @@ static void be_quiet(sg_processor *p, uint32_t number, const void *site)
 
 /* ---- what blocks cost ---- */
 
-/* Scales `parts` of the usual cost of an execution of block `number` to `cost`, its cost this time. */
-static share share_of(uint32_t number, int64_t parts, const uint64_t cost[4])
+share sg_branch_share(uint32_t number, int64_t parts, const uint64_t cost[4])
 {
     int64_t whole = (int64_t)sg->blocks[number].parts;
     share found = {0};
@@ -147,8 +119,9 @@ static share share_of(uint32_t number, int64_t parts, const uint64_t cost[4])
 /* Adds the share to the cost of the last execution of block `number` on `p`. */
 static void change_cost(sg_processor *p, uint32_t number, const share *more)
 {
+    uint64_t *restrict busy = p->account->busy;
     for (int i = 0; i < 4; i++)
-        p->account->busy[i] += (uint64_t)more->of[i];
+        busy[i] += (uint64_t)more->of[i];
     p->time += (uint64_t)more->all;
     sg->blocks[number].more += (uint64_t)more->all;
 }
@@ -165,23 +138,25 @@ static void charge_block(sg_processor *p, const void *site, uint64_t cost[4])
         cost[i] += busy[i];
 }
 
-/* Extra cost of the step to target number `i` among `from`'s turns. */
-static share turn_share(const target *from, uint32_t i, const uint64_t cost[4])
+share sg_branch_turn_share(const target *from, uint32_t i, const uint64_t cost[4])
 {
-    uint32_t number = branches.targets[from->turns[i]].block;
-    int64_t parts = (int64_t)branches.timing[from->block - 1].more[i] * (int64_t)SG_PARTS / 1000;
+    uint32_t number = sg_branches.targets[from->turns[i]].block;
+    int64_t parts = (int64_t)sg_branches.timing[from->block - 1].more[i] * (int64_t)SG_PARTS / 1000;
     int64_t whole = (int64_t)sg->blocks[number].parts;
-    return share_of(number, parts < -whole ? -whole : parts, cost);
+    return sg_branch_share(number, parts < -whole ? -whole : parts, cost);
 }
 
 /* Target `to` follows `from`, perhaps off the usual path. */
 static void turn(sg_processor *p, uint32_t from, uint32_t to, const uint64_t cost[4])
 {
+    const target *left = &sg_branches.targets[from];
+    uint32_t number = sg_branches.targets[to].block;
     for (uint32_t i = 0; i < SG_TURNS; i++)
-        if (branches.targets[from].turns[i] == to) {
-            share one = branches.same_costs ? branches.costs[from].more[i]
-                                            : turn_share(&branches.targets[from], i, cost);
-            change_cost(p, branches.targets[to].block, &one);
+        if (left->turns[i] == to && sg_branches.same_costs) {
+            change_cost(p, number, &sg_branches.costs[from].more[i]);
+        } else if (left->turns[i] == to) {
+            share one = sg_branch_turn_share(left, i, cost);
+            change_cost(p, number, &one);
         }
 }
 
@@ -189,15 +164,16 @@ static void turn(sg_processor *p, uint32_t from, uint32_t to, const uint64_t cos
  * can begin: at once if the end was predicted, otherwise when the branch that ends the loop is resolved. */
 static uint64_t behind_end(uint32_t from, uint32_t rounds, bool foreseen)
 {
-    const costs *left = &branches.costs[from];
-    uint64_t parts = (uint64_t)(rounds < left->reach ? rounds : left->reach) * branches.targets[from].saved;
+    const costs *left = &sg_branches.costs[from];
+    uint64_t parts =
+        (uint64_t)(rounds < left->reach ? rounds : left->reach) * sg_branches.targets[from].saved;
     return foreseen || parts < left->early ? parts : left->early;
 }
 
 /* The visit of loop `from` has ended; returns the parts of the penalty, if any, that are hidden behind it. */
 static uint64_t leave_loop(state *s, uint32_t from, uint64_t penalty)
 {
-    if (branches.targets[from].saved == 0)
+    if (sg_branches.targets[from].saved == 0)
         return 0;
     uint64_t behind = behind_end(from, s->rounds + 1, penalty == 0);
     uint64_t hidden = behind < penalty ? behind : penalty;
@@ -209,18 +185,19 @@ static uint64_t leave_loop(state *s, uint32_t from, uint64_t penalty)
 /* A round of the loop whose last visit saved something. */
 static void save(sg_processor *p, state *s, uint32_t to, const uint64_t cost[4])
 {
-    const target *loop = &branches.targets[to];
+    const target *loop = &sg_branches.targets[to];
     uint64_t parts = loop->saved < s->saved ? loop->saved : s->saved;
     s->saved -= parts;
-    share less = branches.same_costs && parts == loop->saved ? branches.costs[to].less
-                                                             : share_of(loop->block, -(int64_t)parts, cost);
+    share less = sg_branches.same_costs && parts == loop->saved
+                     ? sg_branches.costs[to].less
+                     : sg_branch_share(loop->block, -(int64_t)parts, cost);
     change_cost(p, loop->block, &less);
 }
 
 void sg_branch_await(const sg_processor *p)
 {
-    if (branches.timing != NULL)
-        branches.of[p->id].saved = 0;
+    if (sg_branches.timing != NULL)
+        sg_branches.of[p->id].saved = 0;
 }
 
 /* Charges `p` for `cycles` of waiting for its loads. */
@@ -238,7 +215,7 @@ static void wait_for_loads(sg_processor *p, uint64_t cycles, const void *site)
 /* Stands for the end of a visit after `rounds` rounds: almost always unique. */
 static uint32_t end_code(uint32_t to, uint32_t rounds)
 {
-    return (branches.targets[to].block ^ rounds * 0x9E3779B1u) | SG_PREDICTOR_NAMED;
+    return (sg_branches.targets[to].block ^ rounds * 0x9E3779B1u) | SG_PREDICTOR_NAMED;
 }
 
 /* Was it predicted that `to` follows the last target? */
@@ -246,7 +223,7 @@ static bool is_foreseen(state *s, uint32_t to)
 {
     uint32_t from = s->last;
     if (to != from && s->rounds > SINGLE)
-        return sg_predictor_step(&s->predictor, branches.count + from, end_code(to, s->rounds), s->rounds);
+        return sg_predictor_step(&s->predictor, sg_branches.count + from, end_code(to, s->rounds), s->rounds);
     return sg_predictor_step(&s->predictor, from, to, 0);
 }
 
@@ -267,10 +244,10 @@ static void mispredict(sg_processor *p, uint32_t number, uint64_t penalty, const
 static inline bool step_usually(state *s, uint32_t to)
 {
     uint32_t from = s->last;
-    const target *left = &branches.targets[from];
+    const target *left = &sg_branches.targets[from];
     bool again = to == from, ends = !again && (s->rounds > SINGLE || left->saved != 0);
     if (ends || (again && s->rounds >= SINGLE) || (s->saved != 0 && to == s->loop) || left->turns[0] == to ||
-        left->turns[1] == to || !sg_predictor_step_settled(&s->predictor, from, to))
+        left->turns[1] == to || !sg_predictor_step_settled(&s->predictor, from, to, false))
         return false;
     s->rounds = again ? s->rounds + 1 : 0;
     s->last = to;
@@ -285,39 +262,39 @@ static __attribute__((noinline)) void step(sg_processor *p, state *s, uint32_t t
     uint32_t from = s->last;
     s->rounds += to == from;
     bool goes_on = to == from && s->rounds > SINGLE, foreseen = goes_on || is_foreseen(s, to);
-    uint64_t penalty = foreseen ? 0 : branches.penalty;
-    if (branches.targets[from].turns[0] != 0)
+    uint64_t penalty = foreseen ? 0 : sg_branches.penalty;
+    if (sg_branches.targets[from].turns[0] != 0)
         turn(p, from, to, cost);
     if (to != from)
         penalty -= leave_loop(s, from, penalty);
     if (s->saved != 0 && to == s->loop)
         save(p, s, to, cost);
-    else if (goes_on && sg_observed.block == NULL && branches.targets[to].turns[0] != to &&
-             branches.targets[to].turns[1] != to)
-        be_quiet(p, branches.targets[to].block, site);
+    else if (goes_on && sg_observed.block == NULL && sg_branches.targets[to].turns[0] != to &&
+             sg_branches.targets[to].turns[1] != to)
+        be_quiet(p, sg_branches.targets[to].block, site);
     if (!foreseen)
-        mispredict(p, branches.targets[to].block, penalty, site);
+        mispredict(p, sg_branches.targets[to].block, penalty, site);
     s->quick[from].site = 0;
     if (to != from) {
         s->rounds = 0;
         s->last = to;
-        sg_predictor_expect(&s->predictor, to);
     }
 }
 
 /* The usual cost of target `to` on `p`, by busy category. */
 static inline const uint64_t *cost_of(const sg_processor *p, uint32_t to)
 {
-    return sg_speed_of(p->id)->blocks[branches.targets[to].block].busy;
+    return sg_speed_of(p->id)->blocks[sg_branches.targets[to].block].busy;
 }
 
 void sg_branch_enter(sg_processor *p, const void *site)
 {
     sg_branch_wake();
     uintptr_t offset = (uintptr_t)site - sg->text_low;
-    uint32_t to = branches.of != NULL && offset <= sg->text_high - sg->text_low ? branches.at[offset] : 0;
+    uint32_t to =
+        sg_branches.of != NULL && offset <= sg->text_high - sg->text_low ? sg_branches.at[offset] : 0;
     if (sg_observed.block == NULL) {
-        state *s = &branches.of[p->id];
+        state *s = &sg_branches.of[p->id];
         p->time -= SG_TRAP_PARTS;
         catch_up(p, s);
         if (to != 0 && !step_usually(s, to))
@@ -328,7 +305,7 @@ void sg_branch_enter(sg_processor *p, const void *site)
     uint64_t cost[4];
     charge_block(p, site, cost);
     if (to != 0)
-        step(p, &branches.of[p->id], to, site, cost);
+        step(p, &sg_branches.of[p->id], to, site, cost);
 }
 
 /* Calls `yield`; the references behind the hook are not made yet. */
@@ -363,7 +340,7 @@ static __attribute__((noinline)) void pass_slowly(sg_processor *p, const void *s
 /* The same for a step that is not usual. */
 static __attribute__((noinline)) void pass_step(sg_processor *p, state *s, uint32_t to, const void *site)
 {
-    if (SG_UNLIKELY(sg->learn != NULL) && sg_branch_is_news(p, branches.targets[to].block)) {
+    if (SG_UNLIKELY(sg->learn != NULL) && sg_branch_is_news(p, sg_branches.targets[to].block)) {
         if (p->time > p->time_limit)
             let_others(p, site, sg_yield);
         return;
@@ -374,16 +351,58 @@ static __attribute__((noinline)) void pass_step(sg_processor *p, state *s, uint3
         sg_branch_give_way(p, site);
 }
 
+/* The same for a plain step: of none of the loops whose rounds are counted. */
+static __attribute__((noinline)) void pass_plainly(sg_processor *p, state *s, uint32_t to, const void *site)
+{
+    if (SG_UNLIKELY(sg->learn != NULL)) {
+        pass_step(p, s, to, site);
+        return;
+    }
+    uint32_t from = s->last, usual = s->predictor.way[from].next;
+    bool foreseen = sg_predictor_step(&s->predictor, from, to, 0);
+    if (sg_branches.targets[from].turns[0] != 0)
+        turn(p, from, to, NULL);
+    if (!foreseen)
+        mispredict(p, sg_branches.targets[to].block, sg_branches.penalty, site);
+    if (s->predictor.way[from].next != usual)
+        s->quick[from].site = 0;
+    renew_quick(s, from);
+    s->last = to;
+    p->quick = &s->quick[to];
+    if (SG_UNLIKELY(p->time > p->time_limit))
+        sg_branch_give_way(p, site);
+}
+
 void sg_branch_pass(sg_processor *p, const void *site)
 {
     if (SG_UNLIKELY(sg_branch_quiet != NULL) || SG_UNLIKELY(sg_observed.block != NULL)) {
         pass_slowly(p, site);
         return;
     }
-    state *s = &branches.of[p->id];
-    uint32_t to = branches.at[(uintptr_t)site - sg->text_low];
+    state *s = &sg_branches.of[p->id];
+    uint32_t to = sg_branches.at[(uintptr_t)site - sg->text_low];
     catch_up(p, s);
     p->time -= SG_TRAP_PARTS;
+    uint32_t from = s->last;
+    const target *left = &sg_branches.targets[from];
+    if (SG_LIKELY((s->rounds | s->saved | left->saved) == 0 && to != from && sg_branches.same_costs)) {
+        bool turns = left->turns[0] == to || left->turns[1] == to;
+        if (!sg_predictor_step_settled(&s->predictor, from, to, turns)) {
+            pass_plainly(p, s, to, site);
+            return;
+        }
+        s->last = to;
+        if (turns) {
+            turn(p, from, to, NULL);
+            renew_quick(s, from);
+        } else {
+            learn_quick(s, from, to);
+        }
+        p->quick = &s->quick[to];
+        if (SG_UNLIKELY(p->time > p->time_limit))
+            sg_branch_give_way(p, site);
+        return;
+    }
     if (!step_usually(s, to)) {
         pass_step(p, s, to, site);
         return;
@@ -391,106 +410,4 @@ void sg_branch_pass(sg_processor *p, const void *site)
     let_follow(p, s);
     if (SG_UNLIKELY(p->time > p->time_limit))
         sg_branch_give_way(p, site);
-    else
-        sg_predictor_expect(&s->predictor, to);
-}
-
-/* ---- start ---- */
-
-/* The target number of block `number`; 0: it is none. */
-static uint32_t target_of(uint32_t number)
-{
-    return sg->branch_targets[number] ? branches.at[sg->block_address[number] - sg->text_low] : 0;
-}
-
-/* Sets up the timing of target `i`; all targets are numbered. */
-static void know_timing(uint32_t i)
-{
-    target *t = &branches.targets[i];
-    costs *c = &branches.costs[i];
-    const sg_timing *timing = &branches.timing[t->block - 1];
-    t->saved = (uint32_t)((uint64_t)timing->saved * SG_PARTS / 1000);
-    c->early = (uint32_t)((uint64_t)timing->early * SG_PARTS / 1000);
-    c->reach = timing->reach;
-    c->less = share_of(t->block, -(int64_t)t->saved, sg->blocks[t->block].busy);
-    for (uint32_t k = 0; k < SG_TURNS; k++) {
-        t->turns[k] = target_of(timing->turns[k]);
-        c->more[k] = t->turns[k] == 0 ? (share){0} : turn_share(t, k, sg->blocks[timing->turns[k]].busy);
-    }
-}
-
-/* Numbers the blocks entered from branches. */
-static void number_targets(void)
-{
-    branches.count = 1;
-    for (uint32_t i = 0; i < sg->blocks_count; i++)
-        branches.count += sg->branch_targets[i];
-    branches.at = sg_reserve((sg->text_high - sg->text_low + 1) * sizeof *branches.at, PURPOSE);
-    branches.targets = sg_new(branches.count * sizeof *branches.targets);
-    branches.costs = sg_new(branches.count * sizeof *branches.costs);
-    for (uint32_t i = 0, number = 0; i < sg->blocks_count; i++)
-        if (sg->branch_targets[i]) {
-            branches.at[sg->block_address[i] - sg->text_low] = ++number;
-            branches.targets[number].block = i;
-        }
-    for (uint32_t i = 1; branches.timing != NULL && i < branches.count; i++)
-        know_timing(i);
-}
-
-/* Target block `number` costs the trap, too. */
-static void trap(uint32_t number)
-{
-    for (uint32_t k = 0; k < sg->speeds; k++) {
-        uint64_t *parts = sg->speed[k].parts;
-        if (sg->blocks_scaled) /* by an observer, which charges the whole block */
-            parts[number] = SG_TRAP_PARTS;
-        else
-            parts[number] = parts[sg->executions_count + number] = parts[number] + SG_TRAP_PARTS;
-    }
-}
-
-void sg_branch_learn(const uint32_t *numbers, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (sg->branch_targets[numbers[i]])
-            trap(numbers[i]);
-        else
-            branches.at[sg->block_address[numbers[i]] - sg->text_low] = 0;
-    for (uint32_t i = 0; branches.timing != NULL && i < count; i++)
-        if (sg->branch_targets[numbers[i]])
-            know_timing(target_of(numbers[i]));
-}
-
-/* Opens the predictors: a target is named like its block, and what follows a long visit of it like nothing
- * else. */
-static void open_predictors(void)
-{
-    uint32_t *names = sg_new(2 * branches.count * sizeof *names);
-    for (uint32_t i = 1; i < branches.count; i++) {
-        names[i] = branches.targets[i].block;
-        names[branches.count + i] = sg->blocks_count + names[i];
-    }
-    sg_predictor_open(names, 2 * branches.count);
-    size_t quick = sg_quick_stride(branches.count);
-    sg_quick *of = sg_reserve(quick * sg->processors * sizeof *of, PURPOSE);
-    for (uint32_t i = 0; i < sg->processors; i++) {
-        sg_predictor_begin(&branches.of[i].predictor, i);
-        branches.of[i].quick = of + quick * i;
-    }
-}
-
-void sg_branch_open(void)
-{
-    const sg_config *config = &sg->config;
-    if (config->branches_penalty_cycles == 0 || sg->branch_targets == NULL)
-        return;
-    branches.of = sg_new(sg->processors * sizeof *branches.of);
-    branches.timing = sg->overlaps ? sg->timing : NULL;
-    branches.penalty = (uint64_t)config->branches_penalty_cycles * SG_PARTS;
-    branches.same_costs = sg->speeds == 1 && sg_observed.block == NULL;
-    number_targets();
-    open_predictors();
-    for (uint32_t i = 0; i < sg->blocks_count; i++)
-        if (sg->branch_targets[i])
-            trap(i);
 }

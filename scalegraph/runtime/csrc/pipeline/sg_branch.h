@@ -23,16 +23,19 @@ static inline bool sg_branch_is_due(const sg_processor *p)
     return p->time >= SG_TRAP_PARTS && sg->attention == 0;
 }
 
-/* Most steps of a path are those of the last time: predicted, at no extra cost, and nothing is learned from
- * them. For each block there is at most one such step (sg_quick), which the hook takes by itself: p->quick is
- * the entry of the block that was entered last, sg_quick_none if the next step is not to be taken so. p->time
- * is `time`. */
+/* Most steps of a path are those of the last time: predicted, at no extra cost, and only counted. Each block
+ * has at most one such step (sg_quick), which the hook takes by itself: p->quick is the entry of the block
+ * that was entered last, sg_quick_none if the next step is not to be taken so. p->time is `time`. */
 static inline bool sg_branch_quickly(sg_processor *p, uint64_t time, const void *site)
 {
-    const sg_quick *quick = p->quick;
+    sg_quick *quick = p->quick;
     if (quick->site != (uint32_t)(uintptr_t)site)
         return false;
-    p->quick = quick + quick->way;
+    if (SG_UNLIKELY(--quick->left < 0)) {
+        quick->left = 0;
+        return false;
+    }
+    p->quick = (sg_quick *)((char *)quick + quick->way);
     p->time = time -= SG_TRAP_PARTS;
     if (SG_UNLIKELY(time > p->time_limit))
         sg_branch_give_way(p, site);

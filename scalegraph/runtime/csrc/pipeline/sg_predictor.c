@@ -33,7 +33,6 @@
 #define PURPOSE  "the prediction of branches"
 #define TABLES   SG_PREDICTOR_TABLES
 #define TAG_BITS 12u
-#define SUREST   3u
 #define IN_LINE  16u
 /* After this many look-ups of a block we decide whether they pay: at least one in PAYS must have been right
  * where the block's record was wrong. */
@@ -42,21 +41,35 @@
 #define PAYS          64
 #define PAYS_SAMPLED  32
 
-typedef struct sg_predicted {
-    uint16_t target; /* see code_of; 0: a free entry */
-    uint16_t tag : TAG_BITS;
-    uint16_t sure : 2, useful : 2;
-} sg_predicted;
+/* An entry: a code of its target (0: it is free), a tag, how sure it is and how useful, 0 to 3 each. */
+#define TARGET(entry) ((uint16_t)(entry))
+#define TAG           0x0FFF0000u
+#define TAG_SHIFT     16
+#define SURE          0x30000000u
+#define ONE_SURE      0x10000000u
+#define USEFUL        0xC0000000u
+#define ONE_USEFUL    0x40000000u
 
-_Static_assert(IN_LINE * sizeof(sg_predicted) == 64, "a line of the host");
+_Static_assert(IN_LINE * sizeof(uint32_t) == 64, "a line of the host");
+
+/* What a number is in histories and in entries. */
+typedef struct word {
+    uint64_t mixed;
+    uint16_t code; /* enough to distinguish it from others; not 0 */
+} word;
+
+/* The entries of a look-up, and their tags if they are for the current histories. */
+typedef struct found {
+    uint32_t *entry[TABLES], tag[TABLES];
+} found;
 
 uint32_t sg_predictor_longest = 0;
 
 static struct {
     uint32_t near_bits, line_bits; /* of the index of an entry, and of a line */
     uint32_t tables;
-    const uint32_t *names; /* what is hashed of each number */
-    size_t ways, bytes;    /* of a predictor */
+    word *words;        /* of the numbers */
+    size_t ways, bytes; /* of a predictor */
     char *memory;
 } kind = {0};
 
@@ -68,17 +81,15 @@ static uint64_t mix(uint64_t value)
     return value ^ value >> 29;
 }
 
-static uint32_t name_of(uint32_t number)
+static word word_of_name(uint32_t name)
 {
-    return number & SG_PREDICTOR_NAMED ? number : kind.names[number];
+    uint16_t code = (uint16_t)(name ^ name >> 16);
+    return (word){mix(name), code != 0 ? code : UINT16_MAX};
 }
 
-/* A tag for the target of an entry: enough to distinguish it from others. */
-static uint16_t code_of(uint32_t number)
+static inline word word_of(uint32_t number)
 {
-    uint32_t name = name_of(number);
-    uint16_t code = (uint16_t)(name ^ name >> 16);
-    return code != 0 ? code : UINT16_MAX;
+    return SG_UNLIKELY(number & SG_PREDICTOR_NAMED) ? word_of_name(number) : kind.words[number];
 }
 
 static size_t whole_lines(size_t bytes)
@@ -88,7 +99,9 @@ static size_t whole_lines(size_t bytes)
 
 void sg_predictor_open(const uint32_t *names, uint32_t numbers)
 {
-    kind.names = names;
+    kind.words = sg_new(numbers * sizeof *kind.words);
+    for (uint32_t i = 0; i < numbers; i++)
+        kind.words[i] = word_of_name(names[i]);
     while (8ull << kind.near_bits <= sg->config.branches_entries)
         kind.near_bits++;
     while (4ull * IN_LINE << kind.line_bits <= sg->config.branches_entries)
@@ -98,8 +111,7 @@ void sg_predictor_open(const uint32_t *names, uint32_t numbers)
     kind.ways = whole_lines(numbers * sizeof(sg_way));
     /* One extra line, so that the same offset in two predictors does not map to one set of the host's
      * caches. */
-    kind.bytes =
-        kind.ways + whole_lines(sizeof(sg_predicted) << kind.near_bits) + (64ull << kind.line_bits) + 64;
+    kind.bytes = kind.ways + whole_lines(sizeof(uint32_t) << kind.near_bits) + (64ull << kind.line_bits) + 64;
     kind.memory = sg_reserve(kind.bytes * sg->processors, PURPOSE);
     madvise(kind.memory, kind.bytes * sg->processors, MADV_HUGEPAGE);
 }
@@ -108,14 +120,14 @@ void sg_predictor_begin(sg_predictor *q, uint32_t processor)
 {
     char *memory = kind.memory + kind.bytes * processor;
     q->way = (sg_way *)memory;
-    q->far_table = (sg_predicted *)(memory + kind.ways);
-    q->near_table = (sg_predicted *)(memory + kind.ways + (64ull << kind.line_bits));
+    q->far_table = (uint32_t *)(memory + kind.ways);
+    q->near_table = (uint32_t *)(memory + kind.ways + (64ull << kind.line_bits));
     q->line[0] = q->ahead[0] = q->near_table;
     q->line[1] = q->ahead[1] = q->far_table;
 }
 
 /* The histories have changed: the lines that they select are read one step later. */
-static void look_ahead(sg_predictor *q)
+static inline void look_ahead(sg_predictor *q)
 {
     q->line[0] = q->ahead[0];
     q->line[1] = q->ahead[1];
@@ -125,9 +137,9 @@ static void look_ahead(sg_predictor *q)
     __builtin_prefetch(q->ahead[1], 1);
 }
 
-static void remember(sg_predictor *q, uint32_t number)
+static inline void remember(sg_predictor *q, uint64_t in)
 {
-    uint64_t in = mix(name_of(number)), *far = q->farthest;
+    uint64_t *far = q->farthest;
     q->near = q->near << 16 ^ in >> 48;
     q->middle = q->middle << 4 ^ in;
     q->far = q->far << 1 ^ in;
@@ -135,46 +147,49 @@ static void remember(sg_predictor *q, uint32_t number)
     far[2] = far[2] << 1 | far[1] >> 63;
     far[1] = far[1] << 1 | far[0] >> 63;
     far[0] = far[0] << 1 ^ in;
-    q->looked = 0;
     look_ahead(q);
 }
 
-void sg_predictor_look(sg_predictor *q, uint32_t from)
+/* Locates the entries for what follows `from`. */
+static inline void look(const sg_predictor *q, uint32_t from, found *f)
 {
     const uint64_t *far = q->farthest;
-    uint64_t own = mix(name_of(from)), near = mix(q->near + own), middle = mix(mix(q->middle) + own);
+    uint64_t own = kind.words[from].mixed;
     uint64_t whole =
         far[0] + 0xD6E8FEB86659FD93u * far[1] + 0xA0761D6478BD642Fu * far[2] + 0xE7037ED1A0B428DBu * far[3];
-    uint64_t mixed[TABLES] = {near, middle, mix(q->far + own), mix(whole + own)};
+    uint64_t mixed[TABLES] = {mix(q->near + own), mix(mix(q->middle) + own), mix(q->far + own),
+                              mix(whole + own)};
     for (uint32_t i = 0; i < TABLES; i++) {
-        q->tag[i] = (uint16_t)(mixed[i] & ((1u << TAG_BITS) - 1));
-        q->entry[i] = q->line[i > 0] + (mixed[i] >> TAG_BITS) % IN_LINE;
+        f->tag[i] = (uint32_t)mixed[i] << TAG_SHIFT & TAG;
+        f->entry[i] = q->line[i > 0] + (mixed[i] >> TAG_BITS) % IN_LINE;
     }
-    q->looked = from;
 }
 
-static void learn(sg_predicted *e, uint16_t code)
+/* `entry` after its prediction was right or not; `alone`: without it the prediction was another. */
+static inline uint32_t learned(uint32_t entry, uint16_t code, bool right, bool alone)
 {
-    if (e->target == code)
-        e->sure = (e->sure < SUREST ? e->sure + 1u : SUREST) & SUREST;
-    else if (e->sure > 0)
-        e->sure = (e->sure - 1u) & SUREST;
-    else
-        e->target = code;
+    if (right) {
+        entry += alone && entry < USEFUL ? ONE_USEFUL : 0;
+        return entry + ((entry & SURE) != SURE ? ONE_SURE : 0);
+    }
+    entry -= alone && entry >= ONE_USEFUL ? ONE_USEFUL : 0;
+    return entry & SURE ? entry - ONE_SURE : (entry & ~(uint32_t)UINT16_MAX) | code;
 }
 
-/* Allocates an entry for the step, with a longer history than table `from - 1`. */
-static void allocate(sg_predictor *q, uint32_t from, uint16_t code)
+/* Allocates an entry for the step in one of `tables`, the first one of which the entry is of no use. */
+static inline void allocate(const found *f, uint32_t tables, uint16_t code)
 {
-    for (uint32_t i = from; i < kind.tables; i++) {
-        sg_predicted *e = q->entry[i];
-        if (e->useful == 0) {
-            *e = (sg_predicted){.target = code, .tag = q->tag[i] & ((1u << TAG_BITS) - 1)};
-            return;
-        }
+    uint32_t useless = 0;
+    for (uint32_t i = 0; i < TABLES; i++)
+        useless |= (uint32_t)(*f->entry[i] < ONE_USEFUL) << i;
+    useless &= tables;
+    if (useless != 0) {
+        uint32_t i = (uint32_t)__builtin_ctz(useless);
+        *f->entry[i] = f->tag[i] | code;
+        return;
     }
-    for (uint32_t i = from; i < kind.tables; i++)
-        q->entry[i]->useful = (q->entry[i]->useful - 1u) & SUREST;
+    for (; tables != 0; tables &= tables - 1)
+        *f->entry[__builtin_ctz(tables)] -= ONE_USEFUL;
 }
 
 static void end_run(sg_way *way, uint32_t to)
@@ -193,11 +208,11 @@ static bool learn_way(sg_way *way, uint32_t to)
     if (way->next == to || way->next == 0) {
         way->next = to;
         way->run += way->run < sg_predictor_longest;
-        way->sure += way->sure < SUREST;
+        way->sure += way->sure < SG_SUREST;
         return true;
     }
     if (way->run >= SG_LONG_RUN)
-        way->calm += way->calm < SUREST;
+        way->calm += way->calm < SG_SUREST;
     else
         way->calm -= way->calm > 0;
     end_run(way, to);
@@ -210,33 +225,36 @@ static bool learn_way(sg_way *way, uint32_t to)
     return false;
 }
 
+static inline uint32_t all_tables(void)
+{
+    return (1u << kind.tables) - 1;
+}
+
+static inline uint32_t highest(uint32_t bits)
+{
+    return 31 - (uint32_t)__builtin_clz(bits);
+}
+
 /* Prediction that also uses the tables whose histories are longer than `length`; `base` is the prediction
  * without them. */
-static bool foresees(sg_predictor *q, uint16_t base, uint16_t code, uint32_t length)
+static inline bool foresees(const found *f, uint16_t base, uint16_t code, uint32_t length)
 {
-    sg_predicted *best = NULL;
-    uint16_t first = base, second = base;
-    uint32_t from = 0;
-    for (uint32_t i = 0; i < kind.tables; i++) {
-        sg_predicted *e = q->entry[i];
-        if (e->target == 0 || e->tag != q->tag[i] || length_of[i] <= length)
-            continue;
-        second = first;
-        first = e->target;
-        best = e;
-        from = i + 1;
+    uint32_t tables = all_tables(), known = 0;
+    for (uint32_t i = 0; length_of[i] <= length; i++)
+        tables &= tables - 1;
+    for (uint32_t i = 0; i < TABLES; i++)
+        known |= (uint32_t)((*f->entry[i] & TAG) == f->tag[i] && TARGET(*f->entry[i]) != 0) << i;
+    known &= tables;
+    bool right = base == code;
+    if (known != 0) {
+        uint32_t best = highest(known), rest = known ^ 1u << best, entry = *f->entry[best];
+        uint16_t second = rest != 0 ? TARGET(*f->entry[highest(rest)]) : base;
+        right = TARGET(entry) == code;
+        *f->entry[best] = learned(entry, code, right, TARGET(entry) != second);
+        tables &= ~1u << best;
     }
-    bool right = first == code;
-    if (best != NULL) {
-        if (first != second)
-            best->useful = right ? (best->useful < SUREST ? best->useful + 1u : SUREST) & SUREST
-                                 : (best->useful > 0 ? best->useful - 1u : 0) & SUREST;
-        learn(best, code);
-    }
-    while (from < kind.tables && length_of[from] <= length)
-        from++;
     if (!right)
-        allocate(q, from, code);
+        allocate(f, tables, code);
     return right;
 }
 
@@ -251,36 +269,51 @@ static void judge(sg_way *way, bool by_way, bool right)
     way->looks = 0;
 }
 
+/* The step ends something that took longer than the longest history, which holds only the steps it took. */
+static __attribute__((noinline)) bool step_alone(sg_predictor *q, sg_way *way, uint32_t to)
+{
+    bool known = way->next != 0;
+    way->next = to;
+    remember(q, word_of(to).mixed);
+    return !known;
+}
+
+/* A step of a settled block that goes another way; `told`: for the first time. */
+static __attribute__((noinline)) bool step_astray(sg_predictor *q, uint32_t from, word in, bool told)
+{
+    if (told) {
+        found f;
+        look(q, from, &f);
+        allocate(&f, all_tables(), in.code);
+    }
+    remember(q, in.mixed);
+    return false;
+}
+
 bool sg_predictor_step(sg_predictor *q, uint32_t from, uint32_t to, uint32_t length)
 {
     sg_way *way = &q->way[from];
-    if (length >= sg_predictor_longest) { /* the history holds only the steps that it took */
-        bool known = way->next != 0;
-        way->next = to;
-        remember(q, to);
-        return !known;
-    }
+    if (SG_UNLIKELY(length >= sg_predictor_longest))
+        return step_alone(q, way, to);
     bool settled = sg_way_is_settled(way), told = !way->varied && way->run < sg_predictor_longest;
     bool regular = !settled && sg_way_is_regular(way);
     if (regular && sg_way_repeats(way, to))
         return true;
     if (regular)
         way->regular = 0;
-    uint16_t base = code_of(way->next);
-    bool right = learn_way(way, to);
+    uint32_t usual = way->next;
+    bool by_way = learn_way(way, to), right = by_way;
     if (settled && right)
         return true;
-    if (settled || !way->sampled || !sg_predictor_leaves_out(q)) {
-        bool by_way = right;
-        if (q->looked != from)
-            sg_predictor_look(q, from);
-        if (settled && told)
-            allocate(q, 0, code_of(to));
-        if (!settled) {
-            right = foresees(q, base, code_of(to), length);
-            judge(way, by_way, right);
-        }
+    word in = word_of(to);
+    if (settled)
+        return step_astray(q, from, in, told);
+    if (!way->sampled || !sg_predictor_leaves_out(q)) {
+        found f;
+        look(q, from, &f);
+        right = foresees(&f, word_of(usual).code, in.code, length);
+        judge(way, by_way, right);
     }
-    remember(q, to);
+    remember(q, in.mixed);
     return right && !regular;
 }

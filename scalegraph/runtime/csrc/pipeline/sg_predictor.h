@@ -6,6 +6,7 @@
 
 #define SG_PREDICTOR_TABLES 4u
 #define SG_LONG_RUN         128u
+#define SG_SUREST           3u
 #define SG_REGULAR          16u
 #define SG_PREDICTOR_NAMED  (1u << 31) /* a number that is its own name */
 
@@ -26,15 +27,12 @@ typedef struct sg_way {
 
 typedef struct sg_predictor {
     sg_way *way;
-    struct sg_predicted *near_table; /* for the shortest history, and for the others */
-    struct sg_predicted *far_table;
+    uint32_t *near_table; /* for the shortest history, and for the others */
+    uint32_t *far_table;
     uint64_t near, middle, far; /* the last blocks entered: see remember */
     uint64_t farthest[4];
-    struct sg_predicted *line[2];  /* of the near and the far table, for the next look-up */
-    struct sg_predicted *ahead[2]; /* after the next step */
-    uint32_t looked; /* block that the fields below belong to, for the current histories; 0: none */
-    uint16_t tag[SG_PREDICTOR_TABLES];
-    struct sg_predicted *entry[SG_PREDICTOR_TABLES];
+    uint32_t *line[2];  /* of the near and the far table, for the next look-up */
+    uint32_t *ahead[2]; /* after the next step */
 } sg_predictor;
 
 /* Length of the longest history. */
@@ -48,19 +46,11 @@ void sg_predictor_begin(sg_predictor *q, uint32_t processor);
 /* `from` is followed by `to`, any number but 0 or an SG_PREDICTOR_NAMED one: was that predicted, or is it
  * new? Something that took `length` steps is predicted only by longer histories. */
 bool sg_predictor_step(sg_predictor *q, uint32_t from, uint32_t to, uint32_t length);
-/* Locates the entries for what follows `from`. */
-void sg_predictor_look(sg_predictor *q, uint32_t from);
 
 /* Has the block gone one way always, nearly always, or for so long that no history could predict the end? */
 static inline bool sg_way_is_settled(const sg_way *way)
 {
     return !way->varied || way->calm >= 2 || way->run >= sg_predictor_longest;
-}
-
-/* Does another step the same way leave the record unchanged, and what is made of it? */
-static inline bool sg_way_is_steady(const sg_way *way)
-{
-    return way->run >= sg_predictor_longest || (way->varied && way->calm >= 2 && way->run >= SG_LONG_RUN);
 }
 
 /* Have its runs been alike for so long that their length predicts the steps? */
@@ -85,16 +75,9 @@ static inline bool sg_predictor_leaves_out(const sg_predictor *q)
     return (q->middle * 0x9E3779B97F4A7C15u) >> 61 != 0;
 }
 
-/* `from` comes next and may be looked up. */
-static inline void sg_predictor_expect(sg_predictor *q, uint32_t from)
-{
-    const sg_way *way = &q->way[from];
-    if (!sg_way_is_settled(way) && !sg_way_is_regular(way) && !(way->sampled && sg_predictor_leaves_out(q)))
-        sg_predictor_look(q, from);
-}
-
-/* sg_predictor_step for the cases without a look-up in which only the run changes; false: not such a case. */
-static inline bool sg_predictor_step_settled(sg_predictor *q, uint32_t from, uint32_t to)
+/* sg_predictor_step for the cases without a look-up in which only the run changes, and the confidence if
+ * `surer`; false: not such a case. */
+static inline bool sg_predictor_step_settled(sg_predictor *q, uint32_t from, uint32_t to, bool surer)
 {
     sg_way *way = &q->way[from];
     if (!sg_way_is_settled(way))
@@ -102,7 +85,24 @@ static inline bool sg_predictor_step_settled(sg_predictor *q, uint32_t from, uin
     if (way->next != to)
         return false;
     way->run += way->run < sg_predictor_longest;
+    way->sure += surer && way->sure < SG_SUREST;
     return true;
+}
+
+/* How many of the next steps are predicted, and only count, if they all go the usual way. */
+static inline int32_t sg_way_goes_on(const sg_way *way)
+{
+    if (sg_way_is_settled(way))
+        return INT32_MAX;
+    return sg_way_is_regular(way) && way->run < way->length ? way->length - way->run : 0;
+}
+
+/* So many of these were taken. */
+static inline void sg_predictor_repeat(sg_predictor *q, uint32_t from, uint32_t steps)
+{
+    sg_way *way = &q->way[from];
+    uint32_t most = sg_predictor_longest - way->run;
+    way->run = (uint16_t)(way->run + (steps < most ? steps : most));
 }
 
 #endif
