@@ -24,6 +24,7 @@ from scalegraph.runtime.languages import Language, language_of
 
 _MOST_BYTES: Final = 2 << 20  # of headers read for one source
 _INCLUDE: Final = re.compile(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
+_DEFINE: Final = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\\\n]|\\.|\\\r?\n)*)", re.MULTILINE)
 _DIRECTORY: Final = ("-I", "-isystem", "-iquote", "-idirafter")
 _QUERY: Final = """
 (function_definition) @function
@@ -67,6 +68,26 @@ def working(
     while more := {one.name for one in found if one.name not in names and one.calls & names}:
         names |= more
     return frozenset(names)
+
+
+def hiding(source: Path, text: str, options: Sequence[str] = (), cwd: Path | None = None) -> frozenset[str]:
+    """Return the macros with unbalanced braces in the program's own headers of *source*, and in *options*.
+
+    As `working`. Where a statement ends cannot be told without them.
+    """
+    directories = [(cwd or source.parent) / one for one in _directories(options)]
+    contents = _headers(source.parent, text.encode("utf-8", "surrogateescape"), directories)
+    found = {name.decode() for content in contents for name, said in _DEFINE.findall(content) if not _closes(said)}
+    for at, option in enumerate(options):
+        word = options[at + 1] if option == "-D" and at + 1 < len(options) else option.removeprefix("-D")
+        name, _, value = word.partition("=")
+        if option.startswith("-D") and not _closes(value.encode("utf-8", "surrogateescape")):
+            found.add(name.partition("(")[0])
+    return frozenset(found)
+
+
+def _closes(text: bytes) -> bool:
+    return text.count(b"{") == text.count(b"}")
 
 
 def library_call(node: Node, names: frozenset[str]) -> str:

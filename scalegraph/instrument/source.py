@@ -68,13 +68,16 @@ def instrument_source(
     detail: Detail = "outer",
     language: Language | None = None,
     working: frozenset[str] = frozenset(),
+    hiding: frozenset[str] = frozenset(),
 ) -> Instrumented:
     """Plant region probes in the source *text*, named *filename* in diagnostics and for its language if none is given.
 
     *detail*: ``functions`` only; ``outer`` adds OpenMP constructs, barriers and loops that are outermost or contain
     constructs; ``all`` adds every loop. Region ids count from 1 in every file; the linker makes them unique in a
     program (see ``units.py``). *working*: functions of the program's headers whose calls are regions
-    (`headers.working`), except with ``functions``. User phases are always planted. Never raises for a bad source.
+    (`headers.working`), except with ``functions``; *hiding*: macros defined elsewhere that hide braces
+    (`headers.hiding`): functions that use them are left alone. User phases are always planted.
+    Never raises for a bad source.
     """
     language = language or language_of(filename)
     if language == "fortran":
@@ -87,10 +90,12 @@ def instrument_source(
     marks = [mark for d in lexed.directives if (mark := phase_mark(d)) is not None] + [m for _, m in comments]
     marks.sort(key=lambda mark: mark.start)
     places = Places(lexed, conditionals, filename, [(comment.end, comment.is_line) for comment, _ in comments])
-    readings = [
-        (view, Reader(lexed, conditionals, view, filename, detail, cplusplus=cplusplus, working=working).read())
-        for view in conditionals.readings()
-    ]
+    readings: list[tuple[Branches, Reading]] = []
+    for view in conditionals.readings():
+        reader = Reader(
+            lexed, conditionals, view, filename, detail, cplusplus=cplusplus, working=working, hiding=hiding
+        )
+        readings.append((view, reader.read()))
     sites, faults = _agreed(readings, conditionals)
     probes = [probe for site in sites if (probe := _probe(site, places, conditionals)) is not None]
     phases, phase_faults = find_phases(marks, readings, conditionals, places, filename)

@@ -129,6 +129,7 @@ class Reader:
         *,
         cplusplus: bool = False,
         working: frozenset[str] = frozenset(),
+        hiding: frozenset[str] = frozenset(),
     ) -> None:
         self.working = working  # functions of headers, see `headers.working`
         self.lexed, self.conditionals, self.view = lexed, conditionals, view
@@ -136,7 +137,7 @@ class Reader:
         self.text, self.tokens = readable(lexed, conditionals, view)
         self.token_starts = [token.start for token in self.tokens]
         self.out = Reading()
-        self.hiding = hiding_macros(lexed)
+        self.hiding = hiding_macros(lexed) | hiding
         self.chains = self._pragma_chains()
 
     # -- what stands where -------------------------------------------------------------------------------------

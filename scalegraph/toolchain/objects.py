@@ -103,9 +103,13 @@ def compile_source(compilation: Compilation, source: Source, target: Path) -> Co
         if compilation.detail is not None:
             from scalegraph.instrument import instrument_source
 
-            working = _working(compilation, source)
             made = instrument_source(
-                text, source.file, detail=compilation.detail, language=source.language, working=working
+                text,
+                source.file,
+                detail=compilation.detail,
+                language=source.language,
+                working=_working(compilation, source),
+                hiding=_hiding(compilation, source),
             )
             remarks = tuple(map(str, made.faults))
             unit = _unit(compilation, source, made.text, tuple(made.marked[1:]), remarks)
@@ -139,6 +143,12 @@ def _working(compilation: Compilation, source: Source) -> frozenset[str]:
 
     path = compilation.cwd / source.file
     return working(path, source.text, compilation.options, compilation.cwd, source.language)
+
+
+def _hiding(compilation: Compilation, source: Source) -> frozenset[str]:
+    from scalegraph.instrument.headers import hiding
+
+    return hiding(compilation.cwd / source.file, source.text, compilation.options, compilation.cwd)
 
 
 def _left_static(compilation: Compilation, source: Source) -> tuple[str, ...]:

@@ -67,6 +67,7 @@ OTHER = {
     "braces that do not pair up": "void f(void) { for (;;) { }",
     "parameters as before C89": "int f(a) int a; { return g(a); }",
     "a header's macro that opens a body": '#include "b.h"\nvoid f(int s) { for (;;) BEGIN s = 1; s += 2; END }',
+    "a header's macro before a parenthesis": '#include "b.h"\nvoid f(int s) { for (;;) BEGIN (s) = 1; s += 2; END }',
     "a header's macro before a name": '#include "b.h"\nvoid f(int *s) { for (;;) BEGIN *s = 1; *s += 2; END }',
     "a header's macro in a construct": "void f(int s) {\n#pragma omp critical\nBEGIN s = 1; f(s); END\n}",
     "a header's macro at the end of a block": "void f(int s) { for (;;) { s++; END } g(s); }",

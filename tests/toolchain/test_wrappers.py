@@ -71,6 +71,24 @@ def test_a_source_that_fails_leaves_no_object_for_make(run: Run, project: Path) 
     assert not (project / "warned.o").exists()
 
 
+@pytest.mark.parametrize("statement", ["s = s * 2 + 1", "(s) = s * 2 + 1", "s++", "*p += 1"])
+@pytest.mark.parametrize("defined", [["-DBEGIN={", "-DEND=}"], []])
+def test_macros_of_headers_that_hide_braces_change_no_result(
+    run: Run, project: Path, statement: str, defined: list[str]
+) -> None:
+    (project / "begin.h").write_text("" if defined else "#define BEGIN {\n#define END }\n")
+    (project / "hiding.c").write_text(
+        '#include <stdio.h>\n#include "begin.h"\nint main(void)\n{\n    int s = 0, *p = &s;\n'
+        f"    for (int i = 0; i < 5; i++) BEGIN {statement}; s += 2; END\n"
+        '    printf("%d %d\\n", s, *p);\n    return 0;\n}\n'
+    )
+    run("gcc", *defined, "hiding.c", "-o", "native")
+    for _ in range(2):  # by the wrapper in Python, and by the launcher, if it does it
+        run("scalegraph-cc", *defined, "-c", "hiding.c", "-o", "hiding.o")
+        run("scalegraph-cc", "hiding.o", "-o", "hiding")
+        assert run("./hiding").stdout == run("./native").stdout
+
+
 def test_a_source_is_not_overwritten_by_its_object(run: Run, project: Path) -> None:
     (project / "hello.c").write_text(HELLO)
     said = run("scalegraph-cc", "-c", "hello.c", "-o", "hello.c", code=1).stderr

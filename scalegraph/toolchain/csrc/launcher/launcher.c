@@ -230,6 +230,9 @@ static void read_command(char **given, words *options, const char **object, cons
             *source = word;
         }
     }
+    for (int i = 1; i < options->count; i++)
+        if (strpbrk(options->at[i], "{}"))
+            leave(); /* a macro that may hide a brace */
     if (!compiles || *object == NULL || *source == NULL || (*object)[0] == '-')
         leave();
     struct stat in, out;
@@ -416,7 +419,7 @@ static words compiling(const plan *p, const words *options)
 /* Write *probes* as the copy of *source* that is compiled, and return the options for it. */
 static words written(const char *source, const text *probes)
 {
-    static char mapped[20000], named[8192], beside[4096];
+    static char mapped[20000], named[20000], beside[4096];
     const char *folder = getenv("TMPDIR"), *slash = strrchr(source, '/'),
                *name = slash != NULL ? slash + 1 : source;
     char *directory = getcwd(NULL, 0);

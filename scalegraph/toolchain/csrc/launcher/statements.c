@@ -199,9 +199,25 @@ bool declares(int i)
     return word_at(i);
 }
 
+/* Whether *name* is a macro of this source, whose braces have been looked at. */
+static bool defined(const token *name)
+{
+    for (int i = 0; i < r->directives_count; i++) {
+        const token *words = &r->words[r->directives[i].first];
+        if (r->directives[i].count > 1 && is(r, words, "define") &&
+            words[1].end - words[1].start == name->end - name->start &&
+            memcmp(r->data + words[1].start, r->data + name->start, (size_t)(name->end - name->start)) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int simple(int i, bool is_item)
 {
     int from = i;
+    if (!is_item && word_at(i) && !its(i, "return") && its(i + 1, "(") && !its(past(i + 1), ";") &&
+        !defined(at(i)))
+        leave(); /* BEGIN (x)++; */
     if (word_at(i) && its(i + 1, ":"))
         leave(); /* a label */
     if (!is_item && declares(i))
