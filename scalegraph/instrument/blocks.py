@@ -24,6 +24,7 @@ from scalegraph.instrument.debuginfo import lines, unoptimised
 from scalegraph.instrument.flow import Counts, Instruction
 from scalegraph.instrument.functions.costs import Costs, costs_of
 from scalegraph.instrument.functions.shapes import Reference, Shape, shape_of
+from scalegraph.instrument.functions.skeletons import Decoded, Skeletons
 from scalegraph.instrument.image import CALL_BYTES, LEFT_OUT, PROBE, Function, Image
 from scalegraph.instrument.operations import CALL, Operation
 from scalegraph.instrument.places import LineMap
@@ -108,8 +109,12 @@ def _costs(image: Image) -> tuple[dict[int, Counts], tuple[str, ...], list[Call]
     calls_made: list[Call] = []
     starts: set[int] = set()
     known: dict[str, Costs] = {}
-    for function, instructions, shape, frame in read_functions(image):
-        if shape.digest not in known:
+    forms, is_frame_real = Skeletons(image), unoptimised(image.path)
+    for function in probed_functions(image):
+        frame = is_frame_real(function.start)
+        shape = forms.shape(function, frame=frame)
+        if shape is None or shape.digest not in known:
+            _, instructions, shape, _ = read_function(image, function, frame=frame, forms=forms)
             known[shape.digest] = costs_of(image, function, instructions, shape, frame=frame)
         pays, leads, calls = known[shape.digest].at(shape)
         paid.update(pays)
@@ -137,11 +142,15 @@ def read_functions(image: Image) -> Iterator[Read]:
         yield read_function(image, function, frame=is_frame_real(function.start))
 
 
-def read_function(image: Image, function: Function, *, frame: bool) -> Read:
-    """Return *function* of *image*; *frame*: as in `Read`."""
+def read_function(image: Image, function: Function, *, frame: bool, forms: Skeletons | None = None) -> Read:
+    """Return *function* of *image*; *frame*: as in `Read`. If given, *forms* get to know it."""
     references: list[Reference] = []
-    instructions = list(disassemble(image, function, references))
-    return Read(function, instructions, shape_of(image, function, instructions, references, frame=frame), frame)
+    decoded: list[Decoded] = []
+    instructions = list(disassemble(image, function, references, decoded))
+    shape = shape_of(image, function, instructions, references, frame=frame)
+    if forms is not None:
+        forms.keep(function, decoded, instructions, references, shape, frame=frame)
+    return Read(function, instructions, shape, frame)
 
 
 def probed_functions(image: Image) -> list[Function]:
@@ -151,10 +160,15 @@ def probed_functions(image: Image) -> list[Function]:
     return list(found.values())
 
 
-def disassemble(image: Image, function: Function, references: list[Reference] | None = None) -> Iterator[Instruction]:
+def disassemble(
+    image: Image,
+    function: Function,
+    references: list[Reference] | None = None,
+    decoded: list[Decoded] | None = None,
+) -> Iterator[Instruction]:
     """Yield the instructions of *function*. An inlined hook is one instruction; the call at its end stands for it.
 
-    References from the instruction pointer are added to *references*.
+    References from the instruction pointer are added to *references*, and what was disassembled to *decoded*.
     """
     inlined, hooks, imports, libraries = image.inlined, image.hooks, image.imports, image.libraries
     inside = image.inlined_in(function)
@@ -174,6 +188,8 @@ def disassemble(image: Image, function: Function, references: list[Reference] | 
     ):
         end = address + size
         hook = callee = ""
+        if decoded is not None:
+            decoded.append((address, size, operation))
         if asked:
             if references is not None:
                 references += [Reference(address, size, *one) for one in asked]

@@ -11,10 +11,11 @@ import pytest
 from scalegraph import machine
 from scalegraph.base.cancel import CancelToken
 from scalegraph.control.build import build
-from scalegraph.instrument.blocks import block_table, read_functions
+from scalegraph.instrument.blocks import block_table, probed_functions, read_function, read_functions
 from scalegraph.instrument.functions import side_by_side
 from scalegraph.instrument.functions.kept import kept_functions, nothing_kept
 from scalegraph.instrument.functions.shapes import Shape, shape_of
+from scalegraph.instrument.functions.skeletons import Skeletons
 from scalegraph.instrument.functions.times import Paths
 from scalegraph.instrument.image import Function, Image
 from scalegraph.instrument.timed import found_timing, table_with, timed_table
@@ -157,3 +158,40 @@ def test_each_process_gets_whole_shapes_and_about_as_much_work(built: Build) -> 
     assert sorted(one.function.start for some in lists for one in some) == sorted(one.function.start for one in read)
     assert not {one.shape.digest for one in lists[0]} & {one.shape.digest for one in lists[1]}
     assert all(lists)
+
+
+ALIKE = """
+#include <math.h>
+#include <string.h>
+double variable[4] = {1, 2, 3, 4}, another[4] = {1};
+static const volatile double fixed[4] = {1, 2, 3, 4};
+__attribute__((noinline)) void one(double x) { variable[0] += x; }
+__attribute__((noinline)) void two(double x) { variable[1] *= x; }
+void first(void) { one(variable[1]), two(another[1]), one(another[2]); }
+void other_data(void) { two(another[1]), one(variable[1]), two(variable[2]); }
+void other_order(void) { one(variable[1]), two(another[1]), two(another[2]); }
+void same_again(void) { one(another[1]), two(variable[1]), one(variable[2]); }
+void writable(volatile double *x) { *x = variable[2]; }
+void constant(volatile double *x) { *x = fixed[2]; }
+void by_sine(volatile double *x) { *x = sin(*x); }
+void by_cosine(volatile double *x) { *x = cos(*x); }
+void by_one(volatile double *x) { one(*x), *x = 0; }
+void by_two(volatile double *x) { two(*x), *x = 0; }
+int number(void) { return 12345678; }
+int other_number(void) { return 23456789; }
+int main(void) { return 0; }
+"""
+
+
+def test_a_form_found_by_comparing_bytes_is_that_of_the_disassembled_function(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(ALIKE)
+    image = Image(build([tmp_path / "p.c"], cflags="-O2", ldflags="-lm").executable)
+    known, found = Skeletons(image), set()
+    for function in probed_functions(image):
+        shape = known.shape(function, frame=False)
+        read = read_function(image, function, frame=False, forms=known if shape is None else None)
+        if shape is not None:
+            found.add(function.name)
+            assert shape == read.shape, function.name
+    assert found >= {"same_again", "by_two", "other_number"}
+    assert found.isdisjoint({"other_data", "other_order", "by_cosine", "constant"})

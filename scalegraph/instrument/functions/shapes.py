@@ -53,6 +53,25 @@ class Shape:
         return self.start + named if named >= 0 else self.outside[-2 - named]
 
 
+def distance_width(size: int) -> int:
+    """Return the bytes of the distance at the end of a jump or call of *size* bytes."""
+    return 4 if size >= _WIDE else 1
+
+
+def constant_in(one: Instruction, start: int, end: int) -> tuple[int, int] | None:
+    """Return where the constant that *one* moves to a register begins and ends, from *start*; None: it moves none.
+
+    *start*, *end*: of its function.
+    """
+    target = one.operation.target
+    if one.hook or one.callee or (target is not None and not start <= target < end):
+        return None
+    if not one.operation.is_constant or one.size < _WIDE:
+        return None
+    last = one.address + one.size - start
+    return last - (8 if one.size == _WIDEST else 4), last
+
+
 def shape_of(
     image: Image,
     function: Function,
@@ -79,16 +98,16 @@ def shape_of(
             code[at : at + one.size] = bytes(one.size)
             said.append((at, one.size, one.hook, one.operation.is_jump, one.operation.is_call, one.operation.ends))
         elif target is not None and not start <= target < end:
-            width = 4 if one.size >= _WIDE else 1
+            width = distance_width(one.size)
             code[at + one.size - width : at + one.size] = bytes(width)
             said.append((at, one.callee, numbers.setdefault(target, len(numbers))))
         elif one.callee:
             said.append((at, one.callee))
-        elif one.operation.is_constant and one.size >= _WIDE:
-            at += one.size - (8 if one.size == _WIDEST else 4)
-            constants += code[at : one.address + one.size - start]
-            code[at : one.address + one.size - start] = bytes(one.address + one.size - start - at)
-            said.append((at, one.size, *one.operation.writes))
+        elif (constant := constant_in(one, start, end)) is not None:
+            first, last = constant
+            constants += code[first:last]
+            code[first:last] = bytes(last - first)
+            said.append((first, one.size, *one.operation.writes))
     said.append("data")
     bases: dict[bool, int] = {}  # read-only and other data may move apart
     for at, size, target, is_constant in references:
