@@ -71,6 +71,8 @@ OTHER = {
     "a header's macro before a name": '#include "b.h"\nvoid f(int *s) { for (;;) BEGIN *s = 1; *s += 2; END }',
     "a header's macro in a construct": "void f(int s) {\n#pragma omp critical\nBEGIN s = 1; f(s); END\n}",
     "a header's macro at the end of a block": "void f(int s) { for (;;) { s++; END } g(s); }",
+    "macros around a statement": "void f(int s) { for (;;) { BEGIN g(s); } g(s); END }",
+    "a macro before a statement": "void f(int s) { for (;;) { BEGIN s++; } }",
     "a suffix": "void f(int *a) { for (int i = 0; i < 9; i++) a[i] LATER = i; }",
     "a statement in an expression": "int f(int a) { return ({ for (;;) ; a; }); }",
 }

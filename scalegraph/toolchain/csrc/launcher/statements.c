@@ -110,6 +110,11 @@ static void plain(int from, int to)
         if (beside && t->kind == WORD && before->kind == WORD && !head && !(depth > 0 && a_type(i - 1)) &&
             !one_of(r, before, sizes))
             leave(); /* a macro: two names that declare nothing */
+        static const char *const ends[] = {"=", ",", "[", ")", ":", "*", NULL};
+        bool goes_on = i + 1 < to && !word_at(i + 1) && !one_of(r, at(i + 1), ends) && !a_type(i - 1);
+        if (beside && t->kind == WORD && before->kind == WORD && goes_on && !its(i - 1, "return") &&
+            !one_of(r, before, sizes))
+            leave();
         if (beside && (its(i - 1, "]") || its(i - 1, "}")))
             leave();
         if (beside && its(i - 1, ")") && at(i - 1)->match > from && word_at(at(i - 1)->match - 1) &&
