@@ -143,21 +143,41 @@ static uint64_t counted(uint32_t place)
     return block == SG_NO_BLOCK ? 0 : executions * sg->speed[0].blocks[block].parts;
 }
 
+/* The first index from `place` on that has counted, or the end. Most have not, so eight are compared at once.
+ */
+static uint32_t next_counted(uint32_t place)
+{
+    uint32_t end = sg->executions_count;
+    const uint64_t *slot = sg_inline_slot(place);
+    const uint16_t *budget = &skim.budgets[place];
+    for (; place + 8 <= end; place += 8, slot += 8, budget += 8) {
+        uint64_t differs = 0;
+        for (int i = 0; i < 8; i++)
+            differs |= (slot[i] ^ FIRST_BUDGET) | (budget[i] ^ FIRST_BUDGET);
+        if (differs != 0)
+            break;
+    }
+    for (; place < end && *slot == FIRST_BUDGET && *budget == FIRST_BUDGET; slot++, budget++)
+        place++;
+    return place;
+}
+
 /* Cost of the executions since the last count was begun. */
-static uint64_t work(void)
+static uint64_t work(bool begins)
 {
     uint64_t parts = skim.parts;
-    for (uint32_t place = sg->blocks_count; place < sg->executions_count; place++)
-        parts += counted(place);
+    for (uint32_t i = sg->blocks_count; (i = next_counted(i)) < sg->executions_count; i++) {
+        parts += counted(i);
+        if (begins)
+            begin_count(i, FIRST_BUDGET);
+    }
     return parts;
 }
 
 uint64_t sg_skim_work(void)
 {
-    uint64_t parts = work();
+    uint64_t parts = work(true);
     skim.parts = 0;
-    for (uint32_t place = sg->blocks_count; place < sg->executions_count; place++)
-        begin_count(place, FIRST_BUDGET);
     return parts;
 }
 
@@ -170,12 +190,12 @@ void sg_skim_visit(uint64_t begin, double pace, uint64_t most)
 
 int64_t sg_skim_since(uint64_t clock)
 {
-    return (int64_t)skim.begin - (int64_t)clock + (int64_t)(skim.pace * (double)work());
+    return (int64_t)skim.begin - (int64_t)clock + (int64_t)(skim.pace * (double)work(false));
 }
 
 bool sg_skim_library(uint64_t parts)
 {
-    if (work() + parts > skim.most) {
+    if (work(false) + parts > skim.most) {
         sg_observed.exceeds();
         return false;
     }

@@ -85,13 +85,12 @@ static void restore(const range *r, char *first, size_t stride, size_t width, si
     }
 }
 
-static void multiply(const uint64_t *difference, size_t size, uint64_t times, char *first, size_t stride,
-                     size_t width, size_t count)
+static void multiply(const sg_changes *c, uint64_t times, char *first, size_t stride, size_t width,
+                     size_t count)
 {
-    for (size_t i = 0; i < count && (i + 1) * width <= size; i++) {
-        uint64_t *cell = (uint64_t *)(first + i * stride);
-        for (size_t k = 0; k < width; k++)
-            cell[k] += times * difference[i * width + k];
+    for (size_t i = 0; i < c->count && c->change[i].at < width * count; i++) {
+        size_t record = c->change[i].at / width, k = c->change[i].at % width;
+        ((uint64_t *)(first + record * stride))[k] += times * c->change[i].by;
     }
 }
 
@@ -105,8 +104,7 @@ void sg_cells_add(sg_cells *cells, const void *key, void *first, size_t stride, 
     else if (cells->step == SG_CELLS_RESTORE)
         restore(r, first, stride, width, count);
     else if (number < cells->difference->ranges)
-        multiply(cells->difference->range[number], cells->difference->size[number], cells->times, first,
-                 stride, width, count);
+        multiply(&cells->difference->range[number], cells->times, first, stride, width, count);
 }
 
 /* ---- the accounts ---- */
@@ -175,7 +173,7 @@ static void visit_account_of(sg_cells *cells, sg_account *a)
 {
     uint64_t parts = a->parts;
     bool copies = cells->step == SG_CELLS_COPY;
-    if (a->changed == SG_ALL_CHANGED)
+    if (a->changed == SG_ALL_CHANGED && cells->step != SG_CELLS_RESTORE) /* since then nothing was counted */
         sg_account_settle(a, NULL);
     if (copies)
         add_snapshot(cells->sum, a, -1ull);
@@ -262,17 +260,19 @@ static void hold_ranges(sg_difference *d)
         return;
     size_t room = kept.ranges_room, old = d->ranges;
     d->range = sg_larger(d->range, old * sizeof *d->range, room * sizeof *d->range);
-    d->size = sg_larger(d->size, old * sizeof *d->size, room * sizeof *d->size);
-    d->room = sg_larger(d->room, old * sizeof *d->room, room * sizeof *d->room);
     d->ranges = kept.count;
 }
 
-static void subtract(uint64_t *restrict difference, const range *r)
+static void subtract(sg_changes *c, const range *r)
 {
-    size_t both = r->size < r->size_before ? r->size : r->size_before;
-    for (size_t k = 0; k < both; k++)
-        difference[k] = r->now[k] - r->before[k];
-    memcpy(difference + both, r->now + both, (r->size - both) * sizeof *difference);
+    c->count = 0;
+    for (size_t k = 0; k < r->size; k++) {
+        uint64_t by = r->now[k] - (k < r->size_before ? r->before[k] : 0);
+        if (by == 0)
+            continue;
+        SG_ARRAY_HOLD(c->change, c->room, c->count, 8);
+        c->change[c->count++] = (sg_change){k, by};
+    }
 }
 
 static void hold_accounts(sg_difference *d)
@@ -290,15 +290,8 @@ void sg_cells_differ(sg_difference *d)
     hold_ranges(d);
     hold_accounts(d);
     for (uint32_t i = 0; i < kept.count; i++) {
-        const range *r = &kept.ranges[i];
-        d->size[i] = 0;
-        if (r->copied != kept.copies)
-            continue;
-        if (r->size > d->room[i]) {
-            d->room[i] = r->room;
-            d->range[i] = sg_new(d->room[i] * sizeof **d->range);
-        }
-        d->size[i] = r->size;
-        subtract(d->range[i], r);
+        d->range[i].count = 0;
+        if (kept.ranges[i].copied == kept.copies)
+            subtract(&d->range[i], &kept.ranges[i]);
     }
 }

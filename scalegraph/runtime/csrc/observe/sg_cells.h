@@ -12,11 +12,20 @@ enum sg_cells_step {
     SG_CELLS_ADD      /* adds the difference of two snapshots, several times */
 };
 
-/* Differences of two snapshots, by range; and the accounts that have one. */
+/* What changed in a range between two snapshots. */
+typedef struct sg_change {
+    size_t at; /* number of the count */
+    uint64_t by;
+} sg_change;
+
+typedef struct sg_changes {
+    sg_change *change;
+    uint32_t count, room;
+} sg_changes;
+
+/* The difference of two snapshots, by range; and the accounts that have one. */
 typedef struct sg_difference {
-    uint64_t **range;
-    size_t *size; /* counts per range */
-    size_t *room;
+    sg_changes *range;
     uint32_t ranges;
     sg_account **account;
     uint32_t accounts, accounts_room;
