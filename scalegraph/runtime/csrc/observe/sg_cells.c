@@ -173,7 +173,7 @@ static void visit_account_of(sg_cells *cells, sg_account *a)
 {
     uint64_t parts = a->parts;
     bool copies = cells->step == SG_CELLS_COPY;
-    if (a->changed == SG_ALL_CHANGED && cells->step != SG_CELLS_RESTORE) /* since then nothing was counted */
+    if (a->changed == SG_ALL_CHANGED)
         sg_account_settle(a, NULL);
     if (copies)
         add_snapshot(cells->sum, a, -1ull);
