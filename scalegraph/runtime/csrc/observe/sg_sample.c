@@ -358,25 +358,31 @@ static void close_samples(void)
     sampling.mode = GIVEN_UP;
 }
 
-/* Waiting is estimated per processor and may come out negative, if the processor was late in a sample but not
- * in other visits. Sets it to zero and reduces the processor's largest category instead. */
-static void mend(sg_processor *p)
+/* The largest category of `p` in one account, or the smallest one. */
+static uint64_t *extreme(const sg_processor *p, bool smallest)
 {
-    uint64_t *most = NULL;
+    uint64_t *found = NULL;
     for (uint32_t region = 0; region < p->accounts_size; region++)
         for (int i = 0; p->accounts[region] != NULL && i < SG_CATEGORY_COUNT; i++) {
             uint64_t *one = &p->accounts[region]->rest.categories[i];
-            if (most == NULL || (int64_t)*one > (int64_t)*most)
-                most = one;
+            if (found == NULL || ((int64_t)*one < (int64_t)*found) == smallest)
+                found = one;
         }
-    for (uint32_t region = 0; region < p->accounts_size; region++)
-        for (int i = 0; p->accounts[region] != NULL && i < SG_CATEGORY_COUNT; i++) {
-            uint64_t *one = &p->accounts[region]->rest.categories[i];
-            if ((int64_t)*one < 0) {
-                *most += *one;
-                *one = 0;
-            }
-        }
+    return found;
+}
+
+/* Waiting is estimated per processor and may come out negative, if the processor was late in a sample but not
+ * in other visits. Sets it to zero and reduces the processor's largest categories instead. */
+static void mend(const sg_processor *p)
+{
+    for (;;) {
+        uint64_t *least = extreme(p, true), *most = extreme(p, false);
+        if (least == NULL || (int64_t)*least >= 0 || (int64_t)*most <= 0)
+            return;
+        uint64_t lacks = -*least, taken = lacks < *most ? lacks : *most;
+        *least += taken;
+        *most -= taken;
+    }
 }
 
 static void end(uint64_t clock)
