@@ -60,8 +60,7 @@ typedef struct sg_rank sg_rank;
 #define SG_PARTS_SHIFT 10
 #define SG_PARTS       (1ull << SG_PARTS_SHIFT)
 
-/* Cost of one execution of a basic block, in parts of a cycle; the hook reads only the sum,
- * sg->block_parts. */
+/* Cost of one execution of a basic block, in parts of a cycle; hooks read only the sum, sg->block_parts. */
 typedef struct sg_block_cost {
     uint64_t busy[4]; /* busy_int, busy_fp, busy_mem, busy_control */
     uint64_t ops;
@@ -167,10 +166,9 @@ typedef struct sg_coroutine {
 
 /* A step of a processor's path that needs no more than being followed: see sg_branch.h. */
 typedef struct sg_quick {
-    uint32_t site; /* low half of the address that the next block's hook returns to; 0: none */
-    int32_t way;   /* bytes from here to what is expected after that block */
-    int32_t left;  /* how many such steps may be taken; 0: none */
-    int32_t most;  /* `left` when the predictor was last told of them */
+    uint32_t site;      /* low half of the address that the next block's hook returns to; 0: none */
+    int32_t way;        /* bytes from here to what is expected after that block */
+    int32_t left, most; /* how many such steps may be taken, and that when the predictor was last told */
 } sg_quick;
 
 struct sg_processor {

@@ -8,7 +8,7 @@
 
 /* Weights: a machine with a pipeline takes longer for each block. */
 enum { REFERENCE_NS = 3, BLOCK_NS = 3, PIPELINE_NS = 12, MISS_NS = 600 };
-enum { CYCLE_NS = 16 };         /* a processor's cycle takes less than this */
+enum { CYCLE_NS = 16 };        /* a processor's cycle takes less than this */
 #define USUAL_NS 2000000000ull /* unless the configuration says otherwise */
 
 static struct {
