@@ -33,6 +33,38 @@ CHANGED = """
         }
         return 0;
     }"""
+# Each thread waits in a loop of its own for the one before it, row by row, as in the sweeps of NPB LU.
+PIPELINE = """
+    #include <omp.h>
+    static double a[64][1024], b[16384];
+    static int ready[65];
+    int main(void)
+    {
+    #pragma omp parallel
+        for (int s = 0; s < 150; s++) {
+            int me = omp_get_thread_num(), last = omp_get_num_threads() - 1;
+            for (int row = 0; row < 8; row++) {
+                while (me > 0 && ready[me - 1] == 0) {
+    #pragma omp flush
+                }
+                while (me < last && ready[me] == 1) {
+    #pragma omp flush
+                }
+                for (int i = 0; i < 1024; i++)
+                    a[me][i] = a[me][i] * 0.5 + row;
+                if (me < last)
+                    ready[me] = 1;
+                if (me > 0)
+                    ready[me - 1] = 0;
+    #pragma omp flush
+            }
+    #pragma omp barrier
+    #pragma omp for schedule(static)
+            for (int i = 0; i < 16384; i++)
+                b[i] = b[i] * 0.5 + s;
+        }
+        return 0;
+    }"""
 # The program's own times, of all steps and of the loops in them.
 CLOCKS = """
     #include <omp.h>
@@ -153,3 +185,9 @@ def test_a_visit_with_much_more_work_than_all_samples_is_simulated(tmp_path: Pat
     assert max(whole.categories, key=whole.categories.__getitem__) == max(
         estimate.categories, key=estimate.categories.__getitem__
     )
+
+
+def test_a_phase_whose_threads_wait_in_loops_of_their_own_is_not_skipped(tmp_path: Path) -> None:
+    whole, estimate = _pair(PIPELINE, tmp_path, "server-2x32", 32, 40_000_000)
+    _holds(whole, estimate)
+    assert estimate.time_cycles == pytest.approx(whole.time_cycles, rel=0.02)

@@ -195,6 +195,7 @@ static void end_alone(sg_phase *p)
 {
     if (sampling.cut > 0) {
         p->unlike = p->record.visits;
+        sg_phase_cut(p);
         sg_phase_end(p, SG_SAMPLE_UNLIKE);
         sg_sampled.last_work += sampling.cut;
         sampling.cut = 0;

@@ -18,6 +18,8 @@
  * simulated, since no sample tells what that costs. */
 #define MOST_WORK  2
 #define LEAST_WORK (256 * SG_PARTS)
+/* A phase is refused if one of so many skipped visits is not skipped to its end. */
+#define MOST_CUT 4
 /* Work predicts the time if the time of visits varies by more than this fraction, and the time for each unit
  * of work by less than this part of that. */
 #define LEAST_SPREAD 0.01
@@ -194,6 +196,16 @@ void sg_phase_skipped(sg_phase *p, uint64_t work)
     p->now.usual += work < usual ? work : usual;
 }
 
+void sg_phase_cut(sg_phase *p)
+{
+    p->cuts++;
+    if (p->cuts < 2 || p->record.skipped > MOST_CUT * p->cuts)
+        return;
+    p->refused = true;
+    p->known = p->stale = false;
+    p->record.why = SG_SAMPLES_DIFFER;
+}
+
 void sg_phase_expect(sg_phase *p)
 {
     if (p->last_sample == 0)
@@ -264,7 +276,9 @@ static void use_sample(sg_phase *p, const sg_sample *sample)
     sg_phase_weigh(p);
     p->record.why =
         n + 1 < SG_LEAST ? SG_SAMPLES_FEW : sg_sample_unsteady(&p->by_visit, &p->by_work, n + 1, part_of(p));
-    p->known = p->record.why == SG_SAMPLES_STEADY;
+    p->known = p->record.why == SG_SAMPLES_STEADY && !p->refused;
+    if (p->refused)
+        p->record.why = SG_SAMPLES_DIFFER;
     if (p->last_sample == 0 || !goes_by_work(p) || is_typical(p, sample->work)) {
         p->last_sample = sg_sampled.samples_count;
         sg_cells_complete();
@@ -305,7 +319,7 @@ uint64_t sg_phase_end(sg_phase *p, enum sg_sample_how how)
     if (how == SG_SAMPLE_STANDS || (how == SG_SAMPLE_ALONE && p->record.measured < SG_LEAST))
         use_sample(p, sample);
     else if (how == SG_SAMPLE_ALONE)
-        p->stale = is_stale(p, sample);
+        p->stale = is_stale(p, sample) && !p->refused;
     return cycles;
 }
 

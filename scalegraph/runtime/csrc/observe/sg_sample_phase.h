@@ -28,6 +28,8 @@ typedef struct sg_phase {
     uint64_t works;          /* of all samples */
     uint64_t most_work;      /* of one */
     uint64_t unlike;         /* the last visit that had much more */
+    uint32_t cuts;           /* skipped visits that were simulated from some point on */
+    bool refused;            /* most were: its work says nothing */
     double whole;            /* time of all visits so far, by the measured mean */
     double squares;          /* of the visits covered by each sample */
     double due;              /* visits or work not yet covered by copies, as a fraction of the last sample */
@@ -75,6 +77,9 @@ uint64_t sg_phase_end(sg_phase *p, enum sg_sample_how how);
 void sg_phase_stand_for(sg_phase *p, sg_left_out what);
 /* A skipped visit of `p` with this work has ended, or is simulated from here on. */
 void sg_phase_skipped(sg_phase *p, uint64_t work);
+/* A visit of `p` was skipped only in part. If that is so again and again, none is skipped any more: while
+ * threads wait for each other in loops of their own, they do more work when skipped than when simulated. */
+void sg_phase_cut(sg_phase *p);
 /* A skipped visit of `p` begins: tells the skimmer what is known of it. */
 void sg_phase_skip(const sg_phase *p);
 /* Estimates the cycles of visits that are not covered yet; called when their number has changed. */
