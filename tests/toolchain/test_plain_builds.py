@@ -113,12 +113,10 @@ def test_only_what_changed_is_compiled_again(run: Run, tmp_path: Path, monkeypat
         assert made_for(*words)[0] == expected
     assert plain("prog").executable.read_bytes() == first
     assert made_for("-O1", *words[1:])[0] == ["main.c", "two.c"]
-    (damaged, *_) = sorted((tmp_path / "cache" / "plain-objects").glob("[0-9a-f]*/object.o"))
-    damaged.write_bytes(damaged.read_bytes()[:100])
+    for kept in (tmp_path / "cache" / "plain-objects").glob("[0-9a-f]*/object.o"):
+        kept.write_bytes(kept.read_bytes()[:100])  # damaged
     shutil.rmtree(tmp_path / "cache" / "plain")
-    for options in (words, ("-O1", *words[1:])):
-        made_for(*options)
-    assert len(damaged.read_bytes()) > 100
+    assert made_for(*words) == (["main.c", "two.c"], first)
 
 
 def test_sources_that_changed_or_went_are_named(run: Run, project: Path) -> None:
