@@ -16,6 +16,7 @@
 #include "sg_inline.h"
 #include "sg_observer.h"
 #include "sg_overlap.h"
+#include "sg_predictor_look.h"
 #include "sg_runtime.h"
 
 #define SINGLE 4u /* rounds of a one-block loop that are steps of their own */
@@ -117,7 +118,7 @@ share sg_branch_share(uint32_t number, int64_t parts, const uint64_t cost[4])
 }
 
 /* Adds the share to the cost of the last execution of block `number` on `p`. */
-static void change_cost(sg_processor *p, uint32_t number, const share *more)
+static inline void change_cost(sg_processor *p, uint32_t number, const share *more)
 {
     uint64_t *restrict busy = p->account->busy;
     for (int i = 0; i < 4; i++)
@@ -144,6 +145,15 @@ share sg_branch_turn_share(const target *from, uint32_t i, const uint64_t cost[4
     int64_t parts = (int64_t)sg_branches.timing[from->block - 1].more[i] * (int64_t)SG_PARTS / 1000;
     int64_t whole = (int64_t)sg->blocks[number].parts;
     return sg_branch_share(number, parts < -whole ? -whole : parts, cost);
+}
+
+/* Target `to` follows `from`, perhaps off the usual path; costs are the same everywhere. */
+static inline void turn_plainly(sg_processor *p, uint32_t from, uint32_t to)
+{
+    const target *left = &sg_branches.targets[from];
+    for (uint32_t i = 0; i < SG_TURNS; i++)
+        if (left->turns[i] == to)
+            change_cost(p, sg_branches.targets[to].block, &sg_branches.costs[from].more[i]);
 }
 
 /* Target `to` follows `from`, perhaps off the usual path. */
@@ -351,24 +361,81 @@ static __attribute__((noinline)) void pass_step(sg_processor *p, state *s, uint3
         sg_branch_give_way(p, site);
 }
 
-/* The same for a plain step: of none of the loops whose rounds are counted. */
+/* A plain step, of none of the loops whose rounds are counted, has been `foreseen` or not; `usual` was the
+ * most frequent one. */
+static inline void end_plainly(sg_processor *p, state *s, uint32_t to, const void *site, uint32_t usual,
+                               bool foreseen)
+{
+    uint32_t from = s->last;
+    turn_plainly(p, from, to);
+    if (!foreseen)
+        mispredict(p, sg_branches.targets[to].block, sg_branches.penalty, site);
+    if (s->predictor.way[from].next != usual)
+        s->quick[from].site = 0;
+    if (!sg_predictor_looks_up(&s->predictor, from))
+        renew_quick(s, from);
+    s->last = to;
+    p->quick = &s->quick[to];
+    if (SG_UNLIKELY(p->time > p->time_limit))
+        sg_branch_give_way(p, site);
+}
+
+/* The same for a plain step that is looked up. */
+static __attribute__((noinline)) void pass_looked_up(sg_processor *p, state *s, uint32_t to, const void *site)
+{
+    if (SG_UNLIKELY(sg->learn != NULL)) {
+        pass_step(p, s, to, site);
+        return;
+    }
+    uint32_t usual = s->predictor.way[s->last].next;
+    bool foreseen = sg_predictor_look_up(&s->predictor, s->last, to, sg_predictor_kind.all);
+    end_plainly(p, s, to, site, usual, foreseen);
+}
+
+/* The same for another plain step. */
 static __attribute__((noinline)) void pass_plainly(sg_processor *p, state *s, uint32_t to, const void *site)
 {
     if (SG_UNLIKELY(sg->learn != NULL)) {
         pass_step(p, s, to, site);
         return;
     }
-    uint32_t from = s->last, usual = s->predictor.way[from].next;
-    bool foreseen = sg_predictor_step(&s->predictor, from, to, 0);
-    if (sg_branches.targets[from].turns[0] != 0)
-        turn(p, from, to, NULL);
-    if (!foreseen)
-        mispredict(p, sg_branches.targets[to].block, sg_branches.penalty, site);
-    if (s->predictor.way[from].next != usual)
-        s->quick[from].site = 0;
-    renew_quick(s, from);
+    uint32_t usual = s->predictor.way[s->last].next;
+    bool foreseen = sg_predictor_step(&s->predictor, s->last, to, 0);
+    if (sg_predictor_looks_up(&s->predictor, s->last))
+        renew_quick(s, s->last);
+    end_plainly(p, s, to, site, usual, foreseen);
+}
+
+/* The same for any plain step. */
+static __attribute__((noinline)) void pass_settled(sg_processor *p, state *s, uint32_t to, const void *site)
+{
+    uint32_t from = s->last;
+    const target *left = &sg_branches.targets[from];
+    bool turns = left->turns[0] == to || left->turns[1] == to;
+    if (!sg_predictor_step_settled(&s->predictor, from, to, turns)) {
+        pass_plainly(p, s, to, site);
+        return;
+    }
     s->last = to;
+    if (turns) {
+        turn_plainly(p, from, to);
+        renew_quick(s, from);
+    } else {
+        learn_quick(s, from, to);
+    }
     p->quick = &s->quick[to];
+    if (SG_UNLIKELY(p->time > p->time_limit))
+        sg_branch_give_way(p, site);
+}
+
+/* The same for one that is not. */
+static __attribute__((noinline)) void pass_loop(sg_processor *p, state *s, uint32_t to, const void *site)
+{
+    if (!step_usually(s, to)) {
+        pass_step(p, s, to, site);
+        return;
+    }
+    let_follow(p, s);
     if (SG_UNLIKELY(p->time > p->time_limit))
         sg_branch_give_way(p, site);
 }
@@ -384,30 +451,11 @@ void sg_branch_pass(sg_processor *p, const void *site)
     catch_up(p, s);
     p->time -= SG_TRAP_PARTS;
     uint32_t from = s->last;
-    const target *left = &sg_branches.targets[from];
-    if (SG_LIKELY((s->rounds | s->saved | left->saved) == 0 && to != from && sg_branches.same_costs)) {
-        bool turns = left->turns[0] == to || left->turns[1] == to;
-        if (!sg_predictor_step_settled(&s->predictor, from, to, turns)) {
-            pass_plainly(p, s, to, site);
-            return;
-        }
-        s->last = to;
-        if (turns) {
-            turn(p, from, to, NULL);
-            renew_quick(s, from);
-        } else {
-            learn_quick(s, from, to);
-        }
-        p->quick = &s->quick[to];
-        if (SG_UNLIKELY(p->time > p->time_limit))
-            sg_branch_give_way(p, site);
-        return;
-    }
-    if (!step_usually(s, to)) {
-        pass_step(p, s, to, site);
-        return;
-    }
-    let_follow(p, s);
-    if (SG_UNLIKELY(p->time > p->time_limit))
-        sg_branch_give_way(p, site);
+    bool plain = (s->rounds | s->saved | sg_branches.targets[from].saved) == 0 && to != from;
+    if (SG_UNLIKELY(!plain || !sg_branches.same_costs))
+        pass_loop(p, s, to, site);
+    else if (sg_predictor_looks_up(&s->predictor, from))
+        pass_looked_up(p, s, to, site);
+    else
+        pass_settled(p, s, to, site);
 }

@@ -7,6 +7,7 @@
 #define SG_PREDICTOR_TABLES 4u
 #define SG_LONG_RUN         128u
 #define SG_SUREST           3u
+#define SG_LOOK             0x10000u
 #define SG_REGULAR          16u
 #define SG_PREDICTOR_NAMED  (1u << 31) /* a number that is its own name */
 
@@ -21,18 +22,20 @@ typedef struct sg_way {
     bool varied;     /* something else has followed too */
     uint8_t calm;    /* 0 to 3: how many of the last runs were long */
     bool sampled;    /* only a few steps are looked up, since that hardly helped */
-    int16_t gain;    /* net steps predicted right only by look-up, within `looks` */
-    uint16_t looks;
+    uint32_t looks;  /* their number, times SG_LOOK, plus the net steps predicted right only by them */
 } sg_way;
+
+/* A table, its line for the next look-up, and the one after the next step. */
+typedef struct sg_predictor_table {
+    char *lines;
+    uint32_t *line, *ahead;
+} sg_predictor_table;
 
 typedef struct sg_predictor {
     sg_way *way;
-    uint32_t *near_table; /* for the shortest history, and for the others */
-    uint32_t *far_table;
-    uint64_t near, middle, far; /* the last blocks entered: see remember */
-    uint64_t farthest[4];
-    uint32_t *line[2];  /* of the near and the far table, for the next look-up */
-    uint32_t *ahead[2]; /* after the next step */
+    uint64_t near, middle, farthest[4];       /* the last blocks entered: see remember */
+    uint64_t mixed;                           /* hash of `middle` */
+    sg_predictor_table near_table, far_table; /* for the shortest history, and for the others */
 } sg_predictor;
 
 /* Length of the longest history. */
@@ -69,10 +72,16 @@ static inline bool sg_way_repeats(sg_way *way, uint32_t to)
     return true;
 }
 
+/* Is the next step from the block predicted by look-up? */
+static inline bool sg_predictor_looks_up(const sg_predictor *q, uint32_t from)
+{
+    return !sg_way_is_settled(&q->way[from]) && !sg_way_is_regular(&q->way[from]);
+}
+
 /* For a sampled block: does the current history exclude this step from look-up? */
 static inline bool sg_predictor_leaves_out(const sg_predictor *q)
 {
-    return (q->middle * 0x9E3779B97F4A7C15u) >> 61 != 0;
+    return q->mixed >> 61 != 0;
 }
 
 /* sg_predictor_step for the cases without a look-up in which only the run changes, and the confidence if
