@@ -117,14 +117,20 @@ share sg_branch_share(uint32_t number, int64_t parts, const uint64_t cost[4])
     return found;
 }
 
-/* Adds the share to the cost of the last execution of block `number` on `p`. */
-static inline void change_cost(sg_processor *p, uint32_t number, const share *more)
+/* Adds the share to the cost of the last execution of block `number` on `p`, except to its clock; returns what
+ * is due there. */
+static inline uint64_t add_cost(sg_processor *p, uint32_t number, const share *more)
 {
     uint64_t *restrict busy = p->account->busy;
     for (int i = 0; i < 4; i++)
         busy[i] += (uint64_t)more->of[i];
-    p->time += (uint64_t)more->all;
     sg->blocks[number].more += (uint64_t)more->all;
+    return (uint64_t)more->all;
+}
+
+static inline void change_cost(sg_processor *p, uint32_t number, const share *more)
+{
+    p->time += add_cost(p, number, more);
 }
 
 /* Has the observer charge `p` for its block instead of the trap; sets `cost` to that charge, by busy
@@ -147,13 +153,16 @@ share sg_branch_turn_share(const target *from, uint32_t i, const uint64_t cost[4
     return sg_branch_share(number, parts < -whole ? -whole : parts, cost);
 }
 
-/* Target `to` follows `from`, perhaps off the usual path; costs are the same everywhere. */
+/* Target `to`, whose hook has charged the trap, follows `from`, perhaps off the usual path; costs are the same
+ * everywhere. */
 static inline void turn_plainly(sg_processor *p, uint32_t from, uint32_t to)
 {
     const target *left = &sg_branches.targets[from];
+    uint64_t time = p->time - SG_TRAP_PARTS;
     for (uint32_t i = 0; i < SG_TURNS; i++)
         if (left->turns[i] == to)
-            change_cost(p, sg_branches.targets[to].block, &sg_branches.costs[from].more[i]);
+            time += add_cost(p, sg_branches.targets[to].block, &sg_branches.costs[from].more[i]);
+    p->time = time;
 }
 
 /* Target `to` follows `from`, perhaps off the usual path. */
@@ -367,12 +376,12 @@ static inline void end_plainly(sg_processor *p, state *s, uint32_t to, const voi
                                bool foreseen)
 {
     uint32_t from = s->last;
-    turn_plainly(p, from, to);
+    const sg_way *way = &s->predictor.way[from];
     if (!foreseen)
         mispredict(p, sg_branches.targets[to].block, sg_branches.penalty, site);
-    if (s->predictor.way[from].next != usual)
+    if (way->next != usual)
         s->quick[from].site = 0;
-    if (!sg_predictor_looks_up(&s->predictor, from))
+    if (SG_UNLIKELY(!sg_way_is_looked_up(way)))
         renew_quick(s, from);
     s->last = to;
     p->quick = &s->quick[to];
@@ -380,33 +389,42 @@ static inline void end_plainly(sg_processor *p, state *s, uint32_t to, const voi
         sg_branch_give_way(p, site);
 }
 
+/* A plain step if something may have become known of the block: true if that was all to do. */
+static inline bool pass_news(sg_processor *p, state *s, uint32_t to, const void *site)
+{
+    if (SG_LIKELY(sg->learn == NULL))
+        return false;
+    p->time -= SG_TRAP_PARTS;
+    pass_step(p, s, to, site);
+    return true;
+}
+
 /* The same for a plain step that is looked up. */
 static __attribute__((noinline)) void pass_looked_up(sg_processor *p, state *s, uint32_t to, const void *site)
 {
-    if (SG_UNLIKELY(sg->learn != NULL)) {
-        pass_step(p, s, to, site);
+    if (pass_news(p, s, to, site))
         return;
-    }
-    uint32_t usual = s->predictor.way[s->last].next;
-    bool foreseen = sg_predictor_look_up(&s->predictor, s->last, to, sg_predictor_kind.all);
+    const word *words = sg_predictor_kind.words;
+    uint32_t from = s->last, usual = s->predictor.way[from].next;
+    turn_plainly(p, from, to);
+    bool foreseen = sg_predictor_look_up(&s->predictor, from, to, words[to], words[usual].code,
+                                         sg_predictor_kind.all);
     end_plainly(p, s, to, site, usual, foreseen);
 }
 
 /* The same for another plain step. */
 static __attribute__((noinline)) void pass_plainly(sg_processor *p, state *s, uint32_t to, const void *site)
 {
-    if (SG_UNLIKELY(sg->learn != NULL)) {
-        pass_step(p, s, to, site);
+    if (pass_news(p, s, to, site))
         return;
-    }
-    uint32_t usual = s->predictor.way[s->last].next;
-    bool foreseen = sg_predictor_step(&s->predictor, s->last, to, 0);
-    if (sg_predictor_looks_up(&s->predictor, s->last))
-        renew_quick(s, s->last);
+    uint32_t from = s->last, usual = s->predictor.way[from].next;
+    turn_plainly(p, from, to);
+    bool foreseen = sg_predictor_step(&s->predictor, from, to, 0);
+    renew_quick(s, from);
     end_plainly(p, s, to, site, usual, foreseen);
 }
 
-/* The same for any plain step. */
+/* The same for a plain step that may be settled. */
 static __attribute__((noinline)) void pass_settled(sg_processor *p, state *s, uint32_t to, const void *site)
 {
     uint32_t from = s->last;
@@ -417,20 +435,20 @@ static __attribute__((noinline)) void pass_settled(sg_processor *p, state *s, ui
         return;
     }
     s->last = to;
-    if (turns) {
-        turn_plainly(p, from, to);
+    turn_plainly(p, from, to);
+    if (turns)
         renew_quick(s, from);
-    } else {
+    else
         learn_quick(s, from, to);
-    }
     p->quick = &s->quick[to];
     if (SG_UNLIKELY(p->time > p->time_limit))
         sg_branch_give_way(p, site);
 }
 
-/* The same for one that is not. */
+/* The same for a step that is not plain. */
 static __attribute__((noinline)) void pass_loop(sg_processor *p, state *s, uint32_t to, const void *site)
 {
+    p->time -= SG_TRAP_PARTS;
     if (!step_usually(s, to)) {
         pass_step(p, s, to, site);
         return;
@@ -449,12 +467,11 @@ void sg_branch_pass(sg_processor *p, const void *site)
     state *s = &sg_branches.of[p->id];
     uint32_t to = sg_branches.at[(uintptr_t)site - sg->text_low];
     catch_up(p, s);
-    p->time -= SG_TRAP_PARTS;
     uint32_t from = s->last;
     bool plain = (s->rounds | s->saved | sg_branches.targets[from].saved) == 0 && to != from;
     if (SG_UNLIKELY(!plain || !sg_branches.same_costs))
         pass_loop(p, s, to, site);
-    else if (sg_predictor_looks_up(&s->predictor, from))
+    else if (sg_way_is_looked_up(&s->predictor.way[from]))
         pass_looked_up(p, s, to, site);
     else
         pass_settled(p, s, to, site);

@@ -104,7 +104,7 @@ static bool learn_way(sg_way *way, uint32_t to)
         way->next = to;
     bool right = way->next == to;
     if (right)
-        go_on(way);
+        sg_way_go_on(way, true);
     else
         go_astray(way, to);
     return right;
@@ -145,14 +145,15 @@ bool sg_predictor_step(sg_predictor *q, uint32_t from, uint32_t to, uint32_t len
     sg_way *way = &q->way[from];
     if (SG_UNLIKELY(length >= sg_predictor_longest))
         return step_alone(q, way, to);
-    bool told = !way->varied && way->run < sg_predictor_longest;
+    bool told = !(way->marks & SG_WAY_VARIED) && way->run < sg_predictor_longest;
     if (sg_way_is_settled(way))
         return learn_way(way, to) || step_astray(q, from, word_of(to), told);
-    if (!sg_way_is_regular(way))
-        return sg_predictor_look_up(q, from, to, longer_than(length));
-    if (sg_way_repeats(way, to))
+    bool regular = sg_way_is_regular(way);
+    if (regular && sg_way_repeats(way, to))
         return true;
-    way->regular = 0;
-    sg_predictor_look_up(q, from, to, longer_than(length));
-    return false;
+    if (regular)
+        way->marks &= ~(uint32_t)SG_WAY_REGULAR;
+    uint16_t base = word_of(way->next).code;
+    bool right = sg_predictor_look_up(q, from, to, word_of(to), base, longer_than(length));
+    return right && !regular;
 }

@@ -6,10 +6,21 @@
 
 #define SG_PREDICTOR_TABLES 4u
 #define SG_LONG_RUN         128u
-#define SG_SUREST           3u
 #define SG_LOOK             0x10000u
-#define SG_REGULAR          16u
+#define SG_REGULAR          0x10u
 #define SG_PREDICTOR_NAMED  (1u << 31) /* a number that is its own name */
+
+/* Fields of sg_way.marks, of which few change at a time. */
+enum sg_way_marks {
+    SG_WAY_REGULAR = 0x1F, /* runs before the last one of its length that ended alike, up to SG_REGULAR */
+    SG_WAY_SURE = 0x300,   /* confidence: 0 to 3 */
+    SG_WAY_ONE_SURE = 0x100,
+    SG_WAY_VARIED = 0x10000, /* something else has followed too */
+    SG_WAY_CALM = 0x3000000, /* how many of the last runs were long: 0 to 3 */
+    SG_WAY_ONE_CALM = 0x1000000,
+    SG_WAY_CALMED = 0x2000000, /* at least two */
+    SG_WAY_SAMPLED = 0x4000000 /* only a few steps are looked up, since that hardly helped */
+};
 
 /* What follows a block, without regard to the blocks before it. */
 typedef struct sg_way {
@@ -17,12 +28,8 @@ typedef struct sg_way {
     uint32_t other;  /* what followed at the end of the last run */
     uint16_t run;    /* how often `next` has followed in a row, up to the longest history */
     uint16_t length; /* the last run that ended */
-    uint8_t regular; /* how many runs before it were of that length and ended alike, up to SG_REGULAR */
-    uint8_t sure;    /* confidence: 0 to 3 */
-    bool varied;     /* something else has followed too */
-    uint8_t calm;    /* 0 to 3: how many of the last runs were long */
-    bool sampled;    /* only a few steps are looked up, since that hardly helped */
-    uint32_t looks;  /* their number, times SG_LOOK, plus the net steps predicted right only by them */
+    uint32_t marks;  /* sg_way_marks */
+    uint32_t looks;  /* look-ups, times SG_LOOK, plus the net steps predicted right only by them */
 } sg_way;
 
 /* A table, its line for the next look-up, and the one after the next step. */
@@ -53,13 +60,28 @@ bool sg_predictor_step(sg_predictor *q, uint32_t from, uint32_t to, uint32_t len
 /* Has the block gone one way always, nearly always, or for so long that no history could predict the end? */
 static inline bool sg_way_is_settled(const sg_way *way)
 {
-    return !way->varied || way->calm >= 2 || way->run >= sg_predictor_longest;
+    return (way->marks & (SG_WAY_VARIED | SG_WAY_CALMED)) != SG_WAY_VARIED ||
+           way->run >= sg_predictor_longest;
 }
 
 /* Have its runs been alike for so long that their length predicts the steps? */
 static inline bool sg_way_is_regular(const sg_way *way)
 {
-    return way->regular >= SG_REGULAR;
+    return way->marks & SG_REGULAR;
+}
+
+/* Neither: are its steps predicted by look-up? */
+static inline bool sg_way_is_looked_up(const sg_way *way)
+{
+    return (way->marks & (SG_WAY_VARIED | SG_WAY_CALMED | SG_REGULAR)) == SG_WAY_VARIED &&
+           way->run < sg_predictor_longest;
+}
+
+/* One more step in a row that went the usual way; it becomes surer if `surer`. */
+static inline void sg_way_go_on(sg_way *way, bool surer)
+{
+    way->run = (uint16_t)(way->run + (way->run < sg_predictor_longest));
+    way->marks += (uint32_t)(surer & ((way->marks & SG_WAY_SURE) != SG_WAY_SURE)) * SG_WAY_ONE_SURE;
 }
 
 /* A step of a regular block: true if it is as predicted; otherwise nothing changes. */
@@ -70,12 +92,6 @@ static inline bool sg_way_repeats(sg_way *way, uint32_t to)
         return false;
     way->run = ends ? 0 : (uint16_t)(way->run + 1);
     return true;
-}
-
-/* Is the next step from the block predicted by look-up? */
-static inline bool sg_predictor_looks_up(const sg_predictor *q, uint32_t from)
-{
-    return !sg_way_is_settled(&q->way[from]) && !sg_way_is_regular(&q->way[from]);
 }
 
 /* For a sampled block: does the current history exclude this step from look-up? */
@@ -93,8 +109,7 @@ static inline bool sg_predictor_step_settled(sg_predictor *q, uint32_t from, uin
         return sg_way_is_regular(way) && sg_way_repeats(way, to);
     if (way->next != to)
         return false;
-    way->run += way->run < sg_predictor_longest;
-    way->sure += surer && way->sure < SG_SUREST;
+    sg_way_go_on(way, surer);
     return true;
 }
 

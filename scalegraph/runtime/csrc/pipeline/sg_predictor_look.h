@@ -131,29 +131,22 @@ static inline uint32_t learned(uint32_t entry, uint16_t code, bool right, bool a
  * entry is of no use. */
 void sg_predictor_allocate(const found *f, uint32_t tables, uint16_t code);
 
-/* The most frequent successor follows. */
-static inline void go_on(sg_way *way)
-{
-    way->run += way->run < sg_predictor_longest;
-    way->sure += way->sure < SG_SUREST;
-}
-
-/* Another one follows. */
+/* Another successor than the most frequent one follows. */
 static inline void go_astray(sg_way *way, uint32_t to)
 {
-    uint32_t held = way->sure > 0, alike = way->varied & (way->run == way->length) & (way->other == to);
-    uint32_t regular = way->regular + (uint32_t)(way->regular < SG_REGULAR);
+    uint32_t marks = way->marks, regular = (marks & SG_WAY_REGULAR) + !(marks & SG_REGULAR);
+    uint32_t held = (marks & SG_WAY_SURE) != 0, varied = (marks & SG_WAY_VARIED) != 0;
+    uint32_t alike = varied & (way->run == way->length) & (way->other == to);
     if (SG_UNLIKELY(way->run >= SG_LONG_RUN))
-        way->calm += way->calm < SG_SUREST;
+        marks += (marks & SG_WAY_CALM) != SG_WAY_CALM ? SG_WAY_ONE_CALM : 0;
     else
-        way->calm -= way->calm > 0;
+        marks -= (marks & SG_WAY_CALM) != 0 ? SG_WAY_ONE_CALM : 0;
+    marks = (marks & ~(uint32_t)SG_WAY_REGULAR) | SG_WAY_VARIED | (regular & -(alike & held));
+    way->marks = marks - held * SG_WAY_ONE_SURE;
     way->length = way->run;
     way->run = 0;
     way->other = to;
-    way->varied = true;
-    way->regular = (uint8_t)(regular & -(alike & held));
     way->next ^= (way->next ^ to) & (held - 1);
-    way->sure = (uint8_t)(way->sure - held);
 }
 
 static inline uint32_t highest(uint32_t bits)
@@ -182,38 +175,41 @@ static inline bool foresees(const found *f, uint16_t base, uint16_t code, uint32
 /* Have the look-ups of the block paid? They are counted from now on anew. */
 static inline void decide(sg_way *way)
 {
-    int32_t gain = (int16_t)way->looks, looks = way->sampled ? LOOKS_SAMPLED : LOOKS;
-    way->sampled = gain < looks / (way->sampled ? PAYS_SAMPLED : PAYS);
+    bool sampled = way->marks & SG_WAY_SAMPLED;
+    int32_t gain = (int16_t)way->looks, looks = sampled ? LOOKS_SAMPLED : LOOKS;
+    bool pays = gain >= looks / (sampled ? PAYS_SAMPLED : PAYS);
+    way->marks = (way->marks & ~(uint32_t)SG_WAY_SAMPLED) | (pays ? 0 : SG_WAY_SAMPLED);
     way->looks = 0;
 }
 
 /* Records whether looking up the step helped or did harm. */
 static inline void judge(sg_way *way, bool by_way, bool right)
 {
+    uint32_t most = (way->marks & SG_WAY_SAMPLED ? LOOKS_SAMPLED : LOOKS) * SG_LOOK - SG_LOOK / 2;
     way->looks += SG_LOOK + right - by_way;
-    uint32_t most = (way->sampled ? LOOKS_SAMPLED : LOOKS) * SG_LOOK - SG_LOOK / 2;
     if (SG_UNLIKELY(way->looks >= most))
         decide(way);
 }
 
-/* A step that is predicted by look-up, or left out of it; `tables`: those that are used. */
-static inline bool sg_predictor_look_up(sg_predictor *q, uint32_t from, uint32_t to, uint32_t tables)
+/* A step to `in`, number `to`, that is predicted by look-up, or left out of it; `base`: the code of the most
+ * frequent successor; `tables`: those that are used. */
+static inline bool sg_predictor_look_up(sg_predictor *q, uint32_t from, uint32_t to, word in, uint16_t base,
+                                        uint32_t tables)
 {
     sg_way *way = &q->way[from];
-    word in = word_of(to);
-    uint32_t usual = way->next;
-    bool by_way = usual == to, right = by_way;
-    if (!way->sampled || !sg_predictor_leaves_out(q)) {
-        found f;
+    bool by_way = way->next == to, left_out = (way->marks & SG_WAY_SAMPLED) && sg_predictor_leaves_out(q);
+    found f;
+    if (!left_out)
         look(q, from, &f);
-        right = foresees(&f, word_of(usual).code, in.code, tables);
-        judge(way, by_way, right);
-    }
     if (by_way)
-        go_on(way);
+        sg_way_go_on(way, true);
     else
         go_astray(way, to);
-    remember(q, in.mixed);
+    remember(q, in.mixed); /* while the host waits for the entries */
+    if (left_out)
+        return by_way;
+    bool right = foresees(&f, base, in.code, tables);
+    judge(way, by_way, right);
     return right;
 }
 
