@@ -2,6 +2,7 @@
 #ifndef SG_EXPECT_H
 #define SG_EXPECT_H
 
+#include "sg_branch_state.h"
 #include "sg_run_queue.h"
 
 /* Ranks suspend themselves deep in the library and share nothing, so all of a rank's state is cold. */
@@ -28,6 +29,7 @@ static SG_ASKS void expect_second(uint64_t next)
     __builtin_prefetch(&sg->coroutine[id], 1);
     __builtin_prefetch(processor, 1);
     __builtin_prefetch(processor + 64, 1);
+    sg_branch_expect_second((uint32_t)id);
 }
 
 /* The processor after the next one is known now, and its memory will be cold: prefetches its account, its
@@ -43,14 +45,15 @@ static const sg_coroutine *expect_next(void)
     __builtin_prefetch(stack, 1);
     __builtin_prefetch(stack + 64, 1);
     __builtin_prefetch(stack + 128, 1);
+    sg_branch_expect(&sg->processor[id]);
     if (sg->ranks != 0)
         expect_rank(next);
-    if (next->pending.address == 0)
-        return NULL;
-    sg_mem_expect(sg->mem, (uint32_t)id, next->pending.address);
     __builtin_prefetch(account, 1);
     __builtin_prefetch(account + 64, 1);
     __builtin_prefetch(account + 128, 1);
+    if (next->pending.address == 0)
+        return NULL;
+    sg_mem_expect(sg->mem, (uint32_t)id, next->pending.address);
     return next;
 }
 

@@ -117,8 +117,8 @@ share sg_branch_share(uint32_t number, int64_t parts, const uint64_t cost[4])
     return found;
 }
 
-/* Adds the share to the cost of the last execution of block `number` on `p`, except to its clock; returns what
- * is due there. */
+/* Adds the share to the cost of the last execution of block `number` on `p`, except to its clock; returns
+ * what is due there. */
 static inline uint64_t add_cost(sg_processor *p, uint32_t number, const share *more)
 {
     uint64_t *restrict busy = p->account->busy;
@@ -153,8 +153,8 @@ share sg_branch_turn_share(const target *from, uint32_t i, const uint64_t cost[4
     return sg_branch_share(number, parts < -whole ? -whole : parts, cost);
 }
 
-/* Target `to`, whose hook has charged the trap, follows `from`, perhaps off the usual path; costs are the same
- * everywhere. */
+/* Target `to`, whose hook has charged the trap, follows `from`, perhaps off the usual path; costs are the
+ * same everywhere. */
 static inline void turn_plainly(sg_processor *p, uint32_t from, uint32_t to)
 {
     const target *left = &sg_branches.targets[from];
@@ -407,8 +407,8 @@ static __attribute__((noinline)) void pass_looked_up(sg_processor *p, state *s, 
     const word *words = sg_predictor_kind.words;
     uint32_t from = s->last, usual = s->predictor.way[from].next;
     turn_plainly(p, from, to);
-    bool foreseen = sg_predictor_look_up(&s->predictor, from, to, words[to], words[usual].code,
-                                         sg_predictor_kind.all);
+    bool foreseen =
+        sg_predictor_look_up(&s->predictor, from, to, words[to], words[usual].code, sg_predictor_kind.all);
     end_plainly(p, s, to, site, usual, foreseen);
 }
 

@@ -1,4 +1,4 @@
-/* What the prediction of branches knows. Private to sg_branch.c and sg_branch_start.c. */
+/* What the prediction of branches knows. Private to sg_branch.c, sg_branch_start.c and core/sg_expect.h. */
 #ifndef SG_BRANCH_STATE_H
 #define SG_BRANCH_STATE_H
 
@@ -47,5 +47,29 @@ extern struct sg_branches {
 share sg_branch_share(uint32_t number, int64_t parts, const uint64_t cost[4]);
 /* Extra cost of the step to target number `i` among `from`'s turns. */
 share sg_branch_turn_share(const target *from, uint32_t i, const uint64_t cost[4]);
+
+/* The processor continues two switches from now: prefetches its state into the host's cache. */
+static inline void sg_branch_expect_second(uint32_t processor)
+{
+    const char *s = (const char *)&sg_branches.of[processor];
+    for (size_t at = 0; sg_branches.of != NULL && at < sizeof(state); at += 64)
+        __builtin_prefetch(s + at, 1);
+}
+
+/* `p` continues after the next switch: prefetches what its first steps will read besides. */
+static inline void sg_branch_expect(const sg_processor *p)
+{
+    if (sg_branches.of == NULL)
+        return;
+    const state *s = &sg_branches.of[p->id];
+    const sg_predictor *q = &s->predictor;
+    const sg_quick *quick = p->quick != &sg_quick_none ? p->quick : &s->quick[s->last];
+    __builtin_prefetch(quick, 1);
+    __builtin_prefetch(&q->way[quick - s->quick], 1);
+    __builtin_prefetch(q->near_table.line, 1);
+    __builtin_prefetch(q->near_table.ahead, 1);
+    __builtin_prefetch(q->far_table.line, 1);
+    __builtin_prefetch(q->far_table.ahead, 1);
+}
 
 #endif
