@@ -472,7 +472,7 @@ SG_API void __sanitizer_cov_trace_pc(void)
     p->time += p->block_parts[block];
     if (SG_LIKELY(p->time <= p->time_limit) || SG_LIKELY(sg_branch_quickly(p, p->time, (const void *)site)))
         return;
-    if (sg_branch_is_due(p))
+    if (sg_branch_is_due(p->time))
         sg_branch_pass(p, (const void *)site);
     else
         sg_yield(p, (const void *)site);
@@ -493,7 +493,7 @@ SG_API void __sanitizer_cov_trace_pc_late(uint64_t unused, uint64_t unused_too, 
     (void)unused, (void)unused_too;
     if (SG_LIKELY(sg_branch_quickly(p, time, SG_CALLER)))
         return;
-    if (sg_branch_is_due(p))
+    if (sg_branch_is_due(time))
         sg_branch_pass(p, SG_CALLER);
     else
         yield_late(p, SG_CALLER);

@@ -165,6 +165,12 @@ static inline void turn_plainly(sg_processor *p, uint32_t from, uint32_t to)
     p->time = time;
 }
 
+/* The usual cost of target `to` on `p`, by busy category. */
+static inline const uint64_t *cost_of(const sg_processor *p, uint32_t to)
+{
+    return sg_speed_of(p->id)->blocks[sg_branches.targets[to].block].busy;
+}
+
 /* Target `to` follows `from`, perhaps off the usual path. */
 static void turn(sg_processor *p, uint32_t from, uint32_t to, const uint64_t cost[4])
 {
@@ -174,7 +180,7 @@ static void turn(sg_processor *p, uint32_t from, uint32_t to, const uint64_t cos
         if (left->turns[i] == to && sg_branches.same_costs) {
             change_cost(p, number, &sg_branches.costs[from].more[i]);
         } else if (left->turns[i] == to) {
-            share one = sg_branch_turn_share(left, i, cost);
+            share one = sg_branch_turn_share(left, i, cost != NULL ? cost : cost_of(p, to));
             change_cost(p, number, &one);
         }
 }
@@ -207,9 +213,11 @@ static void save(sg_processor *p, state *s, uint32_t to, const uint64_t cost[4])
     const target *loop = &sg_branches.targets[to];
     uint64_t parts = loop->saved < s->saved ? loop->saved : s->saved;
     s->saved -= parts;
-    share less = sg_branches.same_costs && parts == loop->saved
-                     ? sg_branches.costs[to].less
-                     : sg_branch_share(loop->block, -(int64_t)parts, cost);
+    if (sg_branches.same_costs && parts == loop->saved) {
+        change_cost(p, loop->block, &sg_branches.costs[to].less);
+        return;
+    }
+    share less = sg_branch_share(loop->block, -(int64_t)parts, cost != NULL ? cost : cost_of(p, to));
     change_cost(p, loop->block, &less);
 }
 
@@ -274,9 +282,8 @@ static inline bool step_usually(state *s, uint32_t to)
     return true;
 }
 
-/* Target `to`, with this cost, follows the last one. */
-static __attribute__((noinline)) void step(sg_processor *p, state *s, uint32_t to, const void *site,
-                                           const uint64_t cost[4])
+/* Target `to` follows the last one; its cost is `cost`, or the usual one if NULL. */
+static inline void step(sg_processor *p, state *s, uint32_t to, const void *site, const uint64_t cost[4])
 {
     uint32_t from = s->last;
     s->rounds += to == from;
@@ -300,12 +307,6 @@ static __attribute__((noinline)) void step(sg_processor *p, state *s, uint32_t t
     }
 }
 
-/* The usual cost of target `to` on `p`, by busy category. */
-static inline const uint64_t *cost_of(const sg_processor *p, uint32_t to)
-{
-    return sg_speed_of(p->id)->blocks[sg_branches.targets[to].block].busy;
-}
-
 void sg_branch_enter(sg_processor *p, const void *site)
 {
     sg_branch_wake();
@@ -317,7 +318,7 @@ void sg_branch_enter(sg_processor *p, const void *site)
         p->time -= SG_TRAP_PARTS;
         catch_up(p, s);
         if (to != 0 && !step_usually(s, to))
-            step(p, s, to, site, cost_of(p, to));
+            step(p, s, to, site, NULL);
         let_follow(p, s);
         return;
     }
@@ -364,7 +365,7 @@ static __attribute__((noinline)) void pass_step(sg_processor *p, state *s, uint3
             let_others(p, site, sg_yield);
         return;
     }
-    step(p, s, to, site, cost_of(p, to));
+    step(p, s, to, site, NULL);
     let_follow(p, s);
     if (p->time > p->time_limit)
         sg_branch_give_way(p, site);

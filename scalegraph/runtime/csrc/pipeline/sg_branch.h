@@ -17,10 +17,10 @@ void sg_branch_pass(sg_processor *p, const void *site);
 /* `p` is beyond its limit after a quick step. */
 void sg_branch_give_way(sg_processor *p, const void *site);
 
-/* Is it over the limit only because a branch has to be predicted? */
-static inline bool sg_branch_is_due(const sg_processor *p)
+/* Is a processor with this `time` over the limit only because a branch has to be predicted? */
+static inline bool sg_branch_is_due(uint64_t time)
 {
-    return p->time >= SG_TRAP_PARTS && sg->attention == 0;
+    return time >= SG_TRAP_PARTS && sg->attention == 0;
 }
 
 /* Most steps of a path are those of the last time: predicted, at no extra cost, and only counted. Each block
