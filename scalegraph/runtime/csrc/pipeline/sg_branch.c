@@ -461,16 +461,16 @@ static __attribute__((noinline)) void pass_loop(sg_processor *p, state *s, uint3
 
 void sg_branch_pass(sg_processor *p, const void *site)
 {
-    if (SG_UNLIKELY(sg_branch_quiet != NULL) || SG_UNLIKELY(sg_observed.block != NULL)) {
+    if (SG_UNLIKELY(sg_branch_quiet != NULL) || SG_UNLIKELY(!sg_branches.same_costs)) {
         pass_slowly(p, site);
         return;
     }
     state *s = &sg_branches.of[p->id];
-    uint32_t to = sg_branches.at[(uintptr_t)site - sg->text_low];
+    uint32_t to = *(const uint32_t *)(sg_branches.by + (uintptr_t)site * sizeof to);
     catch_up(p, s);
     uint32_t from = s->last;
     bool plain = (s->rounds | s->saved | sg_branches.targets[from].saved) == 0 && to != from;
-    if (SG_UNLIKELY(!plain || !sg_branches.same_costs))
+    if (SG_UNLIKELY(!plain))
         pass_loop(p, s, to, site);
     else if (sg_way_is_looked_up(&s->predictor.way[from]))
         pass_looked_up(p, s, to, site);

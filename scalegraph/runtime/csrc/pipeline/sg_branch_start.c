@@ -34,6 +34,7 @@ static void number_targets(void)
     for (uint32_t i = 0; i < sg->blocks_count; i++)
         sg_branches.count += sg->branch_targets[i];
     sg_branches.at = sg_reserve((sg->text_high - sg->text_low + 1) * sizeof *sg_branches.at, PURPOSE);
+    sg_branches.by = (uintptr_t)sg_branches.at - sg->text_low * sizeof *sg_branches.at;
     sg_branches.targets = sg_new(sg_branches.count * sizeof *sg_branches.targets);
     sg_branches.costs = sg_new(sg_branches.count * sizeof *sg_branches.costs);
     for (uint32_t i = 0, number = 0; i < sg->blocks_count; i++)

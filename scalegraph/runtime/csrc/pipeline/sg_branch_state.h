@@ -35,6 +35,7 @@ typedef struct state {
 extern struct sg_branches {
     state *of;    /* by processor; NULL: no prediction */
     uint32_t *at; /* target number, by offset in the text */
+    uintptr_t by; /* where that would be for address 0 */
     target *targets;
     costs *costs;
     uint32_t count;   /* one more than the largest target number */
