@@ -1,12 +1,12 @@
 /* The program's code while it is skimmed, see sg_skim.h.
  *
- * While the program is skimmed, execution jumps over its hooks. A block's hook decrements the slot itself,
- * whichever processor runs, and calls the runtime when the count is used up, so that a thread that waits
- * for another in a loop of its own lets it run. Both forms of the code are kept and swapped; nobody is
- * inside a hook except after its call. */
+ * While the program is skimmed, its hooks lead to a copy of the code without them (sg_bare.h). There, a block
+ * decrements the slot itself, whichever processor runs, and its hook's call is made when the count is used
+ * up, so that a thread that waits for another in a loop of its own lets it run. Both forms of the hooks are
+ * kept and swapped; nobody is inside a hook except after its call. */
 #include "sg_skim.h"
 
-#include "sg_inline.h"
+#include "sg_bare.h"
 #include "sg_runtime.h"
 
 /* Executions of a block until its thread yields: at first few, so that a visit with more work than expected
@@ -14,12 +14,11 @@
  * spin loops short. */
 enum { FIRST_BUDGET = 64, LARGER = 4, MOST_BUDGET = 4096 };
 
-enum { MOST_PATCHED = 11 };
+enum { PATCHED = 5 /* bytes */, JUMP = 0xe9, CALL = 0xe8 };
 
 typedef struct patch {
     uint8_t *at;
-    uint8_t length;
-    uint8_t other[MOST_PATCHED]; /* the code for the other mode */
+    uint8_t other[PATCHED]; /* the code for the other mode */
 } patch;
 
 static struct {
@@ -40,45 +39,17 @@ static uint64_t end_of(const sg_inlined *h)
     return h->start + h->length;
 }
 
-static void put_32(uint8_t *at, int64_t value)
-{
-    int32_t small = (int32_t)value;
-    memcpy(at, &small, sizeof small);
-}
-
-static void add_patch(uint64_t at, const uint8_t *code, uint8_t length)
+/* A jump or a call at `at` to `target`. */
+static void add_patch(uint64_t at, uint8_t opcode, uint64_t target)
 {
     patch *p = &skim.patches[skim.count++];
+    int32_t distance = (int32_t)((int64_t)target - (int64_t)(at + PATCHED));
     p->at = (uint8_t *)at;
-    p->length = length;
-    memcpy(p->other, code, length);
-}
-
-/* Writes a jmp to the end of the hook. */
-static void jump_over(const sg_inlined *h)
-{
-    uint8_t code[5] = {0xeb, (uint8_t)(h->length - 2)};
-    bool near = h->length - 2 <= INT8_MAX;
-    if (!near) {
-        code[0] = 0xe9;
-        put_32(code + 1, (int64_t)h->length - 5);
-    }
-    add_patch(h->start, code, near ? 2 : 5);
+    p->other[0] = opcode;
+    memcpy(p->other + 1, &distance, sizeof distance);
 }
 
 SG_API void sg_skim_late(void);
-
-/* Writes: decq slot(%rip); jns end; jmp to the call, which calls the function below. */
-static void count_down(const sg_inlined *h)
-{
-    uint8_t code[MOST_PATCHED] = {
-        0x48, 0xff, 0x0d, 0, 0, 0, 0, 0x79, (uint8_t)(h->length - 9), 0xeb, (uint8_t)(h->length - 5 - 11)};
-    uint8_t target[4];
-    put_32(code + 3, (int64_t)h->slot - (int64_t)(h->start + 7));
-    put_32(target, (int64_t)(uintptr_t)sg_skim_late - (int64_t)end_of(h));
-    add_patch(h->start, code, sizeof code);
-    add_patch(end_of(h) - sizeof target, target, sizeof target);
-}
 
 static void count_hook(const sg_inlined *h)
 {
@@ -88,18 +59,18 @@ static void count_hook(const sg_inlined *h)
 
 static void make_patch(const sg_inlined *h)
 {
+    uint64_t call = end_of(h) - PATCHED;
+    add_patch(h->start, JUMP, (uintptr_t)sg_bare_entry(h));
     if (h->kind != SG_INLINED_BLOCK)
-        jump_over(h);
-    else if (h->length - 9 <= INT8_MAX && *(const uint8_t *)(end_of(h) - 5) == 0xe8) /* call */
-        count_down(h);
-    else
-        skim.strange = true;
+        return;
+    skim.strange |= *(const uint8_t *)call != CALL;
+    add_patch(call, CALL, (uintptr_t)sg_skim_late);
 }
 
 bool sg_skim_can(void)
 {
     if (skim.patches == NULL) {
-        if (!sg_inline_each(count_hook))
+        if (!sg_inline_each(count_hook) || !sg_bare_make())
             return false;
         skim.patches = sg_new((2 * skim.hooks + 1) * sizeof *skim.patches);
         skim.budgets = sg_new(sg->executions_count * sizeof *skim.budgets);
@@ -121,10 +92,10 @@ bool sg_skim(bool on)
         return false;
     for (uint32_t i = 0; i < skim.count; i++) {
         patch *p = &skim.patches[i];
-        uint8_t there[MOST_PATCHED];
-        memcpy(there, p->at, p->length);
-        memcpy(p->at, p->other, p->length);
-        memcpy(p->other, there, p->length);
+        uint8_t there[PATCHED];
+        memcpy(there, p->at, PATCHED);
+        memcpy(p->at, p->other, PATCHED);
+        memcpy(p->other, there, PATCHED);
     }
     skim.on = on;
     skim.parts = 0;

@@ -7,6 +7,7 @@
 
 #include "sg_alloc.h"
 #include "sg_arch.h"
+#include "sg_bare.h"
 #include "sg_inline.h"
 #include "sg_omp.h"
 #include "sg_signal.h"
@@ -166,7 +167,7 @@ static void crash(int number, uint64_t address, const ucontext_t *context)
     sg_processor *p = sg_now;
     char text[832], *message = text + name_rank(p, text, 32);
     const size_t size = 800;
-    uint64_t at = context != NULL ? sg_arch_context_pc(context) : 0;
+    uint64_t at = context != NULL ? sg_bare_origin(sg_arch_context_pc(context)) : 0;
     int guard = number == SIGSEGV || number == SIGBUS ? guard_of(address) : -1;
     if (p->coroutine != NULL) {
         if (at >= sg->text_low && at < sg->text_high) {
