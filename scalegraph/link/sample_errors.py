@@ -61,9 +61,14 @@ class Visit:
 
 @dataclass(frozen=True)
 class Stratum:
-    """The simulated visits of a phase after sampling began, in their order."""
+    """The simulated visits of a phase after sampling began, in their order.
+
+    *twice*: visits that may have been counted twice. Of a phase that was refused because its visits had other work when
+    they were skipped, they count as skipped, and what was simulated of them counts too.
+    """
 
     visits: tuple[Visit, ...]
+    twice: int = 0
 
     @cached_property
     def used(self) -> tuple[Visit, ...]:
@@ -97,7 +102,12 @@ class Stratum:
         *pace*: the most that a unit of work costs which no sample had.
         """
         wrong = abs(self._accumulated(name)) or (self._moved if name in WAITING else 0.0)
-        return self._random(name), wrong + self._cold(name) + self._alone(name) + self._model(name, pace)
+        return self._random(name), wrong + self._cold(name) + self._alone(name) + self._model(name, pace) + self._twice(name)
+
+    def _twice(self, name: str) -> float:
+        """Return how much the visits cost that may have been counted twice."""
+        values = [visit.values[name] for visit in self.used]
+        return self.twice * abs(sum(values)) / len(values)
 
     @cached_property
     def _moved(self) -> float:

@@ -11,7 +11,7 @@ from scalegraph.base.units import significant
 from scalegraph.link.build import Build
 from scalegraph.link.sample_errors import PART, UNLIKE, Stratum, Visit, intervals
 from scalegraph.runtime.format import CATEGORY_NAMES, COUNTER_NAMES
-from scalegraph.runtime.observed import PHASE_KINDS, PHASE_WHY
+from scalegraph.runtime.observed import PHASE_DIFFERS, PHASE_KINDS, PHASE_WHY
 from scalegraph.runtime.results import Result
 
 _LEAST_VISITS = 6  # of a phase: one not measured, four measured, then one that may be skipped
@@ -37,7 +37,7 @@ def noted(record: RunRecord, build: Build, result: Result, *, unasked: bool) -> 
 
 def _found(build: Build, result: Result, record: RunRecord) -> Sampled:
     rows = result.rows("SAMPLED_PHASES")
-    strata, unlike = _strata(result, len(rows))
+    strata, unlike = _strata(result, rows)
     phases = _phases(build, rows, strata)
     refused = next((text.removeprefix(_REFUSED) for text in record.warnings if text.startswith(_REFUSED)), "")
     skipped = sum(phase.skipped for phase in phases)
@@ -57,13 +57,17 @@ def _intervals(strata: Sequence[Stratum], unlike: Sequence[Visit], record: RunRe
     return {name: found.get(name, 0.0) + _RESOLUTION * value for name, value in counted.items() if value}
 
 
-def _strata(result: Result, phases: int) -> tuple[list[Stratum], list[Visit]]:
-    """Return the simulated visits of each of so many *phases*, and those of all with other work."""
-    visits: list[list[Visit]] = [[] for _ in range(phases)]
-    unlike: list[Visit] = []
+def _strata(result: Result, phases: Sequence[Any]) -> tuple[list[Stratum], list[Visit]]:
+    """Return the simulated visits of each of *phases*, and those of all with other work."""
+    visits: list[list[Visit]] = [[] for _ in phases]
+    unlike: list[list[Visit]] = [[] for _ in phases]
     for row in result.rows("SAMPLES"):
-        (unlike if row["how"] == UNLIKE else visits[row["phase"]]).append(_visit(row))
-    return [Stratum(tuple(some)) for some in visits], unlike
+        (unlike if row["how"] == UNLIKE else visits)[row["phase"]].append(_visit(row))
+    strata = [
+        Stratum(tuple(some), len(other) if PHASE_WHY[phase["why"]] == PHASE_DIFFERS else 0)
+        for some, other, phase in zip(visits, unlike, phases, strict=True)
+    ]
+    return strata, [visit for some in unlike for visit in some]
 
 
 def _visit(row: Any) -> Visit:

@@ -132,10 +132,11 @@ CHUNK: Final = Layout(
 # simulated. Visits that are simulated but not measured are counted as they are.
 PHASE_KINDS: Final = ("fork", "barrier", "join")
 # Why none of its visits are skipped.
+PHASE_DIFFERS: Final = "visits of a phase differ too much"
 PHASE_WHY: Final = (
     "",
     "it has too few visits",
-    "visits of a phase differ too much",
+    PHASE_DIFFERS,
     "visits of a phase become cheaper or dearer one by one",
 )
 SAMPLED_PHASE: Final = Layout(

@@ -187,7 +187,17 @@ def test_a_visit_with_much_more_work_than_all_samples_is_simulated(tmp_path: Pat
     )
 
 
-def test_a_phase_whose_threads_wait_in_loops_of_their_own_is_not_skipped(tmp_path: Path) -> None:
+def test_threads_that_wait_in_loops_of_their_own_are_estimated(tmp_path: Path) -> None:
     whole, estimate = _pair(PIPELINE, tmp_path, "server-2x32", 32, 40_000_000)
+    _holds(whole, estimate)
+    assert estimate.time_cycles == pytest.approx(whole.time_cycles, rel=0.02)
+    assert estimate.sampled is not None
+    assert estimate.sampled.skipped > 0.5 * estimate.sampled.visits
+    assert estimate.sampled.intervals["time_cycles"] < 0.05 * (whole.time_cycles or 0)
+
+
+def test_loops_that_wait_without_a_fence_are_not_misjudged(tmp_path: Path) -> None:
+    text = PIPELINE.replace("static int", "static volatile int").replace("    #pragma omp flush\n", "")
+    whole, estimate = _pair(text, tmp_path, "server-2x32", 32, 40_000_000)
     _holds(whole, estimate)
     assert estimate.time_cycles == pytest.approx(whole.time_cycles, rel=0.02)

@@ -14,6 +14,9 @@
  * spin loops short. */
 enum { FIRST_BUDGET = 64, LARGER = 4, MOST_BUDGET = 4096 };
 
+/* Cycles for which a thread that may be waiting lets others run. */
+enum { PASSED = 1024 };
+
 enum { PATCHED = 5 /* bytes */, JUMP = 0xe9, CALL = 0xe8 };
 
 typedef struct patch {
@@ -32,6 +35,7 @@ static struct {
     uint64_t begin; /* clock at which skimming began */
     double pace;    /* cycles of the skipped visit for each part of its work */
     uint64_t most;  /* work that it may have */
+    uint64_t passes;
 } skim = {0};
 
 static uint64_t end_of(const sg_inlined *h)
@@ -172,6 +176,23 @@ bool sg_skim_library(uint64_t parts)
     }
     skim.parts += parts;
     return true;
+}
+
+bool sg_skim_pass(const void *site)
+{
+    sg_processor *p = sg_now;
+    skim.passes++;
+    if (!skim.on)
+        return false;
+    p->time += PASSED * SG_PARTS;
+    if (p->coroutine != NULL && p->time > p->time_limit)
+        sg_yield(p, site);
+    return true;
+}
+
+uint64_t sg_skim_passes(void)
+{
+    return skim.passes;
 }
 
 SG_API void sg_skim_late(void)

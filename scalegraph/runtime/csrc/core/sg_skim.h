@@ -21,5 +21,10 @@ void sg_skim_visit(uint64_t begin, double pace, uint64_t most);
 int64_t sg_skim_since(uint64_t clock);
 /* A library function with this work begins. False: the visit has too much work, so that it is simulated. */
 bool sg_skim_library(uint64_t parts);
+/* The thread may be waiting in a loop of its own: a fence, a value loaded again. While skimming it lets
+ * others run, or it would do more work than when it is simulated. Returns whether the program is skimmed. */
+bool sg_skim_pass(const void *site);
+/* How many times that was called so far. */
+uint64_t sg_skim_passes(void);
 
 #endif

@@ -257,8 +257,7 @@ static void choose(const sg_phase *next, bool recurs)
 
 static void end_skipped(sg_phase *p)
 {
-    uint64_t work = sg_skim_work();
-    sg_sampled.last_work = work;
+    uint64_t work = sg_sampled.last_work = sg_phase_unspun(p, sg_skim_work());
     if (sg_phase_is_empty(p, work)) {
         p->record.skipped++;
         return;
@@ -315,6 +314,7 @@ static void come_to(uint64_t place)
         end_visit(last);
     else if (!sg_sampled.marked)
         sg_phase_mark();
+    sg_sampled.passes = sg_skim_passes();
     sg_phase *next = sg_phase_at(place);
     if (next == NULL) {
         if (sampling.mode == SKIMMING)

@@ -24,6 +24,8 @@
  * of work by less than this part of that. */
 #define LEAST_SPREAD 0.01
 #define PREDICTS     0.7
+/* Work of one round of a loop in which a thread waits. */
+#define SPINNING (64 * SG_PARTS)
 /* Little work: 16,384 cycles of all processors together. */
 #define SMALL (1ull << 24)
 
@@ -181,6 +183,19 @@ static bool is_unlike(sg_phase *p, uint64_t work)
     return last + 1 != p->unlike;
 }
 
+/* Passes since the last visit ended. */
+static uint64_t passes_now(void)
+{
+    return sg_skim_passes() - sg_sampled.passes;
+}
+
+uint64_t sg_phase_unspun(const sg_phase *p, uint64_t work)
+{
+    uint64_t usual = sg_sampled.samples[p->last_sample - 1].work, passes = passes_now();
+    bool spun = passes < p->passes && work < usual && usual - work <= (p->passes - passes) * SPINNING;
+    return spun && !goes_by_work(p) ? usual : work;
+}
+
 void sg_phase_skip(const sg_phase *p)
 {
     const sg_sample *sample = &sg_sampled.samples[p->last_sample - 1];
@@ -274,13 +289,13 @@ static void use_sample(sg_phase *p, const sg_sample *sample)
     if (sample->work > p->most_work)
         p->most_work = sample->work;
     sg_phase_weigh(p);
-    p->record.why =
-        n + 1 < SG_LEAST ? SG_SAMPLES_FEW : sg_sample_unsteady(&p->by_visit, &p->by_work, n + 1, part_of(p));
-    p->known = p->record.why == SG_SAMPLES_STEADY && !p->refused;
-    if (p->refused)
-        p->record.why = SG_SAMPLES_DIFFER;
+    if (!p->refused)
+        p->record.why = n + 1 < SG_LEAST ? SG_SAMPLES_FEW
+                                         : sg_sample_unsteady(&p->by_visit, &p->by_work, n + 1, part_of(p));
+    p->known = p->record.why == SG_SAMPLES_STEADY;
     if (p->last_sample == 0 || !goes_by_work(p) || is_typical(p, sample->work)) {
         p->last_sample = sg_sampled.samples_count;
+        p->passes = passes_now();
         sg_cells_complete();
         sg_cells_differ(&p->difference);
     }

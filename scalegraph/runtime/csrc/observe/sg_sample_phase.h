@@ -27,6 +27,7 @@ typedef struct sg_phase {
     sg_left_out now, behind; /* in this stretch; covered by the next sample */
     uint64_t works;          /* of all samples */
     uint64_t most_work;      /* of one */
+    uint64_t passes;         /* sg_skim_passes in the last sample that stands for others */
     uint64_t unlike;         /* the last visit that had much more */
     uint32_t cuts;           /* skipped visits that were simulated from some point on */
     bool refused;            /* most were: its work says nothing */
@@ -52,6 +53,7 @@ typedef struct sg_phases {
     uint64_t begin; /* clock at that time, and at the start of the skimmed stretch */
     sg_cost totals; /* of all processors, at that time; and their work */
     uint64_t work;
+    uint64_t passes;    /* sg_skim_passes when the last visit ended */
     uint64_t library;   /* work of library functions so far */
     uint64_t last_work; /* of the visit that has ended last */
     uint64_t before[2]; /* place and work of the last two visits, mixed */
@@ -84,6 +86,9 @@ void sg_phase_cut(sg_phase *p);
 void sg_phase_skip(const sg_phase *p);
 /* Estimates the cycles of visits that are not covered yet; called when their number has changed. */
 void sg_phase_expect(sg_phase *p);
+/* The work that a skipped visit would have if it were simulated: threads that wait in loops of their own do
+ * less when it is skipped. */
+uint64_t sg_phase_unspun(const sg_phase *p, uint64_t work);
 /* Has a visit with this work hardly any, unlike the last sample of `p`? As after the last turn of a loop. */
 bool sg_phase_is_empty(const sg_phase *p, uint64_t work);
 /* Is the confidence interval still narrow after a stretch with `periods` more? */

@@ -1,6 +1,7 @@
 /* The program's atomic operations: a load or store is a reference; a read-modify-write costs what the machine
  * says and counts as a primitive. */
 #include "sg_runtime.h"
+#include "sg_skim.h"
 
 typedef unsigned __int128 uint128;
 
@@ -72,7 +73,7 @@ static void modify(volatile const void *address, const void *site)
 static __attribute__((noinline)) void let_others(const void *site)
 {
     sg_processor *p = sg_now;
-    if (sg->overlaps && p->coroutine != NULL)
+    if (!sg_skim_pass(site) && sg->overlaps && p->coroutine != NULL)
         sg_give_way(p, site);
 }
 
@@ -290,6 +291,7 @@ SG_API void __tsan_atomic_thread_fence(int order)
 {
     (void)order;
     sg_synchronise();
+    sg_skim_pass(SG_CALLER);
 }
 
 SG_API void __tsan_atomic_signal_fence(int order)
