@@ -102,7 +102,8 @@ class Stratum:
         *pace*: the most that a unit of work costs which no sample had.
         """
         wrong = abs(self._accumulated(name)) or (self._moved if name in WAITING else 0.0)
-        return self._random(name), wrong + self._cold(name) + self._alone(name) + self._model(name, pace) + self._twice(name)
+        wrong += self._cold(name) + self._alone(name) + self._twice(name)
+        return self._random(name), wrong + self._model(name, pace)
 
     def _twice(self, name: str) -> float:
         """Return how much the visits cost that may have been counted twice."""

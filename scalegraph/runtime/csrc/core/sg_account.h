@@ -19,6 +19,8 @@ int64_t sg_clock_ahead(void);
 /* Makes `region` the only region of `t` (a worker joining a team). */
 void sg_regions_reset(sg_thread *t, uint32_t region);
 sg_account *sg_account_of(sg_processor *p, uint32_t region);
+/* Index of the first of the account's executions from `from` on that is not 0, or SG_NO_BLOCK. */
+uint32_t sg_account_next(const sg_account *account, uint32_t from);
 /* Adds up the cost of the blocks executed in `account` and resets their counts; calls `executed`, unless
  * NULL, for each. */
 void sg_account_settle(sg_account *account, void (*executed)(uint32_t block, uint64_t executions));

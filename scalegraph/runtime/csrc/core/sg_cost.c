@@ -270,15 +270,27 @@ static uint32_t next_executed(const uint64_t *executions, uint32_t from, uint32_
     return from;
 }
 
+uint32_t sg_account_next(const sg_account *account, uint32_t from)
+{
+    uint32_t count = sg->executions_count, end = account->alone ? 2 * count : count;
+    while (from < end) {
+        uint32_t first = from < count ? 0 : count;
+        if (!account->called && from < first + sg->blocks_count)
+            from = first + sg->blocks_count;
+        uint32_t at = next_executed(account->executions, from, first + count);
+        if (at < first + count)
+            return at;
+        from = at;
+    }
+    return SG_NO_BLOCK;
+}
+
 void sg_account_settle(sg_account *account, void (*executed)(uint32_t block, uint64_t executions))
 {
     sg_branch_wake();
     uint32_t count = sg->executions_count;
     const sg_block_cost *costs = sg_speed_of(account->rest.processor)->blocks;
-    for (uint32_t i = 0, end = account->alone ? 2 * count : count;; i++) {
-        i = next_executed(account->executions, i, end);
-        if (i == end)
-            break;
+    for (uint32_t i = 0; (i = sg_account_next(account, i)) != SG_NO_BLOCK; i++) {
         uint64_t executions = account->executions[i];
         const sg_slot *slot = &sg->slots[i < count ? i : i - count];
         account->executions[i] = 0;

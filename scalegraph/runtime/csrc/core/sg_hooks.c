@@ -466,16 +466,16 @@ SG_API void __tsan_func_exit(void)
 SG_API void __sanitizer_cov_trace_pc(void)
 {
     sg_processor *p = sg_now;
-    uintptr_t site = (uintptr_t)SG_CALLER;
-    uint32_t block = p->block_of[site];
+    uint32_t block = p->block_of[(uintptr_t)SG_CALLER];
+    p->account->called = true;
     p->account->executions[block]++;
     p->time += p->block_parts[block];
-    if (SG_LIKELY(p->time <= p->time_limit) || SG_LIKELY(sg_branch_quickly(p, p->time, (const void *)site)))
+    if (SG_LIKELY(p->time <= p->time_limit) || SG_LIKELY(sg_branch_quickly(p, p->time, SG_CALLER)))
         return;
     if (sg_branch_is_due(p->time))
-        sg_branch_pass(p, (const void *)site);
+        sg_branch_pass(p, SG_CALLER);
     else
-        sg_yield(p, (const void *)site);
+        sg_yield(p, SG_CALLER);
 }
 
 static __attribute__((noinline)) void yield_late(sg_processor *p, const void *site)

@@ -101,8 +101,8 @@ typedef struct sg_account {
     uint64_t busy[4];           /* the busy categories, in parts of a cycle */
     uint64_t ops, flops;
     sg_cost rest;
-    bool alone;   /* a lone processor executed something, see observe/sg_blame.c */
-    bool touched; /* since elements of a SIMD machine were together, see messages/sg_step.c */
+    bool alone, called; /* counted: by a lone processor (observe/sg_blame.c); by a hook that is called */
+    bool touched;       /* since elements of a SIMD machine were together, see messages/sg_step.c */
     struct sg_account *next_touched, *next_changed;
     uint64_t executions[]; /* by block, then by slot; then the same for a lone processor */
 } __attribute__((aligned(64))) sg_account;

@@ -41,7 +41,7 @@ static struct {
     uint64_t mark;      /* cycles up to here are in the regions */
     uint32_t region;    /* the current one */
     place *regions;
-    uint32_t regions_count;
+    uint32_t regions_count, regions_room;
     sg_site_count
         *other_sites; /* sites of lone processors, while sg->sites holds all others; or vice versa */
     place_in_code *sites;
@@ -60,7 +60,9 @@ static void open_blame(void)
 
 static place *place_of(uint32_t region)
 {
-    SG_ARRAY_HOLD(blames.regions, blames.regions_count, region, 16);
+    SG_ARRAY_HOLD(blames.regions, blames.regions_room, region, 16);
+    if (region >= blames.regions_count)
+        blames.regions_count = region + 1;
     return &blames.regions[region];
 }
 

@@ -104,7 +104,8 @@ static bool skim(void)
     return true;
 }
 
-/* Restores the state at which skimming began, then adds what the skipped visits would have cost. */
+/* Restores the state at which skimming began. What the skipped visits would have cost is added at the end of
+ * the stretch; clocks that the program reads include it already. */
 static void end_skimming(void)
 {
     sg_skim(false);
@@ -114,12 +115,19 @@ static void end_skimming(void)
     uint64_t now = sg_latest();
     sg_phase_level(now, -1);
     sg->skipped -= (int64_t)(now - sg_sampled.begin);
+}
+
+/* The skipped visits of a stretch: the first half is covered by the samples before it, the rest by those
+ * after it. */
+static void count_skipped(void)
+{
+    bool any = false;
     for (uint32_t i = 0; i < sg_sampled.count; i++) {
         sg_phase *p = &sg_sampled.phase[i];
         sg_left_out before = {p->now.visits / 2, p->now.work / 2, p->now.usual / 2};
         if (p->now.visits == 0)
             continue;
-        p->record.skipped += p->now.visits;
+        any = true;
         p->behind.visits += p->now.visits - before.visits;
         p->behind.work += p->now.work - before.work;
         p->behind.usual += p->now.usual - before.usual;
@@ -128,12 +136,15 @@ static void end_skimming(void)
         sg_phase_expect(p);
     }
     sg->expected = sg_sampled.expected;
+    if (any)
+        sg_phase_mark();
 }
 
 /* ---- stretches ---- */
 
 static void begin_stretch(enum mode mode)
 {
+    count_skipped();
     sampling.mode = mode;
     sampling.stretch++;
     sampling.visits = 0;
@@ -349,6 +360,7 @@ static void close_samples(void)
         end_skipped(&sg_sampled.phase[sampling.current - 1]);
         end_skimming();
     }
+    count_skipped();
     for (uint32_t i = 0; i < sg_sampled.count; i++) {
         sg_phase *p = &sg_sampled.phase[i];
         if (p->behind.visits > 0)

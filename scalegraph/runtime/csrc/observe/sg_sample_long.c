@@ -9,7 +9,7 @@
 /* Weights: a machine with a pipeline takes longer for each block. */
 enum { REFERENCE_NS = 3, BLOCK_NS = 3, PIPELINE_NS = 12, MISS_NS = 600 };
 enum { CYCLE_NS = 16 };        /* a processor's cycle takes less than this */
-#define USUAL_NS 2000000000ull /* unless the configuration says otherwise */
+#define USUAL_NS 1000000000ull /* unless the configuration says otherwise */
 
 static struct {
     uint64_t next; /* clock at which to look again */
@@ -21,7 +21,7 @@ static uint64_t executions_of(const sg_account *a, uint64_t *references)
     uint32_t count = sg->executions_count;
     uint64_t sum = 0;
     *references += a->reads + a->writes;
-    for (uint32_t i = 0, end = a->alone ? 2 * count : count; i < end; i++) {
+    for (uint32_t i = 0; (i = sg_account_next(a, i)) != SG_NO_BLOCK; i++) {
         const sg_slot *slot = &sg->slots[i < count ? i : i - count];
         sum += a->executions[i];
         *references += a->executions[i] * (slot->reads + slot->writes);
