@@ -90,11 +90,11 @@ void sg_branch_wake_slow(void)
     sg_branch_quiet = NULL;
 }
 
-/* From now on the block whose hook returns to `site` costs no trap, until something else happens. */
-static void be_quiet(sg_processor *p, uint32_t number, const void *site)
+/* From now on the block of target `to` costs no trap, until something else happens. */
+static void be_quiet(sg_processor *p, uint32_t to)
 {
     const sg_speed *speed = sg_speed_of(p->id);
-    uint32_t place = sg_inline_place(site);
+    uint32_t number = sg_branches.targets[to].block, place = sg_branches.costs[to].place;
     quiet.parts[0] = &speed->parts[number];
     quiet.parts[1] = &speed->parts[sg->executions_count + number];
     quiet.parts[2] = sg_inline_parts(speed, place);
@@ -297,7 +297,7 @@ static inline void step(sg_processor *p, state *s, uint32_t to, const void *site
         save(p, s, to, cost);
     else if (goes_on && sg_observed.block == NULL && sg_branches.targets[to].turns[0] != to &&
              sg_branches.targets[to].turns[1] != to)
-        be_quiet(p, sg_branches.targets[to].block, site);
+        be_quiet(p, to);
     if (!foreseen)
         mispredict(p, sg_branches.targets[to].block, penalty, site);
     s->quick[from].site = 0;
@@ -459,14 +459,32 @@ static __attribute__((noinline)) void pass_loop(sg_processor *p, state *s, uint3
         sg_branch_give_way(p, site);
 }
 
+/* The number of the target whose hook returns to `site`. */
+static inline uint32_t target_at(const void *site)
+{
+    return *(const uint32_t *)(sg_branches.by + (uintptr_t)site * sizeof(uint32_t));
+}
+
+/* The same for the step from a loop whose rounds have made no calls. */
+static __attribute__((noinline)) void pass_quiet(sg_processor *p, const void *site)
+{
+    sg_branch_wake_slow();
+    p->time -= SG_TRAP_PARTS;
+    pass_step(p, &sg_branches.of[p->id], target_at(site), site);
+}
+
 void sg_branch_pass(sg_processor *p, const void *site)
 {
-    if (SG_UNLIKELY(sg_branch_quiet != NULL) || SG_UNLIKELY(!sg_branches.same_costs)) {
+    if (SG_UNLIKELY(!sg_branches.same_costs)) {
         pass_slowly(p, site);
         return;
     }
+    if (SG_UNLIKELY(sg_branch_quiet != NULL)) {
+        pass_quiet(p, site);
+        return;
+    }
     state *s = &sg_branches.of[p->id];
-    uint32_t to = *(const uint32_t *)(sg_branches.by + (uintptr_t)site * sizeof to);
+    uint32_t to = target_at(site);
     catch_up(p, s);
     uint32_t from = s->last;
     bool plain = (s->rounds | s->saved | sg_branches.targets[from].saved) == 0 && to != from;

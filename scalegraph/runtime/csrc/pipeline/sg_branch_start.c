@@ -1,5 +1,6 @@
 /* The start of branch prediction: targets, their costs, and predictors. */
 #include "sg_branch_state.h"
+#include "sg_inline.h"
 #include "sg_runtime.h"
 
 #define PURPOSE "the prediction of branches"
@@ -41,6 +42,7 @@ static void number_targets(void)
         if (sg->branch_targets[i]) {
             sg_branches.at[sg->block_address[i] - sg->text_low] = ++number;
             sg_branches.targets[number].block = i;
+            sg_branches.costs[number].place = sg_inline_place((const void *)(uintptr_t)sg->block_address[i]);
         }
     for (uint32_t i = 1; sg_branches.timing != NULL && i < sg_branches.count; i++)
         know_timing(i);

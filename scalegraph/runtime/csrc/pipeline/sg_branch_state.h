@@ -20,6 +20,7 @@ typedef struct target {
 /* Its other costs. */
 typedef struct costs {
     uint32_t reach, early;
+    uint32_t place;             /* of its executions: see sg_inline_place */
     share more[SG_TURNS], less; /* of the turns, and of a round that saves; valid if sg_branches.same_costs */
 } costs;
 
