@@ -119,11 +119,43 @@ CRASH = """
     }"""
 
 
-def _run(text: str, source: Path, processors: int = 8) -> RunRecord:
+# The handler of a fault throws, which the code around the access catches.
+THROWN = """
+    #include <csignal>
+    #include <cstdio>
+    #include <sys/mman.h>
+    static long a[4096];
+    static char *page;
+    static void fail(int) { throw 7; }
+    int main()
+    {
+        struct sigaction action {};
+        action.sa_handler = fail;
+        action.sa_flags = SA_NODEFER;
+        sigaction(SIGSEGV, &action, nullptr);
+        page = (char *)mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        long caught = 0;
+        for (int step = 0; step < 250; step++) {
+    #pragma omp parallel for schedule(static) reduction(+ : caught)
+            for (int i = 0; i < 64; i++) {
+                for (int k = 0; k < 64; k++)
+                    a[i * 64 + k] += k * i;
+                try {
+                    a[i * 64] += *(volatile char *)(page + i);
+                } catch (int number) {
+                    caught += number;
+                }
+            }
+        }
+        std::printf("%ld\\n", caught);
+    }"""
+
+
+def _run(text: str, source: Path, processors: int = 8, flags: str = "") -> RunRecord:
     source.write_text(text)
     return Simulated().run(
         Job(
-            build([source]),
+            build([source], cflags=flags),
             machine.load("server-2x32"),
             RunPoint(processors=processors),
             limits=Limits(time_s=120),
@@ -200,3 +232,11 @@ def test_a_crash_in_a_skipped_visit_has_its_place(tmp_path: Path) -> None:
     line = next(i for i, text in enumerate(CRASH.splitlines(), 1) if "here" in text)
     assert record.status == "crashed"
     assert f"crash.c:{line}" in record.message, record.message
+
+
+def test_the_handler_of_a_fault_in_a_skipped_visit_throws(tmp_path: Path) -> None:
+    record = _run(THROWN, tmp_path / "thrown.cpp", flags="-O2 -fnon-call-exceptions")
+    assert record.status == "ok", record.message
+    assert record.sampled is not None
+    assert record.sampled.skipped > 0.5 * record.sampled.visits
+    assert record.stdout == f"{250 * 64 * 7}\n"

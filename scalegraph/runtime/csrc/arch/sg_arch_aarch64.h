@@ -99,6 +99,11 @@ static inline uint64_t sg_arch_context_pc(const ucontext_t *context)
     return context->uc_mcontext.pc;
 }
 
+static inline void sg_arch_context_set_pc(ucontext_t *context, uint64_t pc)
+{
+    context->uc_mcontext.pc = pc;
+}
+
 /* Is there a call right before `address`, at least 7 bytes into the code? */
 static inline bool sg_arch_is_behind_call(uint64_t address)
 {

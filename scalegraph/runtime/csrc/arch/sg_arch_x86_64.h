@@ -101,6 +101,11 @@ static inline uint64_t sg_arch_context_pc(const ucontext_t *context)
     return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
 }
 
+static inline void sg_arch_context_set_pc(ucontext_t *context, uint64_t pc)
+{
+    context->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
+}
+
 /* Is there a call right before `address`, at least 7 bytes into the code? Calls through registers and memory
  * have 2 to 7 bytes. */
 static inline bool sg_arch_is_behind_call(uint64_t address)

@@ -35,12 +35,15 @@ typedef struct jump {
 static struct {
     uint8_t *code;
     size_t size;
-    uint32_t *at; /* by offset in the program */
+    uint32_t *at;    /* by offset in the program */
+    uint32_t *order; /* offsets of what was copied, in its order */
+    size_t order_count, order_room;
     const sg_inlined **hooks;
     uint32_t hooks_count;
     size_t hooks_room;
     jump *jumps;
     size_t jumps_count, jumps_room;
+    bool far; /* something is out of reach */
 } bare = {0};
 
 static uint32_t *known(uint64_t address)
@@ -86,15 +89,23 @@ static void leave(uint64_t address)
 static void put_count(const sg_inlined *h)
 {
     put((const uint8_t[]){0x48, 0xff, 0x0d}, 3);
-    put_distance(h->slot, 0);
+    bare.far |= !put_distance(h->slot, 0);
     put_jump((const uint8_t[]){0x0f, 0x88}, 2, h->start + h->length - CALL);
+}
+
+/* What is at `address` is copied next. */
+static void begin_copy(uint64_t address)
+{
+    *known(address) = (uint32_t)bare.size + COPIED;
+    SG_ARRAY_HOLD(bare.order, bare.order_room, bare.order_count, 1024);
+    bare.order[bare.order_count++] = (uint32_t)(address - sg->text_low);
 }
 
 /* Copies the instruction at `address`. False: the copy ends here. */
 static bool put_instruction(uint64_t address, const sg_instruction *in)
 {
     size_t begin = bare.size;
-    *known(address) = (uint32_t)begin + COPIED;
+    begin_copy(address);
     switch (in->kind) {
     case SG_INSTRUCTION_BRANCH:
         put_jump((const uint8_t[]){0x0f, 0x80 | in->condition}, 2, in->target);
@@ -121,6 +132,7 @@ static bool put_instruction(uint64_t address, const sg_instruction *in)
         break;
     }
     *known(address) = 0;
+    bare.order_count--;
     leave(address);
     return false;
 }
@@ -146,7 +158,7 @@ static void copy_from(uint64_t address)
             if (argument != 0 && (h->kind == SG_INLINED_READ || h->kind == SG_INLINED_WRITE))
                 bare.size = argument;
             argument = h->kind == SG_INLINED_SEGMENT ? argument : 0;
-            *known(address) = (uint32_t)bare.size + COPIED;
+            begin_copy(address);
             if (h->kind == SG_INLINED_BLOCK)
                 put_count(h);
             address += h->length;
@@ -198,7 +210,7 @@ static void lead_jumps(void)
     for (const jump *j = bare.jumps; j < bare.jumps + bare.jumps_count; j++) {
         uint32_t found = is_in_text(j->target) ? *known(j->target) : 0;
         bare.size = j->at;
-        put_distance(found != 0 ? (uintptr_t)bare.code + found - COPIED : j->target, 0);
+        bare.far |= !put_distance(found != 0 ? (uintptr_t)bare.code + found - COPIED : j->target, 0);
     }
     bare.size = size;
 }
@@ -215,7 +227,7 @@ bool sg_bare_make(void)
         if (*known(bare.hooks[i]->start) == (HOOK | i))
             copy_from(bare.hooks[i]->start);
     lead_jumps();
-    return mprotect(bare.code, room, PROT_READ | PROT_EXEC) == 0;
+    return !bare.far && mprotect(bare.code, room, PROT_READ | PROT_EXEC) == 0;
 }
 
 const uint8_t *sg_bare_entry(const sg_inlined *hook)
@@ -225,13 +237,16 @@ const uint8_t *sg_bare_entry(const sg_inlined *hook)
 
 uintptr_t sg_bare_origin(uintptr_t at)
 {
-    uintptr_t place = at - (uintptr_t)bare.code, origin = at, best = 0;
+    uintptr_t place = at - (uintptr_t)bare.code;
+    size_t low = 0, high = bare.order_count;
     if (bare.code == NULL || place >= bare.size)
         return at;
-    for (uintptr_t i = 0; i < sg->text_high - sg->text_low; i++)
-        if (bare.at[i] > best && bare.at[i] <= place + COPIED) {
-            best = bare.at[i];
-            origin = sg->text_low + i;
-        }
-    return origin;
+    while (high - low > 1) { /* the last one that begins at `place` or before */
+        size_t middle = (low + high) / 2;
+        if (bare.at[bare.order[middle]] <= place + COPIED)
+            low = middle;
+        else
+            high = middle;
+    }
+    return sg->text_low + bare.order[low];
 }

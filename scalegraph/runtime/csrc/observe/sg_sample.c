@@ -144,7 +144,8 @@ static void count_skipped(void)
 
 static void begin_stretch(enum mode mode)
 {
-    count_skipped();
+    if (sampling.left == 0) /* if not, the skipped stretch goes on */
+        count_skipped();
     sampling.mode = mode;
     sampling.stretch++;
     sampling.visits = 0;

@@ -18,9 +18,6 @@
  * simulated, since no sample tells what that costs. */
 #define MOST_WORK  2
 #define LEAST_WORK (256 * SG_PARTS)
-/* Besides, all visits of a phase together may have more work by the run's time divided by this: to simulate
- * each of them would take longer than what it is worth. */
-#define UNNOTICED 16384
 /* A phase is refused if one of so many skipped visits is not skipped to its end. */
 #define MOST_CUT 4
 /* Work predicts the time if the time of visits varies by more than this fraction, and the time for each unit
@@ -202,15 +199,13 @@ uint64_t sg_phase_unspun(const sg_phase *p, uint64_t work)
 void sg_phase_skip(const sg_phase *p)
 {
     const sg_sample *sample = &sg_sampled.samples[p->last_sample - 1];
-    double spare = sg_sampled.whole * SG_PARTS / UNNOTICED - (double)p->unnoticed;
     sg_skim_visit(sg_sampled.begin, (double)sample->cycles / (double)(sample->work + SG_PARTS),
-                  most_work(usual_work(p)) + (spare > 0 ? (uint64_t)spare : 0));
+                  most_work(usual_work(p)));
 }
 
 void sg_phase_skipped(sg_phase *p, uint64_t work)
 {
-    uint64_t usual = MOST_WORK * usual_work(p) + SG_PARTS, most = most_work(usual_work(p));
-    p->unnoticed += work > most ? work - most : 0;
+    uint64_t usual = MOST_WORK * usual_work(p) + SG_PARTS;
     p->record.skipped++;
     p->now.visits++;
     p->now.work += work;

@@ -28,7 +28,6 @@ typedef struct sg_phase {
     uint64_t works;          /* of all samples */
     uint64_t most_work;      /* of one */
     uint64_t passes;         /* sg_skim_passes in the last sample that stands for others */
-    uint64_t unnoticed;      /* work of skipped visits that no sample explains */
     uint64_t unlike;         /* the last visit that had much more */
     uint32_t cuts;           /* skipped visits that were simulated from some point on */
     bool refused;            /* most were: its work says nothing */

@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 #include "sg_alloc.h"
+#include "sg_arch.h"
+#include "sg_bare.h"
 #include "sg_signal.h"
 
 enum { SIGNALS = 64 };
@@ -335,16 +337,31 @@ SG_API int __wrap_pthread_sigqueue(pthread_t handle, int number, const union sig
 
 /* ---- handlers ---- */
 
+/* A fault for which the program has a handler. Skipped visits of a sampled run execute a copy of the code,
+ * which exceptions cannot leave: the handler sees the place in the code itself. */
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    struct sigaction action = table()->action[number];
+    sg_arch_context_set_pc(context, sg_bare_origin(sg_arch_context_pc(context)));
+    if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
+        sg_fault_watch(number); /* of another rank: the fault comes again */
+    else if (action.sa_flags & SA_SIGINFO)
+        action.sa_sigaction(number, info, context);
+    else
+        action.sa_handler(number);
+}
+
 /* The host calls handlers of these signals immediately, in the middle of the thread. It must not keep the
  * signal blocked while other threads run. */
 static void tell_host(int number, const struct sigaction *action)
 {
     struct sigaction given = *action;
-    given.sa_flags |= SA_NODEFER;
+    given.sa_flags |= SA_NODEFER | SA_SIGINFO;
+    given.sa_sigaction = on_fault;
     if (action->sa_handler == SIG_DFL)
         sg_fault_watch(number);
     else
-        sg_fault_action(number, &given, NULL);
+        sg_fault_action(number, action->sa_handler == SIG_IGN ? action : &given, NULL);
 }
 
 SG_API int sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict before)
