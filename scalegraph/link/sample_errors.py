@@ -63,8 +63,8 @@ class Visit:
 class Stratum:
     """The simulated visits of a phase after sampling began, in their order.
 
-    *twice*: visits that may have been counted twice. Of a phase that was refused because its visits had other work when
-    they were skipped, they count as skipped, and what was simulated of them counts too.
+    *twice*: how many visits may have been counted twice. They were skipped at first and simulated from where they had
+    too much work, until the phase was refused: each counts as a skipped visit, and its simulated part counts too.
     """
 
     visits: tuple[Visit, ...]
